@@ -44,23 +44,6 @@ def mended(
     )
 
 
-def mends_refused(rule: str, mend: MendMembers, note: str) -> ApplyRule:
-    """Return the decision of a rule that mends schemas which their draft refuses.
-
-    Args:
-        rule: The name that the changes bear.
-        mend: As for `mended`.
-        note: Why, for the ledger.
-    """
-
-    def apply(document: Document, _context: Context) -> Document:
-        if not is_refused(document.schema):
-            return document
-        return mended(document, rule, mend, note)
-
-    return apply
-
-
 def mends_as_meant(rule: str, mend: MendMembers, note: str) -> ApplyRule:
     """Return the decision of a lossless rule for schemas that their draft refuses.
 

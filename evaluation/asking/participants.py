@@ -17,7 +17,7 @@ from evaluation.setup.selected_engines import select_engines
 from evaluation.tasks.registry import tasks as all_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.run_header import TaskSettings
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.servers.model_server import ModelServer
     from evaluation.setup.selected_engines import EngineUnderTest
 
-    #: A model with the engines it writes under, or the dialects it is asked in.
+    #: A model with the engines it writes under, or the ways in which it is asked.
     Side: TypeAlias = tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]
 
 
@@ -42,7 +42,7 @@ def participants_of(
     Raises:
         BadUsage: a setting that no task reads, or texts of a model without weights
             of its own were to be judged.
-        BadConfiguration: there is no such engine, dialect or option, or a task wants
+        BadConfiguration: there is no such engine, way to ask or option, or a task wants
             masks of a server.
         Unavailable: a library is missing, no engine can be used here, or a server does
             not answer (exit 69).
@@ -60,10 +60,10 @@ def participants_of(
 def engines_of(request: RunRequest) -> list[Side]:
     """Return each model of a request with the engines it writes under.
 
-    A server is asked in the dialects that `--engine` names.
+    A server is asked in the ways that `--engine` names.
 
     Raises:
-        BadConfiguration: there is no such engine, dialect or option.
+        BadConfiguration: there is no such engine, way to ask or option.
         Unavailable: a server does not answer (exit 69).
     """
     sides: list[Side] = []
@@ -82,50 +82,21 @@ def engines_of(request: RunRequest) -> list[Side]:
 
 
 def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer]:
-    """Return a server, once for each dialect in which it is asked."""
+    """Return a server, once for each way in which it is asked.
+
+    Raises:
+        BadConfiguration: an engine's option is given, and no model of the run is here.
+    """
+    if request.options and all(options.over_http for options in request.models):
+        raise BadConfiguration(
+            f"--option {request.options[0]}: a server has no options",
+            then="it is constrained by what it was started with",
+        )
     limits = RequestLimits(
         seconds=request.bounds.run_seconds, patience=options.patience
     )
     servers = served_model(options.model, request.engine_specs, limits)
-    backends = _wanted_backends(servers, request)
-    servers = [
-        replace(
-            server,
-            adapt=request.adapt,
-            wanted_backend=backends.get(server.dialect.name, ""),
-        )
-        for server in servers
-    ]
-    for server in servers:
-        server.check_backend()
-    return servers
-
-
-def _wanted_backends(
-    servers: Sequence[ModelServer], request: RunRequest
-) -> Mapping[str, str]:
-    """Return the backend that `--option backend=NAME` names, by dialect.
-
-    Raises:
-        BadConfiguration: an option is another one, and no model of the run runs here.
-    """
-    backends: dict[str, str] = {}
-    for assignment in request.options:
-        option, equals, text = assignment.partition("=")
-        dialect, _, name = option.rpartition(".")
-        matching = [
-            server.dialect.name
-            for server in servers
-            if server.dialect.constrains and dialect in ("", server.dialect.name)
-        ]
-        if name == "backend" and equals and matching:
-            backends |= dict.fromkeys(matching, text)
-        elif all(options.over_http for options in request.models):
-            raise BadConfiguration(
-                f"--option {assignment}: no server of this run has that option",
-                then="a server has backend alone, such as --option backend=xgrammar",
-            )
-    return backends
+    return [replace(server, adapt=request.adapt) for server in servers]
 
 
 def _check_settings(

@@ -15,10 +15,10 @@ from curation.system.registry import closest_names
 from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.suite import OpenedData, RecordRequest, Suite
-from evaluation.generation.text_generation import LoopOptions, TokenPrices
+from evaluation.generation.text_generation import Adapt, LoopOptions, TokenPrices
 from evaluation.models.store import DEFAULT
 from evaluation.results.reader import RecordedRun, open_run
-from evaluation.servers.dialect import Adapt
+from evaluation.servers.provider import is_served, split_provider
 from evaluation.suites.registry import suite_named
 from evaluation.walking.engine_worker import Bounds
 
@@ -83,12 +83,13 @@ class ModelOptions:
     @property
     def recorded_model(self) -> str:
         """The model without the secrets of its address."""
-        return split_url(self.model).clean
+        provider, address = split_provider(self.model)
+        return f"{provider.name}:{split_url(address).clean}".removeprefix(":")
 
     @property
     def over_http(self) -> bool:
         """Whether the model is behind a server."""
-        return self.model.startswith(("http://", "https://"))
+        return is_served(self.model)
 
     def as_paper(self, explicit: Collection[str] = ()) -> ModelOptions:
         """Return the options of the paper's experiment: model, limits, loop.
@@ -197,7 +198,7 @@ class RunRequest:
     """
 
     #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; of a
-    #: model behind a server the dialects in which it is asked. Empty: llguidance, and
+    #: model behind a server the ways in which it is asked. Empty: llguidance, and
     #: of a suite none, which constrains nothing.
     engines: Sequence[str] = ()
     #: Names of tasks, such as `csbdata eval --help` lists them.

@@ -46,6 +46,7 @@ from evaluation.core.suite import RecordSet
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
+from evaluation.servers.model_server import ModelServer
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.suites.registry import suite_named
 from evaluation.tasks.registry import task_named
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.task import Task
     from evaluation.data import Dataset
-    from evaluation.servers.model_server import ModelServer
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
@@ -393,7 +393,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     """Have models answer the records; responses are in the folder then."""
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
     for writer in writers:
-        writer.prepare(records.records, folder, progress)
+        if isinstance(writer.engine, ModelServer):
+            adapter = writer.engine.adapter
+            adapter.prepare(records.records, folder, writer.label, progress)
     seconds = most_seconds(request, choice, records, writers)
     if seconds:
         announce(progress, "Writing", seconds, "at most, at the model's speed here")

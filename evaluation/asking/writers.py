@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from curation.system.progress import Progress
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
-    from evaluation.core.records import Record
     from evaluation.core.suite import RecordSet
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -292,8 +290,7 @@ class Writer:
     def condition(self) -> str:
         """`free`, or the label of the engine."""
         if isinstance(self.engine, ModelServer):
-            dialect = self.engine.dialect
-            return dialect.name if dialect.constrains else FREE
+            return self.engine.way if self.engine.constrains else FREE
         free = self.engine.file.name == UNCONSTRAINED
         return FREE if free else self.engine.label
 
@@ -334,18 +331,11 @@ class Writer:
         """Return the tokens of a text."""
         return self.loaded.count(text)
 
-    def prepare(
-        self, records: Sequence[Record], folder: Path, progress: Progress
-    ) -> None:
-        """Adapt the schemas of a run to what the writer's provider takes."""
-        if isinstance(self.writer, ServerWriter):
-            self.writer.prepare(records, folder, progress)
-
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
         writer = self.writer
-        return writer.discovered if isinstance(writer, ServerWriter) else {}
+        return writer.parameters.changes if isinstance(writer, ServerWriter) else {}
 
     def close(self) -> None:
         """End its processes and connections."""

@@ -92,7 +92,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
       csbdata eval --engine ./my_engine.py --data my.schema.json
       csbdata eval --engine llguidance --task test-suite --set drafts=2020-12
       csbdata eval --engine llguidance --compat paper --device cuda
-      csbdata eval --engine vllm --model http://localhost:8000/v1#qwen
+      csbdata eval --engine strict --model vllm:qwen
 
     Exits with 69 if an engine could not be run; the others are measured.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
@@ -153,6 +153,7 @@ def _default_tasks(model: str) -> list[str]:
     """Return the tasks of a command line without any, by the installed libraries."""
     from evaluation.models.shapes import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
+    from evaluation.servers.provider import is_served
     from evaluation.tasks.registry import tasks
 
     measuring = [
@@ -164,7 +165,7 @@ def _default_tasks(model: str) -> list[str]:
         for task in measuring
         if task.needs_model and not (task.judges_texts and is_shape(model))
     ]
-    if "://" in model:
+    if is_served(model):
         return writing
     if not missing_libraries():
         return [*without, *writing]

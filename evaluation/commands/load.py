@@ -67,9 +67,9 @@ def load(  # noqa: PLR0913 (options of one command)
     target: Annotated[
         str,
         typer.Argument(
-            metavar="URL#MODEL|RUN",
-            help="A model server, or the folder of an earlier run, whose tables are "
-            "printed again.",
+            metavar="MODEL|RUN",
+            help="A served model, PROVIDER:NAME or URL#NAME; or the folder of a run, "
+            "whose tables are printed again.",
         ),
     ],
     rate: Annotated[
@@ -91,8 +91,8 @@ def load(  # noqa: PLR0913 (options of one command)
     engine: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="DIALECT",
-            help="none, json_schema, vllm, ...: how the schema is sent; repeatable "
+            metavar="WAY",
+            help="none, json, tool or strict: how the schema is asked for; repeatable "
             "[default: none].",
         ),
     ] = None,
@@ -108,7 +108,7 @@ def load(  # noqa: PLR0913 (options of one command)
     \b
     Examples:
       csbdata load http://localhost:8000/v1#qwen --rate 4
-      csbdata load http://localhost:8000/v1 --rate inf --engine vllm --engine none
+      csbdata load vllm:qwen --rate inf --engine strict --engine none
       csbdata load http://localhost:8000 --rate 4 --goodput 'ttft:200ms tpot:50ms'
       csbdata load runs/4f1c22a09b3e
 
@@ -116,8 +116,9 @@ def load(  # noqa: PLR0913 (options of one command)
     at any moment, the same command continues. Exits with 69 if the server is gone.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.load.run import LoadRequest, open_load, run_load
+    from evaluation.servers.provider import is_served
 
-    if "://" in target:
+    if is_served(target):
         progress = Quiet() if format_ is ReportFormat.JSON else Shown()
         options = _options(value)
         request = LoadRequest(

@@ -16,8 +16,12 @@ from curation.system.credentials import redacted
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.user_files import refuse_unprintable
 from curation.system.words import counted
-from evaluation.generation.text_generation import AUTO_BATCH, LoopOptions, TokenPrices
-from evaluation.servers.dialect import Adapt
+from evaluation.generation.text_generation import (
+    AUTO_BATCH,
+    Adapt,
+    LoopOptions,
+    TokenPrices,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +117,7 @@ class EngineOptions:
             metavar="SPEC",
             help="NAME, NAME==VERSION or an engine's file, each also with @PRESET "
             "(faithful, vendor, paper); none constrains nothing; of a server the way "
-            "to ask it: none, json_schema, vllm, ...; repeatable [default: llguidance; "
+            "to ask it: none, json, tool, strict; repeatable [default: llguidance; "
             "of a suite none].",
         ),
     ] = None
@@ -130,9 +134,8 @@ class EngineOptions:
         Adapt,
         typer.Option(
             hidden=True,
-            help="A schema that the model's provider does not take: none sends it as "
-            "it is; safe rewrites it if all answers stay valid; nearest drops what is "
-            "left too. What does not fit is not declared.",
+            help="A schema that the provider refuses: none sends it as it is, safe "
+            "rewrites it if all answers stay valid, nearest drops what is left too.",
         ),
     ] = Adapt.SAFE
 
@@ -146,8 +149,8 @@ class ModelGroup:
         typer.Option(
             metavar="MODEL",
             help="The writer: smollm2, a folder, owner/name[@revision] on the Hub, "
-            "shape:NAME with random weights, or the URL of a server; of a suite "
-            "repeatable [default: smollm2].",
+            "shape:NAME with random weights, PROVIDER:NAME (anthropic, ...) or the URL "
+            "of a server; of a suite repeatable [default: smollm2].",
         ),
     ] = None
     device: Annotated[
@@ -440,7 +443,9 @@ def split_revision(model: str) -> tuple[str, str | None]:
         >>> split_revision("owner/name@main")
         ('owner/name', 'main')
     """
-    if model.startswith(("http://", "https://")) or Path(model).exists():
+    from evaluation.servers.provider import is_served
+
+    if is_served(model) or Path(model).exists():
         return model, None
     name, _, revision = model.partition("@")
     return name, revision or None

@@ -3,12 +3,13 @@
 An engine is one file with a function `load(tokenizer, options)` that returns an
 `Engine`. The file is run by its path inside a worker whose environment may know
 nothing of csbdata: it imports the standard library and its own engine, and is typed
-by shape alone (the protocols here are never imported by it).
+by shape alone (the protocols here are never imported by it). docs/engines.md lists what
+a matcher and an engine may offer beside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -43,30 +44,6 @@ class Matcher(Protocol):
         """Return whether the text so far is complete: the end token is allowed."""
 
 
-class FullMatcher(Matcher, Protocol):
-    """A matcher with all that one may offer beside; each method is optional."""
-
-    def forced(self) -> Sequence[int] | None:
-        """Return the tokens that are the only way on; None if it does not know."""
-
-    def error(self) -> str:
-        """Return how the engine has failed without raising, empty if it has not.
-
-        Asked after every mask and every commit. A token that is refused because the
-        schema does not allow it is no failure; a limit that was reached is one.
-        """
-
-    def takes(self, token: int) -> bool:
-        """Commit a token if it is allowed; return whether it was.
-
-        The same as `commit`, for tokens outside the mask, which are tried in every
-        blocked text; worth having if a refusal by `commit` costs more than a mask.
-        """
-
-    def reason(self) -> str:
-        """Return why the last commit was refused."""
-
-
 class Engine(Protocol):
     """A constrained-decoding engine over one tokenizer."""
 
@@ -78,34 +55,3 @@ class Engine(Protocol):
 
     def warnings(self, grammar: object) -> Sequence[str]:
         """Return what the engine warns of; printed lines are caught beside it."""
-
-
-class FullEngine(Engine, Protocol):
-    """An engine with all that one may offer beside; each member is optional."""
-
-    #: Whether `mask` of different matchers, of one grammar or several, may be called
-    #: in different threads at a time. That helps where it lets go of Python's lock.
-    masks_side_by_side: bool
-
-    def kernel(
-        self, mask: bytes | bytearray | memoryview
-    ) -> Callable[[], object] | None:
-        """Return the engine's kernel, which applies a mask to one text's logits.
-
-        Everything but that is done before it returns: logits of the engine's own, and
-        the mask where its kernel wants it. None where its libraries are not here.
-        """
-
-
-class Load(Protocol):
-    """The one function of an engine's file.
-
-    Example:
-        An engine that allows every token (docs/engines.md has a whole file):
-
-        >>> def load(tokenizer, options):
-        ...     return AllowAll((tokenizer.vocab_size + 31) // 32 * 4)
-    """
-
-    def __call__(self, tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
-        """Return the engine; an exception means that it cannot be used here."""

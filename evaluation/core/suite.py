@@ -46,10 +46,6 @@ SCORING_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-class NoSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a suite without any."""
-
-
 class OpenedData(Protocol):
     """Schemas that a run has opened (`evaluation.data.Dataset`)."""
 

@@ -279,6 +279,17 @@ def generation_of(response: Response) -> Generation:
     )
 
 
+class Adapt(StrEnum):
+    """What is done with a schema that a model's provider does not take."""
+
+    NONE = "none"
+    """It is sent as it is."""
+    SAFE = "safe"
+    """It is rewritten if all answers stay valid; else it is not declared."""
+    NEAREST = "nearest"
+    """It is rewritten, and what the provider cannot hold is dropped."""
+
+
 #: A batch of as many texts as fit into the memory of the model's device.
 AUTO_BATCH: Final = 0
 _MILLION: Final = 1_000_000

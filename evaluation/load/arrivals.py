@@ -32,14 +32,12 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
 )
-from evaluation.servers.responses import RefusalCause
-from evaluation.servers.writer import AskedText, request_body
+from evaluation.servers.writer import AskedText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.servers.adaptation import SchemaAdapter
     from evaluation.servers.model_server import ModelServer
 
 #: The times that a limit can be set for.
@@ -259,11 +257,6 @@ def _common_request(requests: Sequence[GenerationRequest]) -> GenerationRequest:
 
 #: Nanoseconds between the beginning of a stream and its first arrival.
 _LEAD: Final = 20_000_000
-#: What a request ends with that is refused for another cause than its schema.
-_ENDINGS: Final = {
-    RefusalCause.CONTEXT: TextEnding.PROMPT,
-    RefusalCause.FILTER: TextEnding.FILTERED,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,27 +272,22 @@ class SentRequest:
 
 
 class OpenLoopSender:
-    """Sends a stream of requests to one server, in one dialect."""
+    """Sends a stream of requests to one server, in one way."""
 
     def __init__(
         self,
         server: ModelServer,
         concurrency: int,
-        *,
-        adapter: SchemaAdapter | None = None,
-        client: ServerClient | None = None,
     ) -> None:
         """Prepare; nothing is sent yet.
 
         Args:
-            server: Who is asked, and in which dialect.
+            server: Who is asked, and in which way.
             concurrency: Most requests that are under way.
-            adapter: What has adapted the schemas; one of its own by default.
-            client: The connection; one of its own by default.
         """
-        self._dialect = server.dialect
-        self._adapter = adapter or server.adapter()
-        self._client = client or ServerClient(server.connection)
+        self._server = server
+        self._adapter = server.adapter
+        self._client = ServerClient(server.connection)
         self._concurrency = concurrency
         self._stopped = threading.Event()
 
@@ -378,7 +366,7 @@ class OpenLoopSender:
                 generation = text.undeclared()
             else:
                 answer = self._client.ask_once(
-                    request_body(self._dialect, planned.request, schema)
+                    self._server.request(planned.request, schema)
                 )
                 generation = text.written(answer, moment)
                 gaps = _gaps(answer.pieces)
@@ -386,7 +374,11 @@ class OpenLoopSender:
             generation = text.late(late.answer, moment)
             gaps = _gaps(late.answer.pieces)
         except RequestRefused as refused:
-            generation = self._refused(text, refused)
+            generation = text.refused(
+                refused.words.cause,
+                str(refused),
+                constrains=self._server.constrains,
+            )
         except RetriesExhausted as failed:
             generation = text.failed(Result.ERROR, TextEnding.MODEL, str(failed))
         return SentRequest(
@@ -396,14 +388,6 @@ class OpenLoopSender:
             over_ns=perf_counter_ns() - moment,
             gaps_ns=gaps,
         )
-
-    def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
-        """Return the generation of a refusal; it is not looked into by asking more."""
-        cause = refused.words.cause
-        if cause is RefusalCause.SCHEMA and self._dialect.constrains:
-            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused))
-        ending = _ENDINGS.get(cause, TextEnding.REQUEST)
-        return text.failed(Result.ERROR, ending, str(refused))
 
 
 def _gaps(pieces: Sequence[tuple[int, int]]) -> tuple[int, ...]:

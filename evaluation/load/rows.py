@@ -62,7 +62,7 @@ class RequestTimes(msgspec.Struct, frozen=True, kw_only=True):
 class LoadRow(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one request; its times count from its scheduled arrival."""
 
-    #: Label of the server and the dialect in which it was asked.
+    #: Label of the server and the way in which it was asked.
     engine: str
     #: Config and id of the record.
     config: str

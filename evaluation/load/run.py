@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.data import Dataset
     from evaluation.reporting.tables import Table
-    from evaluation.servers.adaptation import SchemaAdapter
 
 #: After so many failures in a row, the server is asked whether it is there at all.
 _IN_A_ROW: Final = 20
@@ -69,7 +68,7 @@ class LoadRequest:
     #: `http://localhost:8000/v1#NAME`; the name may be left out if there is one model.
     address: str
     settings: LoadSettings
-    #: The dialects in which it is asked.
+    #: The ways in which it is asked.
     engines: Sequence[str] = ("none",)
     #: As `evaluation.data.open_data` takes it.
     data: str | None = None
@@ -137,7 +136,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         Unavailable: the server does not answer, or not any more; the same command
             continues (exit 69).
         NotPermitted: the key is missing or wrong (exit 77).
-        BadConfiguration: the folder is of another run, or there is no such dialect.
+        BadConfiguration: the folder is of another run, or there is no such way to ask.
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
     """
     progress = progress or Quiet()
@@ -162,7 +161,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         for choice in request.settings.choices
         for server in servers
         # Where no schema is sent there is none to be marked.
-        if server.dialect.constrains or choice is not SchemaChoice.MARKED
+        if server.constrains or choice is not SchemaChoice.MARKED
     ]
     settings = request.settings
     total = len(streams) * (len(requests) + settings.warm_up)
@@ -174,17 +173,14 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         ]
         found = total - sum(map(len, rests))
         records = [each.record for each in requests]
-        adapters = {server.label: server.adapter() for server in servers}
-        for label, adapter in adapters.items():
-            adapter.prepare(records, folder, label, progress)
+        for server in servers:
+            server.adapter.prepare(records, folder, server.label, progress)
         lines = AppendedLines(folder / ROWS)
         try:
             with progress.bar("Sending", total, found) as advance:
                 advance(found)
                 for (server, _), rest in zip(streams, rests, strict=True):
-                    for row in _rows(
-                        server, adapters[server.label], rest, settings, scorer
-                    ):
+                    for row in _rows(server, rest, settings, scorer):
                         lines.write(msgspec.json.encode(row))
                         advance(1)
         finally:
@@ -212,15 +208,13 @@ def _rest(
 
 def _rows(
     server: ModelServer,
-    adapter: SchemaAdapter,
     rest: Sequence[tuple[PlannedRequest, str]],
     settings: LoadSettings,
     scorer: LiveScorer,
 ) -> Iterator[LoadRow]:
     marks = {each.number: mark for each, mark in rest}
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
-    stream = _closed_up([each for each, _ in rest])
-    for sent in _send(server, adapter, stream, settings):
+    for sent in _send(server, _closed_up([each for each, _ in rest]), settings):
         planned, generation = sent.planned, sent.generation
         record = planned.request.record
         verdict = scorer.score(
@@ -330,17 +324,14 @@ def _closed_up(stream: Sequence[PlannedRequest]) -> list[PlannedRequest]:
 
 
 def _send(
-    server: ModelServer,
-    adapter: SchemaAdapter,
-    stream: Sequence[PlannedRequest],
-    settings: LoadSettings,
+    server: ModelServer, stream: Sequence[PlannedRequest], settings: LoadSettings
 ) -> Iterator[SentRequest]:
     """Send a stream; yield its requests in the order in which they were over.
 
     Raises:
         Unavailable: the server is gone; requests that failed for that are not yielded.
     """
-    sender = OpenLoopSender(server, settings.concurrency, adapter=adapter)
+    sender = OpenLoopSender(server, settings.concurrency)
     failed: list[SentRequest] = []
     try:
         for sent in sender.send(stream):

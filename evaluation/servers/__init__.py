@@ -1,1 +1,1 @@
-"""Models behind OpenAI-compatible servers, and the dialects in which one is asked."""
+"""Models behind servers: providers, requests, answers, and adapted schemas."""

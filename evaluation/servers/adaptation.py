@@ -1,6 +1,6 @@
 """Fit schemas to what a provider takes before anything is sent, and decode answers.
 
-A schema that the profile of a dialect refuses (`curation.fit.profile`) is rewritten by
+A schema that the profile of a provider refuses (`curation.fit.profile`) is rewritten by
 `curation.fit.rewriting`; one that cannot be is not declared, and not sent. Fits are
 kept in the run's folder, so that a run that goes on does not make them again.
 """
@@ -8,24 +8,24 @@ kept in the run's folder, so that a run that goes on does not make them again.
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from curation.fit.answers import fit_schema
 from curation.fit.decoding import Codec
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer, text_of
-from curation.fit.rewriting import rewrite
+from curation.fit.relation import Comparer
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import is_taken, judge_fit
 from curation.schema.dialects import BY_NAME
+from curation.system.errors import BadData
 from curation.system.words import counted
 from curation.workers.fingerprint import fingerprint
-from evaluation.servers.dialect import Adapt
+from evaluation.generation.text_generation import Adapt
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
 #: The file of a run's folder with the fits.
 _FITS: Final = "fits.jsonl"
-#: Seconds of rewriting after which no further step of a schema is tried.
-_SECONDS: Final = 20.0
-#: Witnesses of a record of which a rewrite must keep one.
-_KNOWN: Final = 8
 #: Reasons that are said.
 _SHOWN: Final = 5
 
@@ -53,7 +49,7 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
     #: Fingerprint of profile, mode and record.
     key: str = ""
     #: The text that is sent.
-    text: str
+    text: str = ""
     #: With marks where answers have another shape (`curation.fit.shapes`).
     marked: Any = True
     dialect: str = ""
@@ -78,13 +74,18 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
 class SchemaAdapter:
     """Adapts schemas to one profile, each once."""
 
-    def __init__(self, profile: str, mode: Adapt) -> None:
-        """Prepare; an empty profile, or the mode `none`, sends schemas as they are."""
+    def __init__(self, profile: str, mode: Adapt, *, tool: bool = False) -> None:
+        """Prepare; an empty profile, or the mode `none`, sends schemas as they are.
+
+        Args:
+            profile: Its name.
+            mode: What is done with a schema that it refuses.
+            tool: Whether schemas are sent as those of a tool's parameters.
+        """
         used = profile and mode is not Adapt.NONE
         self._profile: Profile | None = load_profile(profile) if used else None
-        self._mode = mode
+        self._mode, self._tool = mode, tool
         self._fits: dict[str, AdaptedSchema] = {}
-        self._lock = Lock()
 
     @cached_property
     def facts(self) -> dict[str, Json]:
@@ -93,6 +94,7 @@ class SchemaAdapter:
             return {}
         return {
             "adapt": self._mode.value,
+            "tool": self._tool,
             "profile": self._profile.name,
             "profile_date": self._profile.date,
             "profile_sha256": fingerprint(profile=msgspec.to_builtins(self._profile)),
@@ -114,8 +116,9 @@ class SchemaAdapter:
             return
         path = folder / _FITS
         for line in whole_lines(path):
-            fit = msgspec.json.decode(line, type=AdaptedSchema)
-            self._fits[fit.key] = fit
+            with suppress(msgspec.DecodeError):
+                fit = msgspec.json.decode(line, type=AdaptedSchema)
+                self._fits[fit.key] = fit
         lines = AppendedLines(path)
         try:
             found = sum(self._key(record) in self._fits for record in records)
@@ -136,15 +139,10 @@ class SchemaAdapter:
         progress.say(f"{label}: {_summary(fits, self._profile, self._mode)}")
 
     def of(self, record: Record) -> AdaptedSchema:
-        """Return the schema that is sent for a record."""
+        """Return the schema that is sent for a record, which has been prepared."""
         if self._profile is None or record.schema is None:
             return AdaptedSchema(text=record.constraint)
-        key = self._key(record)
-        with self._lock:
-            if key not in self._fits:
-                with Comparer() as comparer:
-                    self._fits[key] = self._fit(record, key, comparer)
-            return self._fits[key]
+        return self._fits[self._key(record)]
 
     def _key(self, record: Record) -> str:
         return fingerprint(
@@ -154,38 +152,26 @@ class SchemaAdapter:
     def _fit(self, record: Record, key: str, comparer: Comparer) -> AdaptedSchema:
         schema: Json = json.loads(record.constraint)
         profile = self._profile
-        if profile is None or is_taken(judge_fit(schema, profile)):
+        if profile is None or is_taken(judge_fit(schema, profile, tool=self._tool)):
             return AdaptedSchema(key=key, text=record.constraint)
-        begun = time.monotonic()
-        dialect = BY_NAME[record.dialect]
-        given = record.fields.get("witnesses")
-        texts = [one.text for one in record.instances if one.valid]
-        texts += map(str, given if isinstance(given, list) else ())
-        known = texts[:_KNOWN] or comparer.witnesses(text_of(schema, dialect))
         try:
-            fit = rewrite(
-                schema,
-                dialect,
+            fit = fit_schema(
+                record.constraint,
                 profile,
-                comparer,
+                dialect=record.dialect,
                 allow="safe" if self._mode is Adapt.SAFE else "any",
-                known=[json.loads(text) for text in known],
-                seconds=_SECONDS,
+                comparer=comparer,
+                tool=self._tool,
             )
-        except (ValueError, RecursionError) as error:
-            why = f"it cannot be rewritten: {error}"
-            return AdaptedSchema(key=key, text="", refusal=why, reason="unusable")
+        except BadData as error:
+            return AdaptedSchema(key=key, refusal=error.what, reason="unusable")
         if fit.failing:
             first = fit.failing[0]
-            late = time.monotonic() - begun > _SECONDS
-            why = f" (given up after {_SECONDS:.0f} s)" if late else ""
             place = first.pointer or "the root"
-            return AdaptedSchema(
-                key=key,
-                text="",
-                refusal=f"not declared: {place}: {first.sentence}{why}",
-                reason=first.keyword or first.rule,
-            )
+            late = " (given up at its deadline)" if fit.is_late else ""
+            why = f"not declared: {place}: {first.sentence}{late}"
+            reason = first.keyword or first.rule
+            return AdaptedSchema(key=key, refusal=why, reason=reason)
         return AdaptedSchema(
             key=key,
             text=json.dumps(fit.schema),

@@ -32,6 +32,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.retry import retry_after
+from evaluation.servers.provider import CHAT, Provider
 from evaluation.servers.responses import (
     BrokenStream,
     RefusalWords,
@@ -195,15 +196,15 @@ class ServerConnection:
     #: Ends in `/v1` or the like, without a slash; without secrets.
     base: str
     model: str
-    #: Environment variables that may hold the key.
-    keys: tuple[str, ...]
+    provider: Provider = CHAT
     limits: RequestLimits = field(default_factory=RequestLimits)
     #: The address as the user gave it: its secrets go to the server and nowhere else.
     address: SplitUrl = field(default=SplitUrl(clean=""), repr=False)
 
     def key(self) -> str:
         """Return the key; empty where there is none: a local server needs none."""
-        return next((os.environ[name] for name in self.keys if os.getenv(name)), "")
+        keys = self.provider.keys
+        return next((os.environ[name] for name in keys if os.getenv(name)), "")
 
 
 def split_address(address: str) -> tuple[str, str]:
@@ -234,7 +235,7 @@ class ServerClient:
         self._session.trust_env = False
         key = connection.key()
         if key:
-            self._session.headers["Authorization"] = f"Bearer {key}"
+            self._session.headers.update(connection.provider.headers(key))
         address = connection.address
         if address.user or address.password:
             self._session.auth = HTTPBasicAuth(
@@ -261,7 +262,7 @@ class ServerClient:
             NotPermitted: the key is missing or wrong (exit 77).
         """
         base = self._connection.base
-        models = self._get(f"{base}/models")
+        models = self._get(f"{base}{self._connection.provider.models}")
         if models is None:
             raise Unavailable("no server answers", base, "start one, or name another")
         root = base.rpartition("/")[0]
@@ -291,7 +292,7 @@ class ServerClient:
         """Ask for one text; retry while the server is in trouble.
 
         Args:
-            body: Members of the request beside `model` and `stream`.
+            body: The request.
 
         Returns:
             The answer, and the moment at which the try that gave it began
@@ -333,7 +334,7 @@ class ServerClient:
         """Ask for one text once, without the shared backoff.
 
         Args:
-            body: Members of the request beside `model` and `stream`.
+            body: The request.
 
         Raises:
             RequestRefused: the server does not take the request.
@@ -347,20 +348,22 @@ class ServerClient:
             raise RetriesExhausted(str(trouble)) from None
 
     def _ask_once(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
-        seconds = self._connection.limits.seconds
+        connection = self._connection
+        provider, seconds = connection.provider, connection.limits.seconds
         limit = time.monotonic() + seconds
         answer = ServerAnswer()
         start = perf_counter_ns()
         try:
             with self._session.post(
-                f"{self._connection.base}/chat/completions",
-                json={"model": self._connection.model, "stream": True, **body},
+                connection.base + provider.path.format(model=connection.model),
+                json=dict(body),
                 stream=True,
                 timeout=(_CONNECT_SECONDS, seconds),
                 allow_redirects=False,
             ) as response:
                 self._check_status(response)
-                read_stream(response_lines(response, limit), answer)
+                lines = response_lines(response, limit)
+                read_stream(lines, answer, provider.read, bare=provider.bare)
                 drain(response)
         except BrokenStream as error:
             raise _TryAgain(redacted(self._hide(str(error)))) from None
@@ -417,10 +420,11 @@ class ServerClient:
         )
 
     def _not_permitted(self, answer: str) -> NotPermitted:
+        keys = " or ".join(self._connection.provider.keys)
         return NotPermitted(
             f"the server answers {answer}",
             self._connection.base,
-            f"set {' or '.join(self._connection.keys)} to a key of this server",
+            f"set {keys} to a key of this server",
         )
 
     def _words(self, response: requests.Response) -> str:
@@ -445,9 +449,9 @@ class _TryAgain(Exception):  # noqa: N818 (it says what it is)
 
 
 def _model_ids(models: Mapping[str, Json]) -> tuple[str, ...]:
-    entries = models.get("data")
+    entries = models.get("data") or models.get("models")
     return tuple(
-        str(model.get("id"))
+        str(model.get("id") or model.get("name")).removeprefix("models/")
         for model in (entries if isinstance(entries, list) else ())
         if isinstance(model, dict)
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 
 from curation.core.json_types import Json
-from curation.system.credentials import SplitUrl, split_url
-from curation.system.errors import BadConfiguration
+from curation.system.credentials import split_url
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
+from evaluation.generation.text_generation import Adapt, GenerationRequest
 from evaluation.servers.adaptation import SchemaAdapter
 from evaluation.servers.client import (
     RequestLimits,
@@ -16,30 +18,45 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
-from evaluation.servers.dialect import Adapt, ServerDialect, server_dialect
+from evaluation.servers.provider import PROMPT_ALONE, split_provider
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ModelServer:
-    """One model of one server, asked in one dialect, as it takes part in a run."""
+    """One model of one server, asked in one way, as it takes part in a run."""
 
-    dialect: ServerDialect
+    #: How it is asked for a schema: a key of its provider's `ways`, or `none`.
+    way: str
     connection: ServerConnection
-    #: The library that is to constrain its texts, as the user says; empty: whichever.
-    wanted_backend: str = ""
     #: What is done with schemas that the provider does not take.
     adapt: Adapt = Adapt.SAFE
     #: How the server describes itself, by path (`ServerClient.description`).
     about: Mapping[str, Json] = field(default_factory=dict)
 
+    @cached_property
     def adapter(self) -> SchemaAdapter:
-        """Return what adapts schemas to what it takes."""
-        return SchemaAdapter(self.dialect.profile, self.adapt)
+        """What adapts schemas to what it takes."""
+        any_schema = self.way in {PROMPT_ALONE, "json"}
+        profile = "" if any_schema else self.connection.provider.profile
+        return SchemaAdapter(profile, self.adapt, tool=self.way == "tool")
+
+    def request(
+        self, request: GenerationRequest, schema: str | None
+    ) -> dict[str, Json]:
+        """Return the request for a text; see `Provider.request`."""
+        connection = self.connection
+        return connection.provider.request(connection.model, request, self.way, schema)
+
+    @property
+    def constrains(self) -> bool:
+        """Whether anything constrains its texts."""
+        return self.way != PROMPT_ALONE
 
     @property
     def label(self) -> str:
-        """Its name in rows and tables: `vllm Qwen/Qwen3-0.6B`."""
-        return f"{self.dialect.name} {self.connection.model}".strip()
+        """Its name in rows and tables: `vllm strict Qwen/Qwen3-0.6B`."""
+        parts = self.connection.provider.name, self.way, self.connection.model
+        return " ".join(filter(None, parts))
 
     @property
     def unavailable(self) -> str:
@@ -48,50 +65,35 @@ class ModelServer:
 
     @property
     def backend(self) -> str:
-        """Which library constrains its texts, and who says so."""
-        backend = self.dialect.backend(self.about)
-        if not backend and self.wanted_backend:
-            return f"{self.wanted_backend} (the server does not tell)"
-        return backend or "not told by the server"
-
-    def check_backend(self) -> None:
-        """Check that the server is not constrained by another library than is wanted.
-
-        Raises:
-            BadConfiguration: it tells that it is (exit 78).
-        """
-        backend = self.dialect.backend(self.about)
-        if backend and self.wanted_backend and self.wanted_backend != backend:
-            raise BadConfiguration(
-                f"the server's texts are constrained by {backend}, "
-                f"not by {self.wanted_backend}",
-                self.connection.base,
-                "start it with the other one, or leave --option backend out",
-            )
+        """Which library constrains its texts, as far as the server tells."""
+        told = self.connection.provider.backend(self.about)
+        return told or "not told by the server"
 
     @property
     def identity(self) -> str:
-        """Fingerprint of server, model, dialect and limits, without the key."""
+        """Fingerprint of server, model, way and limits, without the key."""
         return fingerprint(
-            dialect=self.dialect.name,
+            way=self.way,
+            provider=self.connection.provider.name,
             base=self.connection.base,
             model=self.connection.model,
             limits=asdict(self.connection.limits),
             backend=self.backend,
-            adapt=self.adapter().facts,
+            adapt=self.adapter.facts,
         )
 
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header."""
-        backend = {"backend": self.backend} if self.dialect.constrains else {}
+        backend = {"backend": self.backend} if self.constrains else {}
         return {
             "engine": self.label,
-            "name": self.dialect.name,
-            "spec": self.dialect.name,
+            "name": self.way,
+            "spec": self.way,
             "version": "",
             "preset": "",
-            "options": {**backend, **self.adapter().facts},
+            "options": {**backend, **self.adapter.facts},
             "interpreter": "",
+            "provider": self.connection.provider.name,
             "server": self.connection.base,
             "model": self.connection.model,
             "about": dict(self.about),
@@ -101,70 +103,60 @@ class ModelServer:
 
 
 def server_participants(
-    base: str,
-    model: str,
-    dialects: Sequence[str],
-    limits: RequestLimits,
-    address: SplitUrl = SplitUrl(clean=""),  # noqa: B008 - frozen
+    connection: ServerConnection, ways: Sequence[str]
 ) -> list[ModelServer]:
-    """Return the participants of a run: one server, asked in each dialect.
+    """Return the participants of a run: one server, asked in each way.
 
     Args:
-        base: The server's address; it ends in `/v1` as a rule.
-        model: The model's name at this server.
-        dialects: Names of dialects (`server_dialects`), one at least.
-        limits: What one text may cost.
-        address: The user's address, whose secrets the server is sent.
+        connection: The server and its model.
+        ways: Names of ways to ask, one at least.
 
     Raises:
-        BadConfiguration: there is no such dialect.
+        BadUsage: the provider has no such way; the message names all.
     """
-    named_dialects = [server_dialect(name) for name in dict.fromkeys(dialects)]
-    return [
-        ModelServer(
-            dialect=dialect,
-            connection=ServerConnection(
-                base=base,
-                model=model,
-                keys=dialect.keys,
-                limits=limits,
-                address=address,
-            ),
-        )
-        for dialect in named_dialects
-    ]
+    provider = connection.provider
+    for way in ways:
+        if way not in {PROMPT_ALONE, *provider.ways}:
+            raise BadUsage(
+                f"there is no way {way!r} to ask {provider.name or 'a server'}",
+                then=f"use --engine {', '.join((PROMPT_ALONE, *provider.ways))}",
+            )
+    return [ModelServer(way=way, connection=connection) for way in dict.fromkeys(ways)]
 
 
 def served_model(
-    address: str, dialects: Sequence[str], limits: RequestLimits
+    address: str, ways: Sequence[str], limits: RequestLimits
 ) -> Sequence[ModelServer]:
-    """Return a model behind a server, once for each dialect in which it is asked.
+    """Return a model behind a server, once for each way in which it is asked.
 
     Args:
-        address: The server's address, and the model's name after a `#`.
-        dialects: Names of dialects, one at least.
+        address: The server's address, and the model's name after a `#`; or a
+            provider with its model.
+        ways: Names of ways to ask, one at least.
         limits: What one text may cost.
 
     Raises:
-        BadConfiguration: there is no such dialect, or the server has several models
-            and none is named.
+        BadUsage: there is no such way.
+        BadConfiguration: the server has several models and none is named.
         Unavailable: the server does not answer (exit 69).
     """
+    provider, address = split_provider(address)
     base, model = split_address(address)
-    secrets = split_url(address)
-    servers = server_participants(base, model, dialects, limits, secrets)
-    client = ServerClient(replace(servers[0].connection, limits=RequestLimits()))
+    connection = ServerConnection(
+        base=base, model=model, provider=provider, address=split_url(address)
+    )
+    server_participants(connection, ways)
+    client = ServerClient(connection)
     try:
-        paths = [path for server in servers for path in server.dialect.described_at]
-        served, answers = client.description(paths)
+        served, answers = client.description(provider.described_at)
     finally:
         client.close()
-    if not model and len(served) == 1:
-        servers = server_participants(base, served[0], dialects, limits, secrets)
-    elif not model:
+    if not model and len(served) != 1:
         raise BadConfiguration(
             "this server has several models, or does not name them",
             then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
         )
+    connection = replace(connection, model=model or served[0], limits=limits)
     about: dict[str, Json] = {"models": [*served], **answers}
+    servers = server_participants(connection, ways)
     return [replace(server, about=about) for server in servers]

@@ -1,9 +1,9 @@
 """Read a server's response: its lines, the streamed answer, or the refusal.
 
-The stream is that of OpenAI's chat completions: server-sent events (HTML standard,
-section 9.2), each a line `data: ` with a JSON object, and `data: [DONE]` at the end.
-A server that does not stream answers with one JSON object, which is one piece. Refusals
-are JSON objects, too: OpenAI's `{"error": {"message", "param", "code"}}`, or
+A stream has server-sent events (HTML standard, section 9.2), each a line `data: ` with
+a JSON object, of OpenAI's chat completions `data: [DONE]` at the end, or else such an
+object a line. A server that does not stream answers with one JSON object, which is one
+piece. Refusals are JSON objects, too: `{"error": {"message", "param", "code"}}`, or
 FastAPI's `{"detail": [{"loc", "msg"}]}`.
 """
 
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from time import perf_counter_ns
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 import requests
@@ -29,52 +29,18 @@ _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 #: Characters of a server's own error that are repeated.
 _LONGEST_ERROR: Final = 200
+#: No answer has as many tokens.
+_MOST_TOKENS: Final = 2**40
+_Event = TypeVar("_Event", bound="StreamEvent")
 
 
 class BrokenStream(Exception):  # noqa: N818 (it says what it is)
     """The stream ended before the answer did, or holds what is no event."""
 
 
-class _Delta(msgspec.Struct):
-    """What one event adds to the answer."""
+class StreamEvent(msgspec.Struct):
+    """One event of a stream; what else is in it is not read."""
 
-    content: str | None = None
-    #: How a model refuses, where its server has a place of its own for that.
-    refusal: str | None = None
-    #: What a reasoning model thinks, by either of the names that servers use.
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-
-
-class _Choice(msgspec.Struct):
-    """One of the answers that are written at the same time; we ask for one."""
-
-    delta: _Delta | None = None
-    #: The whole answer of a server that does not stream.
-    message: _Delta | None = None
-    finish_reason: str | None = None
-
-
-class _UsageDetails(msgspec.Struct):
-    """What the tokens of an answer are made of."""
-
-    reasoning_tokens: float | None = None
-
-
-class _Usage(msgspec.Struct):
-    """The tokens that the server counted."""
-
-    prompt_tokens: float | None = None
-    #: Those of the reasoning are among them.
-    completion_tokens: float | None = None
-    completion_tokens_details: _UsageDetails | None = None
-
-
-class _Event(msgspec.Struct):
-    """One event of the stream; what else is in it is not read."""
-
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
     #: Undecoded: servers differ in what they put here.
     error: msgspec.Raw = msgspec.Raw()
 
@@ -96,6 +62,27 @@ class ServerAnswer:
     #: The moment of every piece of text (`perf_counter_ns`), and its characters.
     pieces: list[tuple[int, int]] = field(default_factory=list)
 
+    def write(self, text: str) -> None:
+        """Add a piece of text, at the present moment."""
+        if text:
+            self.text += text
+            self.pieces.append((perf_counter_ns(), len(text)))
+
+    def count(
+        self, prompt: float | None, output: float | None, reasoning: float | None = None
+    ) -> None:
+        """Take the tokens that the server counted; a figure no server can mean is none.
+
+        Args:
+            prompt: Those of the prompt.
+            output: All of the answer, those of the reasoning among them.
+            reasoning: Those of the reasoning.
+        """
+        self.prompt_tokens, self.output_tokens, self.reasoning_tokens = (
+            int(number) if number is not None and 0 <= number < _MOST_TOKENS else None
+            for number in (prompt, output, reasoning)
+        )
+
     @property
     def begun(self) -> bool:
         """Whether the model has written anything, be it a thought or a refusal."""
@@ -103,44 +90,49 @@ class ServerAnswer:
 
 
 def read_stream(
-    lines: Iterable[bytes], answer: ServerAnswer | None = None
-) -> ServerAnswer:
-    r"""Return the whole answer of a stream; lines after `[DONE]` are left unread.
+    lines: Iterable[bytes],
+    answer: ServerAnswer,
+    read: Callable[[bytes, ServerAnswer], None],
+    *,
+    bare: bool = False,
+) -> None:
+    """Read the whole answer of a stream; lines after `[DONE]` are left unread.
 
     Args:
         lines: The lines of the response as they come, without their ends.
         answer: Is filled as they come, so that what came is there whatever happens.
+        read: Adds what an event says to the answer.
+        bare: Whether each line is an event, without `data:`.
 
     Raises:
         BrokenStream: it has no end, or the server reports an error in it.
-
-    Example:
-        >>> event = b'data: {"choices": [{"delta": {"content": "{}"}}]}'
-        >>> end = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}'
-        >>> read_stream([event, b"", end, b"", b"data: [DONE]"]).text
-        '{}'
     """
-    answer = ServerAnswer() if answer is None else answer
     other: list[bytes] = []
     for line in lines:
-        if not line.startswith(_DATA):
+        if bare or not line.startswith(_DATA):
             other.append(line)
+            if bare and line.strip():
+                read(line, answer)
             continue
         data = line[len(_DATA) :].strip()
         if data == _DONE:
             break
-        _add(_read_event(data), answer)
+        read(data, answer)
     whole = b"\n".join(other).strip()
-    if whole.startswith(b"{") and not answer.begun:
-        _add(_read_event(whole), answer)
+    if whole.startswith(b"{") and not answer.begun and not bare:
+        read(whole, answer)
     if not answer.finish:
         raise BrokenStream("the stream ended before the answer did")
-    return answer
 
 
-def _read_event(data: bytes) -> _Event:
+def decode_event(data: bytes, kind: type[_Event]) -> _Event:
+    """Return one event.
+
+    Raises:
+        BrokenStream: it has another form, or reports an error.
+    """
     try:
-        event = msgspec.json.decode(data, type=_Event)
+        event = msgspec.json.decode(data, type=kind)
         error = msgspec.json.decode(event.error) if event.error else None
     except msgspec.ValidationError:
         raise BrokenStream("an event of another form") from None
@@ -151,34 +143,6 @@ def _read_event(data: bytes) -> _Event:
     if error:
         raise BrokenStream(f"the server says: {str(error)[:_LONGEST_ERROR]}")
     return event
-
-
-def _add(event: _Event, answer: ServerAnswer) -> None:
-    """Add what an event says to the answer; its pieces get the present moment."""
-    now = perf_counter_ns()
-    if event.usage is not None and event.usage != _Usage():
-        answer.prompt_tokens = _whole(event.usage.prompt_tokens)
-        answer.output_tokens = _whole(event.usage.completion_tokens)
-        details = event.usage.completion_tokens_details or _UsageDetails()
-        answer.reasoning_tokens = _whole(details.reasoning_tokens)
-    for choice in (event.choices or [])[:1]:
-        delta = choice.delta or choice.message or _Delta()
-        # A server that knows both names says the same under both.
-        answer.reasoning += delta.reasoning_content or delta.reasoning or ""
-        answer.refusal += delta.refusal or ""
-        if delta.content:
-            answer.text += delta.content
-            answer.pieces.append((now, len(delta.content)))
-        answer.finish = choice.finish_reason or answer.finish
-
-
-#: No text has as many tokens; what counts more, or fewer than none, counts nothing.
-_MOST_TOKENS: Final = 2**53
-
-
-def _whole(count: float | None) -> int | None:
-    """Return a server's count of tokens; None if it can be none."""
-    return int(count) if count is not None and 0 <= count < _MOST_TOKENS else None
 
 
 #: Most bytes of one answer; the longest text that a model here may write has less.

@@ -26,60 +26,36 @@ from evaluation.servers.parameters import Parameters
 from evaluation.servers.responses import RefusalCause, ServerAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-    from curation.core.json_types import Json
-    from curation.system.progress import Progress
-    from evaluation.core.records import Record
     from evaluation.servers.adaptation import AdaptedSchema
-    from evaluation.servers.dialect import ServerDialect
     from evaluation.servers.model_server import ModelServer
 
 
-def request_body(
-    dialect: ServerDialect, request: GenerationRequest, schema: str | None
-) -> Mapping[str, Json]:
-    """Return the members of a request beside `model` and `stream`.
-
-    Args:
-        dialect: The way to ask.
-        request: What is wanted.
-        schema: The schema that is sent; None sends none.
-    """
-    plain: dict[str, Json] = {
-        "messages": [
-            {"role": message.role, "content": message.content}
-            for message in request.messages
-        ],
-        "max_tokens": request.budget,
-        "temperature": request.temperature,
-        "seed": request.seed % 2**31,
-        "stream_options": {"include_usage": True},
-    }
-    return plain if schema is None else {**plain, **dialect.body(schema)}
-
-
-#: Parameters that a server may refuse, with their other names.
-_ALTERNATIVES: Final = {
-    "max_tokens": "max_completion_tokens",
-    **dict.fromkeys(
-        ("temperature", "seed", "stream_options", "logprobs", "reasoning_effort"), ""
-    ),
-}
 #: Requests after which a server that refuses all of them alike is given up.
 _ALIKE: Final = 3
 #: What servers call the end of a text, in small letters.
 _ENDINGS: Final = {
-    TextEnding.END: ("stop", "eos", "eos_token", "stop_sequence", "end_turn"),
-    TextEnding.TRUNCATED: ("length", "max_tokens", "model_length"),
-    TextEnding.FILTERED: (
-        "content_filter",
-        "safety",
-        "recitation",
-        "blocklist",
-        "prohibited_content",
-    ),
+    finish: ending
+    for ending, names in (
+        (
+            TextEnding.END,
+            "stop eos eos_token stop_sequence end_turn tool_use tool_calls",
+        ),
+        (TextEnding.TRUNCATED, "length max_tokens model_length"),
+        (
+            TextEnding.FILTERED,
+            "content_filter safety recitation blocklist prohibited_content",
+        ),
+    )
+    for finish in names.split()
+}
+
+
+#: What a text ends with whose request is refused for another cause than its schema.
+_REFUSALS: Final = {
+    RefusalCause.CONTEXT: TextEnding.PROMPT,
+    RefusalCause.FILTER: TextEnding.FILTERED,
 }
 
 
@@ -111,6 +87,15 @@ class AskedText:
             adapted=self.adapted,
             edits=self.schema.edits,
         )
+
+    def refused(
+        self, cause: RefusalCause, detail: str, *, constrains: bool
+    ) -> Generation:
+        """Return the generation of a request that the server does not take."""
+        if cause is RefusalCause.SCHEMA and constrains:
+            return self.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
+        ending = _REFUSALS.get(cause, TextEnding.REQUEST)
+        return self.failed(Result.ERROR, ending, detail)
 
     def written(self, answer: ServerAnswer, start: int) -> Generation:
         """Return the generation of an answer.
@@ -163,9 +148,7 @@ class AskedText:
 def _ending(answer: ServerAnswer) -> TextEnding:
     if answer.refusal:
         return TextEnding.REFUSED
-    finish = answer.finish.lower()
-    endings = (ending for ending, names in _ENDINGS.items() if finish in names)
-    return next(endings, TextEnding.MODEL)
+    return _ENDINGS.get(answer.finish.lower(), TextEnding.MODEL)
 
 
 def _moments(answer: ServerAnswer, thought: int) -> list[int]:
@@ -203,13 +186,12 @@ class ServerWriter:
         say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet."""
-        self._dialect = server.dialect
-        self._adapter = server.adapter()
+        self._server = server
+        self._adapter = server.adapter
         self._client = client or ServerClient(server.connection)
         self._prices = prices
         self._say = say
-        self._parameters = Parameters(_ALTERNATIVES)
-        self._base = server.connection.base
+        self.parameters = Parameters(server.connection.provider.parameters)
         #: Words of refusals before the first answer; None after it.
         self._refusals: list[str] | None = []
         self.label = server.label
@@ -218,17 +200,6 @@ class ServerWriter:
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
-
-    @property
-    def discovered(self) -> dict[str, str]:
-        """The parameters that the server refuses, with the names that it takes."""
-        return self._parameters.changes
-
-    def prepare(
-        self, records: Sequence[Record], folder: Path, progress: Progress
-    ) -> None:
-        """Adapt the schemas of a run to what the provider takes."""
-        self._adapter.prepare(records, folder, self.label, progress)
 
     def write(
         self,
@@ -270,11 +241,12 @@ class ServerWriter:
     ) -> tuple[ServerAnswer, int]:
         """Ask; a parameter that is refused is changed, for this and later requests."""
         while True:
-            body = self._parameters.apply(request_body(self._dialect, request, schema))
+            body = self._server.request(request, schema)
+            body = self.parameters.apply(body)
             try:
                 return self._client.ask(body)
             except RequestRefused as refused:
-                change = self._parameters.learn(body, refused.words)
+                change = self.parameters.learn(body, refused.words)
                 if change is None:
                     raise
                 if change:
@@ -283,19 +255,13 @@ class ServerWriter:
     def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
         """Return the generation of a request that the server does not take."""
         cause, detail = refused.words.cause, str(refused)
-        if cause is RefusalCause.UNKNOWN and self._dialect.constrains:
+        if cause is RefusalCause.UNKNOWN and self._server.constrains:
             cause, more = self._cause_without_schema(text.request)
             detail = f"{detail}; {more}"
-        if cause is RefusalCause.SCHEMA and self._dialect.constrains:
-            return text.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
-        endings = {
-            RefusalCause.CONTEXT: TextEnding.PROMPT,
-            RefusalCause.FILTER: TextEnding.FILTERED,
-        }
-        ending = endings.get(cause, TextEnding.REQUEST)
-        if ending is TextEnding.REQUEST:
+        generation = text.refused(cause, detail, constrains=self._server.constrains)
+        if generation.ending is TextEnding.REQUEST:
             self._check_alike(str(refused))
-        return text.failed(Result.ERROR, ending, detail)
+        return generation
 
     def _check_alike(self, words: str) -> None:
         """Note a refusal before the first answer.
@@ -309,7 +275,7 @@ class ServerWriter:
         refusals.append(words)
         if len(refusals) >= _ALIKE and len(set(refusals)) == 1:
             what = f"the server refuses all requests: {words}"
-            raise Unavailable(what, self._base)
+            raise Unavailable(what, self._server.connection.base)
 
     def _cause_without_schema(
         self, request: GenerationRequest

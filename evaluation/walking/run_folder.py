@@ -80,7 +80,7 @@ RECORDS = "records.jsonl"
 
 
 class ResultsFolder:
-    """An open run folder; made by `open_results_folder`."""
+    """An open run folder."""
 
     def __init__(self, folder: Path, lines: AppendedLines, finished: set[str]) -> None:
         """Take a folder whose lock the caller holds.
@@ -163,26 +163,6 @@ def record_parameters(
         header = orjson.loads(path.read_bytes())
         header["parameters"] = {**header.get("parameters", {}), **new}
         _write_header(path, header)
-
-
-@contextmanager
-def open_results_folder(
-    folder: Path, header: Mapping[str, Json]
-) -> Iterator[ResultsFolder]:
-    """Lock the folder and open it, new or with what an earlier try has left.
-
-    Raises:
-        TemporarilyUnavailable: another run is at work here (exit 75).
-        BadConfiguration: the folder is of another run (exit 78).
-        CannotCreate: it cannot be written (exit 73).
-    """
-    with hold_run_folder(folder, header):
-        path = folder / f"{lines_name(header)}.jsonl"
-        run = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
-        try:
-            yield run
-        finally:
-            run.close()
 
 
 def lines_name(header: Mapping[str, Json], suite: str = "") -> str:

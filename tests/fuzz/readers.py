@@ -22,7 +22,13 @@ from evaluation.analysis.ratchet import read_ratchet
 from evaluation.asking.response_files import read_responses
 from evaluation.data.find_data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
-from evaluation.servers.responses import BrokenStream, read_refusal, read_stream
+from evaluation.servers.provider import CHAT
+from evaluation.servers.responses import (
+    BrokenStream,
+    ServerAnswer,
+    read_refusal,
+    read_stream,
+)
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import from_tekken, from_tiktoken
@@ -213,7 +219,7 @@ def _stream(_folder: Path) -> Reader:
     def read(content: bytes) -> None:
         read_refusal(content.decode("utf-8", "replace"))
         with suppress(BrokenStream):
-            read_stream(content.split(b"\n"))
+            read_stream(content.split(b"\n"), ServerAnswer(), CHAT.read)
 
     return Reader(
         read=read,

@@ -14,6 +14,7 @@ import pytest
 import curation.cli
 from curation.publish import verify as push_checks
 from curation.system.credentials import redacted_words, split_url
+from curation.system.errors import Unavailable
 from curation.verification import Verification
 from evaluation.core.records import Record, encode_records
 from tests.credential_examples import examples
@@ -37,6 +38,7 @@ def _addresses(base: str) -> dict[str, str]:
     word = quote(_PASSWORD, safe="")
     return {
         "password": f"http://me:{word}@{place}#small",
+        "provider": f"openai:http://me:{word}@{place}?a={_QUERY}#small",
         "user": f"http://{_KEY}@{place}#small",
         **{
             name: f"{base}?{name}={_QUERY}#small"
@@ -86,7 +88,7 @@ def _everything(out: Path) -> str:
 @pytest.mark.parametrize(
     "kind",
     [
-        *("password", "anything"),
+        *("password", "anything", "provider"),
         *(
             pytest.param(kind, marks=pytest.mark.slow)
             for kind in ("user", "api_key", "access_token", "key")
@@ -117,8 +119,8 @@ def test_the_server_alone_gets_what_its_address_holds(
         data = ("--data", _records(tmp_path), "--run-dir", str(out / "run"))
         assert csbdata(*words, *data) == 0
     paths, headers = zip(*seen, strict=True)
-    if kind in {"password", "user"}:
-        user = "me:" + _PASSWORD if kind == "password" else _KEY + ":"
+    if kind in {"password", "provider", "user"}:
+        user = _KEY + ":" if kind == "user" else "me:" + _PASSWORD
         assert "Basic " + base64.b64encode(user.encode()).decode() in headers
     else:
         assert all(path.endswith(f"?{kind}={_QUERY}") for path in paths), paths
@@ -131,6 +133,7 @@ def test_the_server_alone_gets_what_its_address_holds(
     sent = {
         "password": {_PASSWORD, quote(_PASSWORD, safe=""), basic, _KEY},
         "user": {_KEY},
+        "provider": {_PASSWORD, quote(_PASSWORD, safe=""), basic, _KEY, _QUERY},
     }
     assert not [word for word in sent.get(kind, {_KEY, _QUERY}) if word in text]
     assert server.base in text
@@ -223,7 +226,8 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
         bucket = f"s3://{sent['bucket key']}:{sent['bucket secret']}@bucket/x"
         model = f"http://{secrets}@{place}{query}"
         run = ("suite", "run", "passrate", "--data", records, "--run-dir", out)
-        assert csbdata(*run, "--model", model) == 0
+        assert csbdata(*run, "--model", model) == Unavailable.exit_code
+        assert csbdata("suite", "score", "passrate", out) == 0
         for words in (
             ("push", folder, "--to", bucket, "-y"),
             ("push", folder, "--to", str(tmp_path / "out" / "pushed"), "-y"),
@@ -232,7 +236,6 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
             ("results", "show", out, "--failures"),
             ("results", "export", out, "--format", "html", "--out", out + ".html"),
             ("results", "export", out, "--format", "csv", "--out", out + ".csv"),
-            ("suite", "score", "passrate", out),
             *((verb, model) for verb in ("check", "card", "diff", "stats", "verify")),
             ("eval", "--data", bucket, "--task", "declared", "--engine", "none"),
             ("load", model, "--rate", "50", "--data", records, "--run-dir", out + "2"),

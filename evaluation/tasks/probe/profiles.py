@@ -82,26 +82,21 @@ def server_profile_text(
             its valid value, and its violating one. Of a keyword for which some say
             neither that it is held nor that it is not, nothing is told.
     """
-    outcomes: dict[str, dict[str, list[ProbeOutcome]]] = defaultdict(dict)
-    unclear = set()
+    outcomes: dict[str, dict[str, list[ProbeOutcome | None]]] = defaultdict(dict)
     for probe, valid, violating in answers:
-        held = _repeats(valid, probe.valid)
-        shown = _SHOWN_BY.get((held, _repeats(violating, probe.violating)))
-        if "engine_error" in (valid.finish, violating.finish):
+        shown = None
+        if "engine_error" in {valid.finish, violating.finish}:
             shown = ProbeOutcome.REFUSED
-        if shown is None:
-            unclear.add(probe.keyword)
-        else:
-            outcomes[probe.keyword].setdefault(probe.name, []).append(shown)
-    told = {name: own for name, own in outcomes.items() if name not in unclear}
+        elif _repeats(valid, probe.valid):
+            breaks = _repeats(violating, probe.violating)
+            shown = ProbeOutcome.IGNORED if breaks else ProbeOutcome.ENFORCED
+        outcomes[probe.keyword].setdefault(probe.name, []).append(shown)
+    told = {
+        keyword: {name: [it for it in shown if it] for name, shown in probes.items()}
+        for keyword, probes in outcomes.items()
+        if not any(None in shown for shown in probes.values())
+    }
     return profile_text("server", title, date, told)
-
-
-#: Whether the valid value was repeated, and the violating one.
-_SHOWN_BY: Final = {
-    (True, False): ProbeOutcome.ENFORCED,
-    (True, True): ProbeOutcome.IGNORED,
-}
 
 
 def _repeats(response: Response, value: object) -> bool:

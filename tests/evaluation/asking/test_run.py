@@ -98,12 +98,12 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
         return answer(texts[_asked(body)], finish=finish, reasoning_content="hm")
 
     with loopback(reply) as server:
-        request = _request(tmp_path, server.base, engines=("none", "json_schema"))
+        request = _request(tmp_path, server.base, engines=("none", "strict"))
         result = run(request)
     assert (result.totals.ran, result.totals.reused, result.problems) == (6, 0, ())
     assert _verdicts(result) == {
         "small free": [[""], ["hallucination"], ["truncated"]],
-        "small json_schema": [[""], [""], [""]],
+        "small strict": [[""], [""], [""]],
     }
     recorded = result.open()
     free, held = (
@@ -115,11 +115,11 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     assert free.prompt_tokens == 7
     assert free.cost == pytest.approx(17e-6)
     assert free.seconds is not None
-    assert held.condition == "json_schema"
+    assert held.condition == "strict"
     (report,) = reports(recorded).values()
     assert [row[:3] for row in report.tables[0].rows] == [
         ("all", "small free", 3),
-        ("all", "small json_schema", 3),
+        ("all", "small strict", 3),
     ]
     assert "Prompted pass rate" in page(recorded)
 
@@ -133,7 +133,7 @@ def test_no_writer_is_always_the_first(tmp_path: Path) -> None:
         return answer('{"n": 1}')
 
     with loopback(said) as server:
-        run(_request(tmp_path, server.base, engines=["none", "json_schema"]))
+        run(_request(tmp_path, server.base, engines=["none", "strict"]))
     assert order == ["free", "bound", "bound", "free", "free", "bound"]
 
 
@@ -148,7 +148,7 @@ def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
         return answer('{"n": 1}')
 
     with loopback(reply) as server:
-        request = _request(tmp_path, server.base, engines=("none", "json_schema"))
+        request = _request(tmp_path, server.base, engines=("none", "strict"))
         bare = Record(id="bare", group="g")
         (tmp_path / "made.jsonl").write_bytes(encode_records([_RECORDS[0], bare]))
         result = run(request)

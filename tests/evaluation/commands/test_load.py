@@ -31,7 +31,7 @@ def _words(folder: Path, base: str, *more: str) -> list[str]:
             (data / f"{name}.json").write_text(json.dumps(schema))
     return [
         *(f"{base}#small", "--data", str(data)),
-        *("--engine", "json_schema", "--engine", "none", "--set", "budget=9"),
+        *("--engine", "strict", "--engine", "none", "--set", "budget=9"),
         *("--run-dir", str(folder / "run"), "--format", "json", *more),
     ]
 
@@ -64,7 +64,7 @@ def test_every_stream_is_sent_judged_and_shown(tmp_path: Path) -> None:
     assert run.header["load"]["rate"] == "500.0"  # type: ignore[index,call-overload]  # any JSON
     measured = [row for row in run.rows if not row.times.warm_up]
     valid = {row.engine for row in measured if row.compliant}
-    assert valid == {"json_schema small"}
+    assert valid == {"strict small"}
     assert all(row.compliant for row in measured if row.engine in valid)
     tables = {table["name"]: table for table in told["tables"]}
     assert set(tables) == {"under-load", "latencies", "streams-paired"}

@@ -42,7 +42,7 @@ def _plan(choice: SchemaChoice, count: int, warm_up: int) -> list[PlannedRequest
 
 
 def _row(
-    planned: PlannedRequest, total_ms: int, engine: str = "json_schema small"
+    planned: PlannedRequest, total_ms: int, engine: str = "strict small"
 ) -> LoadRow:
     """Return a text of five tokens: the first after a fifth of its time."""
     made = Generation(
@@ -64,7 +64,7 @@ def _load_row(
     generation: Generation,
     times: RequestTimes,
     judgement: Judgement | None = None,
-    engine: str = "json_schema small",
+    engine: str = "strict small",
 ) -> LoadRow:
     return LoadRow(
         engine=engine,
@@ -182,13 +182,13 @@ def test_streams_are_paired_by_place_and_only_where_one_thing_differs() -> None:
     table = _tables(rows)["streams-paired"]
     lines = {(row[0], row[1]): row for row in table.rows}
     assert set(lines) == {
-        ("json_schema small one", "json_schema small marked"),
-        ("json_schema small one", "none small one"),
+        ("strict small one", "strict small marked"),
+        ("strict small one", "none small one"),
     }
-    slower = lines["json_schema small one", "json_schema small marked"]
+    slower = lines["strict small one", "strict small marked"]
     assert slower[2] == 6
     assert str(slower[-1]).startswith("1.5x")
-    assert str(lines["json_schema small one", "none small one"][-1]).startswith("0.5x")
+    assert str(lines["strict small one", "none small one"][-1]).startswith("0.5x")
 
 
 def test_programs_get_figures_with_units_in_the_names_of_columns() -> None:

@@ -18,7 +18,7 @@ from evaluation.load.arrivals import (
     SchemaChoice,
     plan_stream,
 )
-from evaluation.servers.client import RequestLimits
+from evaluation.servers.client import RequestLimits, ServerConnection
 from evaluation.servers.model_server import server_participants
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 
@@ -48,7 +48,8 @@ def _send(
     stream = plan_stream([request] * count, SchemaChoice.ONE, settings)
     with loopback(reply) as server:
         limits = RequestLimits(seconds=seconds)
-        (one,) = server_participants(server.base, "small", ["json_schema"], limits)
+        connection = ServerConnection(base=server.base, model="small", limits=limits)
+        (one,) = server_participants(connection, ["strict"])
         sender = OpenLoopSender(one, concurrency)
         try:
             return list(sender.send(stream))

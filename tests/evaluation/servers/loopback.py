@@ -30,6 +30,9 @@ class Loopback:
 
     base: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
+    #: The path of each request, and its headers by their names in small letters.
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     connections: int = 0
     #: Most requests that were under way at the same time.
     most: int = 0
@@ -90,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.heads.append((self.path, self.headers.get("Authorization", "")))
-        there = self.path.partition("?")[0] == "/v1/models"
+        there = self.path.partition("?")[0] in {"/v1/models", "/v1/tags"}
         content = json.dumps({"data": [{"id": "small"}]}).encode() if there else b""
         self.send_response(200 if there else 404)
         self.send_header("Content-Length", str(len(content)))
@@ -104,6 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
         with seen.lock:
             number = len(seen.asked)
             seen.asked.append(body)
+            seen.paths.append(self.path)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            seen.headers.append(headers)
             seen.under_way += 1
             seen.most = max(seen.most, seen.under_way)
         try:

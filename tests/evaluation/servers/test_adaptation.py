@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import evaluation
+from curation.fit.answers import fit_schema
 from curation.fit.profile import load_profile
+from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Record
+from evaluation.generation.text_generation import Adapt
 from evaluation.results.reader import open_run
 from evaluation.servers import adaptation
 from evaluation.servers.adaptation import SchemaAdapter
-from evaluation.servers.dialect import Adapt
-from tests.evaluation.measuring import request_of
+from tests.evaluation.measuring import BRISK, request_of
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
 
@@ -78,8 +82,9 @@ def run(tmp_path: Path) -> _Run:
                 tmp_path,
                 records,
                 tasks=("coverage",),
-                engines=("openai",),
-                models=[ModelOptions(model=f"{server.base}#small", budget=90)],
+                bounds=replace(BRISK, run_seconds=60.0),
+                engines=("strict",),
+                models=[ModelOptions(model=f"openai:{server.base}#small", budget=90)],
                 run_dir=folder,
                 adapt=adapt,
             )
@@ -143,8 +148,8 @@ def test_what_only_an_unsafe_rewrite_would_fit_is_not_asked(
     assert lost.generation.detail == f"not declared: {where}"
     profile = load_profile("openai-strict")
     assert said[-1] == (
-        f"openai small: of 2 schemas, openai-strict ({profile.date}) takes 1 as they "
-        "are and 0 after safe rewrites; 1 are not declared (contains 1)"
+        f"openai strict small: of 2 schemas, openai-strict ({profile.date}) takes 1 as "
+        "they are and 0 after safe rewrites; 1 are not declared (contains 1)"
     )
 
 
@@ -167,13 +172,11 @@ def test_a_run_that_goes_on_rewrites_nothing_again(
     tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Fits are in the run's folder; another mode does not read them."""
-    from curation.system.progress import Quiet  # noqa: PLC0415 - its `say` is patched
-
     record = Record(id="ferry", schema=json.dumps(_MAP))
     SchemaAdapter("openai-strict", Adapt.SAFE).prepare(
         [record], tmp_path, "openai", Quiet()
     )
-    monkeypatch.setattr(adaptation, "rewrite", None)
+    monkeypatch.setattr(adaptation, "fit_schema", None)
     again = SchemaAdapter("openai-strict", Adapt.SAFE)
     again.prepare([record], tmp_path, "openai", Quiet())
     assert again.of(record).decoded('{"decks": []}') == '{"decks": {}}'
@@ -186,19 +189,21 @@ def test_a_run_that_goes_on_rewrites_nothing_again(
 def test_a_rewrite_that_lasts_too_long_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The schema is not declared then, and its row says how long was tried."""
-    monkeypatch.setattr(adaptation, "_SECONDS", 0.0)
+    """The schema is not declared then, and its row says that there was no time."""
+    monkeypatch.setattr(adaptation, "fit_schema", partial(fit_schema, seconds=0.0))
     record = Record(id="ferry", schema=json.dumps(_MAP))
-    fit = SchemaAdapter("openai-strict", Adapt.SAFE).of(record)
-    assert fit.refusal.endswith("(given up after 0 s)")
+    adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
+    adapter.prepare([record], tmp_path, "openai", Quiet())
+    assert adapter.of(record).refusal.endswith("(given up at its deadline)")
 
 
 @pytest.mark.parametrize(
     "text",
     ["[" * 9_000, "{", "[]", "null", '{"decks": {"key": 1}}', '{"decks": 1e999}'],
 )
-def test_an_answer_of_another_shape_is_left_as_it_is(text: str) -> None:
+def test_an_answer_of_another_shape_is_left_as_it_is(tmp_path: Path, text: str) -> None:
     """Whatever a server answers, decoding never fails; the judge sees what came."""
     record = Record(id="ferry", schema=json.dumps(_MAP))
     adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
+    adapter.prepare([record], tmp_path, "openai", Quiet())
     assert adapter.of(record).decoded(text) == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,7 @@ from evaluation.servers.client import (
     SharedBackoff,
     split_address,
 )
+from evaluation.servers.provider import CHAT
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def client(
     connection = ServerConnection(
         base=httpserver.url_for("/v1").rstrip("/"),
         model="small",
-        keys=("MADE_UP_KEY",),
+        provider=replace(CHAT, keys=("MADE_UP_KEY",)),
         limits=_LIMITS,
     )
     backoff = SharedBackoff(_LIMITS.patience, clock=slept.now, sleep=slept)
@@ -116,14 +118,14 @@ def test_a_stream_is_read_to_its_end(
 ) -> None:
     """Pieces, the reason of the end and the counts of the server are all there."""
     script = _serve(httpserver, Response(events('{"a"', ": 1}")))
-    answer, start = client.ask({"messages": []})
+    answer, start = client.ask({"model": "small"})
     assert answer.text == '{"a": 1}'
     assert (answer.finish, answer.prompt_tokens, answer.output_tokens) == ("stop", 7, 3)
     (first, _), (last, characters) = answer.pieces
     assert start < first <= last
     assert characters == 4
     sent = script.asked[0]
-    assert json.loads(sent.data) == {"model": "small", "stream": True, "messages": []}
+    assert json.loads(sent.data) == {"model": "small"}
     assert sent.headers["Authorization"] == f"Bearer {KEY}"
 
 
@@ -300,7 +302,7 @@ def test_an_event_may_come_in_pieces(
 
 def test_nobody_there_is_unavailable() -> None:
     """A server that does not answer at all is named, with exit code 69."""
-    connection = ServerConnection(base="http://127.0.0.1:9/v1", model="", keys=())
+    connection = ServerConnection(base="http://127.0.0.1:9/v1", model="")
     client = ServerClient(connection)
     with pytest.raises(Unavailable):
         client.description()
@@ -317,7 +319,6 @@ def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:
     connection = ServerConnection(
         base=server.base,
         model="small",
-        keys=(),
         limits=RequestLimits(seconds=seconds),
     )
     return ServerClient(connection)

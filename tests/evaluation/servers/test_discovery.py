@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import evaluation
 from curation.system.errors import CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
 from evaluation.results.reader import open_run
-from tests.evaluation.measuring import request_of, sample
+from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def _request(folder: Path, base: str, *engines: str, count: int = 4) -> RunReque
         folder,
         [sample(f"ferry{number}") for number in range(count)],
         tasks=("coverage",),
-        engines=engines or ("json_schema",),
+        bounds=replace(BRISK, run_seconds=60.0),
+        engines=engines or ("strict",),
         models=[ModelOptions(model=f"{base}#small", budget=9, patience=0.0)],
         run_dir=folder / "run",
     )
@@ -97,11 +99,11 @@ def test_no_answer_is_lost_to_a_parameter(
         "curation.system.progress.Quiet.say", lambda _self, line: said.append(line)
     )
     with loopback(server) as there:
-        request = _request(tmp_path, there.base, "json_schema", "none")
+        request = _request(tmp_path, there.base, "strict", "none")
         result = evaluation.run(request)
     assert {row.label["outcome"] for row in result.open().rows()} == {"compliant"}
     assert len(there.asked) == 2 * (4 + len(changes))
-    labels = ("json_schema small", "none small")
+    labels = ("strict small", "none small")
     assert open_run(tmp_path / "run").raw_header["parameters"] == dict.fromkeys(
         labels, changes
     )
@@ -109,7 +111,7 @@ def test_no_answer_is_lost_to_a_parameter(
     assert len(told) == 2 * len(changes)
     if server is _gpt_5:
         assert told[0].startswith(
-            "json_schema small: max_tokens is sent as max_completion_tokens: the "
+            "strict small: max_tokens is sent as max_completion_tokens: the "
             "server says HTTP 400: max_tokens: Unsupported parameter: 'max_tokens'"
         )
 

@@ -93,7 +93,8 @@ def _asked(name: str) -> GenerationRequest:
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     """The text ends as the server says, its tokens are counted, and it has a price."""
     base, model = served
-    (participant,) = server_participants(f"{base}/v1", model, ["none"], _LIMITS)
+    connection = ServerConnection(base=f"{base}/v1", model=model, limits=_LIMITS)
+    (participant,) = server_participants(connection, ["none"])
     writer = ServerWriter(participant, prices=TokenPrices(prompt=1.0, output=2.0))
     made = writer.write([_asked("one"), _asked("two"), _asked("three")])
     writer.close()
@@ -117,12 +118,9 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
             connection = ServerConnection(
                 base=f"{address or proxy}/v1",
                 model=model,
-                keys=(),
                 limits=_LIMITS,
             )
-            (participant,) = server_participants(
-                connection.base, model, ["none"], _LIMITS
-            )
+            (participant,) = server_participants(connection, ["none"])
             writer = ServerWriter(participant, client=ServerClient(connection))
             texts.append(writer.write([_asked("the same")])[0])
             writer.close()

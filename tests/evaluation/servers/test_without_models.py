@@ -51,7 +51,7 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
     with loopback(lambda _body, _number: answer('{"deck"', ": 2}")) as server:
         measured = _csbdata(
             tmp_path,
-            *("eval", "--model", f"{server.base}#small", "--engine", "json_schema"),
+            *("eval", "--model", f"{server.base}#small", "--engine", "strict"),
             *("--engine", "none", "--data", "ferry.json", "--run-dir", "run"),
             *("--tokenizer", str(tokenizer)),
         )
@@ -59,7 +59,7 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
     assert "Coverage" in measured.stdout
     shown = _csbdata(tmp_path, "results", "show", "run")
     assert shown.returncode == 0, shown.stderr
-    assert "json_schema small" in shown.stdout
+    assert "strict small" in shown.stdout
     page = _csbdata(
         tmp_path, "results", "export", "run", "--format", "html", "--out", "p"
     )

@@ -12,7 +12,12 @@ import pytest
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
-from evaluation.servers.client import RequestLimits, ServerClient, SharedBackoff
+from evaluation.servers.client import (
+    RequestLimits,
+    ServerClient,
+    ServerConnection,
+    SharedBackoff,
+)
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
@@ -40,7 +45,7 @@ def _request(name: str = "ferry") -> GenerationRequest:
 
 def _write(
     reply: Callable[[dict[str, Any], int], Said],
-    dialect: str = "json_schema",
+    way: str = "strict",
     *,
     count: int = 1,
     seconds: float = 5.0,
@@ -48,7 +53,8 @@ def _write(
     """Return what is made of a server's answers, and what it was asked."""
     with loopback(reply) as server:
         limits = RequestLimits(seconds=seconds, patience=1.0)
-        (one,) = server_participants(server.base, "small", [dialect], limits)
+        connection = ServerConnection(base=server.base, model="small", limits=limits)
+        (one,) = server_participants(connection, [way])
         # Time passes only while somebody sleeps.
         slept = [0.0]
         backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
@@ -65,7 +71,7 @@ def _always(said: Said) -> Callable[[dict[str, Any], int], Said]:
 
 def _text(made: Generation) -> GeneratedText:
     judgement = judge(made.text, _SCHEMA, "2020-12") if made.generated else None
-    return written(made, judgement, engine="json_schema small")
+    return written(made, judgement, engine="strict small")
 
 
 _VALID = '{"deck": 2}'
@@ -252,7 +258,8 @@ def test_a_batch_is_asked_for_at_once() -> None:
         return Said(pieces=[0.2, *answer(json.dumps(body["seed"])).pieces])
 
     with loopback(reply) as server:
-        (one,) = server_participants(server.base, "small", ["none"], RequestLimits())
+        connection = ServerConnection(base=server.base, model="small")
+        (one,) = server_participants(connection, ["none"])
         writer = ServerWriter(one)
         for _ in range(2):
             made = writer.write([replace(_request(), seed=n) for n in range(8)])

@@ -13,8 +13,9 @@ from curation.system.errors import (
     TemporarilyUnavailable,
 )
 from evaluation.results.reader import open_run
-from evaluation.walking.run_folder import open_results_folder, record_end
+from evaluation.walking.run_folder import record_end
 from tests.evaluation.made_runs import row
+from tests.evaluation.walking.opened_folder import open_results_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

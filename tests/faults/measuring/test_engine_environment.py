@@ -27,7 +27,6 @@ from evaluation.tasks.registry import task_named
 from evaluation.walking.engine_worker import tokenizer_setup
 from evaluation.walking.plan import RunPlan
 from evaluation.walking.run import run
-from evaluation.walking.run_folder import open_results_folder
 from tests.evaluation.measuring import (
     MINIATURES,
     measured,
@@ -36,6 +35,7 @@ from tests.evaluation.measuring import (
     sample,
     tokenizer,
 )
+from tests.evaluation.walking.opened_folder import open_results_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

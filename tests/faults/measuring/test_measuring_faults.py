@@ -122,13 +122,15 @@ def test_f58_texts_of_two_backends_are_not_joined(tmp_path: Path) -> None:
 
 def test_f58_another_backend_is_another_identity() -> None:
     """What one has written is not found as finished work of the other."""
-    from evaluation.servers.client import RequestLimits  # noqa: PLC0415 (heavy)
+    from evaluation.servers.client import ServerConnection  # noqa: PLC0415 (heavy)
     from evaluation.servers.model_server import (  # noqa: PLC0415 (heavy)
         server_participants,
     )
+    from evaluation.servers.provider import providers  # noqa: PLC0415 (heavy)
 
-    base = "http://127.0.0.1:8000/v1"
-    (server,) = server_participants(base, "small", ["vllm"], RequestLimits())
+    provider = providers()["vllm"]
+    connection = ServerConnection(base=provider.base, model="m", provider=provider)
+    (server,) = server_participants(connection, ["strict"])
     told = [
         replace(server, about={"/server_info": {"vllm_config": _config(backend)}})
         for backend in ("xgrammar", "guidance")

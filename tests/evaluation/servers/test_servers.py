@@ -1,18 +1,22 @@
-"""Dialects are files, another package adds one, and each says what constrains texts."""
+"""Another package adds a provider, and each says what constrains texts."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import evaluation
-from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from evaluation.asking.request import ModelOptions
+from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
-from evaluation.servers.dialect import server_dialect, server_dialects
-from tests.evaluation.measuring import request_of, sample
+from evaluation.servers.client import RequestLimits
+from evaluation.servers.model_server import served_model
+from evaluation.servers.provider import CHAT, providers
+from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
 if TYPE_CHECKING:
@@ -22,13 +26,14 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest
 
 _THEIRS = """
-import json
-from evaluation.servers.dialect import ServerDialect
+from dataclasses import replace
 
-DIALECT = ServerDialect(
+from evaluation.servers.provider import CHAT
+
+PROVIDER = replace(
+    CHAT,
     name={name!r},
-    summary="a server of their own",
-    body=lambda schema: {{"their_schema": json.loads(schema)}},
+    ways={{"strict": lambda schema: {{"their_schema": schema}}}},
     backend=lambda answers: "theirs 1.0",
 )
 """
@@ -36,14 +41,14 @@ DIALECT = ServerDialect(
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    """Look for dialects anew, and leave nothing behind for other tests."""
-    server_dialects.cache_clear()
+    """Look for providers anew, and leave nothing behind for other tests."""
+    providers.cache_clear()
     yield
-    server_dialects.cache_clear()
+    providers.cache_clear()
 
 
 def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a dialect, as an installer would."""
+    """Lay out a distribution with a provider, as an installer would."""
     (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
     about = folder / f"{module}-1.0.dist-info"
     about.mkdir()
@@ -51,69 +56,70 @@ def _install(folder: Path, module: str, name: str) -> None:
         f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8"
     )
     (about / "entry_points.txt").write_text(
-        f"[csbdata.servers]\n{module} = {module}\n", "utf-8"
+        f"[csbdata.providers]\n{module} = {module}\n", "utf-8"
     )
 
 
-def _request(folder: Path, base: str, *dialects: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
+def _request(folder: Path, base: str, *ways: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
     return request_of(
         folder,
         [sample("one"), sample("two")],
         tasks=("coverage",),
-        engines=dialects,
+        bounds=replace(BRISK, run_seconds=60.0),
+        engines=ways,
         models=[ModelOptions(model=f"{base}#small", budget=9, patience=0.0)],
         run_dir=folder / "run",
         **fields,
     )
 
 
-def test_every_file_with_a_dialect_is_one() -> None:
-    """In alphabetical order, each under the name that it gives itself."""
-    assert list(server_dialects()) == [
-        *("gemini", "json_schema", "llama_server", "none", "openai", "sglang", "vllm")
-    ]
+@pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
+def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
+    """Somewhere in the request stands the schema; without one nothing is asked."""
+    provider = providers()[name] if name else CHAT
+    schema = '{"type": "object", "properties": {}, "additionalProperties": false}'
+    request = GenerationRequest(record=sample("one"), messages=(), budget=9)
+    for way in {"tool", "strict"} & set(provider.ways):
+        body = provider.request("m", request, way, schema)
+        assert schema in json.dumps(body)
+    free = provider.request("m", request, "none", schema)
+    assert free == provider.body("m", request)
 
 
-@pytest.mark.parametrize("name", ["json_schema", "vllm", "sglang", "openai"])
-def test_a_dialect_sends_the_schema_whole(name: str) -> None:
-    """Somewhere in the request stands the schema, as it is or as it was adapted."""
-    schema = {"type": "object", "properties": {}, "additionalProperties": False}
-    body = server_dialect(name).body(json.dumps(schema))
-    assert json.dumps(schema) in json.dumps(body)
-
-
-def test_a_package_adds_a_dialect_that_runs(
+def test_a_package_adds_a_provider_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry point is enough: the server is asked so, and the header says by whom."""
     _install(tmp_path, "their_server", "theirs")
     monkeypatch.syspath_prepend(str(tmp_path))
     with loopback(lambda _body, _number: answer("{}")) as server:
-        run = evaluation.run(_request(tmp_path, server.base, "theirs")).open()
+        run = evaluation.run(
+            _request(tmp_path, f"theirs:{server.base}", "strict")
+        ).open()
     assert [body["their_schema"] for body in server.asked] == [
         {"title": "one"},
         {"title": "two"},
     ]
     (participant,) = run.header.engines
-    assert participant.engine == "theirs small"
+    assert participant.engine == "theirs strict small"
     assert participant.options == {"backend": "theirs 1.0"}
 
 
-def test_a_second_dialect_of_a_name_is_refused(
+def test_a_second_provider_of_a_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says which name, and where it was found."""
     _install(tmp_path, "their_vllm", "vllm")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(BadConfiguration, match="a second server dialect named 'vllm'"):
-        server_dialect("vllm")
+    with pytest.raises(BadConfiguration, match="a second provider named 'vllm'"):
+        providers()
 
 
-def test_a_misspelt_dialect_is_told_its_neighbour() -> None:
-    """The message names what may have been meant."""
-    with pytest.raises(BadConfiguration) as caught:
-        server_dialect("vlm")
-    assert "vllm" in str(caught.value.then)
+def test_a_way_that_a_provider_lacks_is_told_its_others() -> None:
+    """Anthropic has no JSON mode; nothing is sent to find that out."""
+    with pytest.raises(BadUsage, match="no way 'json' to ask anthropic") as it:
+        served_model("anthropic:http://127.0.0.1:9/v1#m", ["json"], RequestLimits())
+    assert it.value.then == "use --engine none, tool, strict"
 
 
 @pytest.mark.parametrize(
@@ -143,51 +149,27 @@ def test_a_misspelt_dialect_is_told_its_neighbour() -> None:
         ),
         ("vllm", {"/version": {"version": "0.14"}}, ""),
         ("llama_server", {"/props": {"build_info": "b9"}}, "llama.cpp grammars (b9)"),
-        ("json_schema", {"/version": {"version": "1"}}, ""),
+        ("", {"/version": {"version": "1"}}, ""),
     ],
 )
 def test_a_server_is_asked_what_constrains_its_texts(
     name: str, answers: dict[str, Any], backend: str
 ) -> None:
     """Where it tells it is read; where not, nothing is guessed."""
-    assert server_dialect(name).backend(answers) == backend
+    assert (providers()[name] if name else CHAT).backend(answers) == backend
 
 
-@pytest.mark.slow
 def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:
-    """The header says that nobody knows, or what the user says."""
+    """The header says that nobody knows; a server has no options to be given."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        request = _request(tmp_path, server.base, "json_schema", "none")
-        run = evaluation.run(request).open()
-        pinned = _request(
-            tmp_path / "pinned", server.base, "vllm", options=["backend=guidance"]
-        )
-        other = evaluation.run(pinned).open()
+        run = evaluation.run(_request(tmp_path, server.base, "strict", "none")).open()
+        odd = _request(tmp_path, server.base, "strict", options=["strict=true"])
+        with pytest.raises(BadConfiguration, match="a server has no options"):
+            evaluation.run(odd)
     assert [one.options for one in run.header.engines] == [
         {"backend": "not told by the server"},
         {},
     ]
-    assert other.header.engines[0].options == {
-        "backend": "guidance (the server does not tell)"
-    }
-
-
-def test_another_backend_than_is_asked_for_ends_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is measured under the name of a library that did not do the work."""
-    _install(tmp_path, "their_other_server", "theirs")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with loopback(lambda _body, _number: answer("{}")) as server:
-        request = _request(
-            tmp_path, server.base, "theirs", options=["backend=xgrammar"]
-        )
-        with pytest.raises(BadConfiguration, match=r"theirs 1\.0, not by xgrammar"):
-            evaluation.run(request)
-        odd = _request(tmp_path, server.base, "theirs", options=["strict=true"])
-        with pytest.raises(BadConfiguration, match="no server of this run has"):
-            evaluation.run(odd)
-    assert server.asked == []
 
 
 @pytest.mark.slow
@@ -199,7 +181,7 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
         return answer("{}") if well else Said(status=500, pieces=[b"oh no"])
 
     with loopback(reply) as server:
-        request = _request(tmp_path, server.base, "json_schema")
+        request = _request(tmp_path, server.base, "strict")
         with pytest.raises(Unavailable, match="HTTP 500: oh no"):
             evaluation.run(request)
         assert open_run(tmp_path / "run").header.finished is None

@@ -1,4 +1,4 @@
-"""vLLM's `structured_outputs`, which takes any JSON Schema (from 0.12).
+"""vLLM: `structured_outputs`, which takes any JSON Schema (from 0.12).
 
 Its engine is chosen when it is started; a request cannot choose one. It tells which one
 at `/server_info`, where that is switched on (`VLLM_SERVER_DEV_MODE=1`).
@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from curation.core.json_types import Json
-from evaluation.servers.dialect import ServerDialect
+from evaluation.servers.provider import CHAT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
 
 _BACKEND: Final = re.compile(
     r"""structured_outputs_config["']?\s*[=:]\s*[^)}]*?"""
@@ -26,10 +30,14 @@ def _backend(answers: Mapping[str, Json]) -> str:
     return match[1] if match else ""
 
 
-DIALECT: Final = ServerDialect(
+PROVIDER: Final = replace(
+    CHAT,
     name="vllm",
-    summary="vLLM's structured_outputs (from 0.12)",
-    body=lambda schema: {"structured_outputs": {"json": json.loads(schema)}},
+    base="http://localhost:8000/v1",
+    ways={
+        **CHAT.ways,
+        "strict": lambda schema: {"structured_outputs": {"json": schema}},
+    },
     described_at=("/version", "/server_info"),
     backend=_backend,
 )

@@ -1,12 +1,16 @@
-"""SGLang's `response_format`; its server tells which engine it was started with."""
+"""SGLang: `response_format`; its server tells which engine it was started with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from curation.core.json_types import Json
-from evaluation.servers.dialect import ServerDialect, response_format
+from evaluation.servers.provider import CHAT, response_format
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
 
 #: The newer name, and the one before it.
 _PATHS: Final = ("/server_info", "/get_server_info")
@@ -20,10 +24,11 @@ def _backend(answers: Mapping[str, Json]) -> str:
     return ""
 
 
-DIALECT: Final = ServerDialect(
+PROVIDER: Final = replace(
+    CHAT,
     name="sglang",
-    summary="SGLang's response_format json_schema",
-    body=lambda schema: response_format(schema, strict=True),
+    base="http://localhost:30000/v1",
+    ways={**CHAT.ways, "strict": response_format},
     described_at=_PATHS,
     backend=_backend,
 )

@@ -1,0 +1,273 @@
+"""Fakes of providers that refuse what the real ones document, and stream as they do.
+
+What a request may hold is data with a source; which schemas are taken is told by the
+profiles of `csbdata fit`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from curation.fit.profile import load_profile
+from curation.fit.verdict import FAILING, judge_fit
+from tests.evaluation.servers.loopback import Said, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+#: Tokens that every fake counts: of the prompt, of the answer with its thought.
+PROMPT, OUTPUT, THOUGHT = 7, 5, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What a provider takes, how it refuses, and how it streams a text."""
+
+    #: Where its rules stand.
+    source: str
+    #: The path below the address, and the header with the key.
+    path: str
+    key: tuple[str, str]
+    #: The profile that tells which schemas are taken; empty for any.
+    profile: str = ""
+    #: The members that a request may have, by the place of their object.
+    members: dict[tuple[str, ...], frozenset[str]]
+    #: Where a schema may stand, with the way to ask that puts it there.
+    schemas: dict[str, tuple[str | int, ...]]
+    #: Says that a request is refused, by a sentence, and the member to blame.
+    refused: Callable[[str, str], Said]
+    #: Says the pieces of a text, in a call of a tool or not.
+    stream: Callable[[Sequence[str], bool], list[bytes]]
+    ways: tuple[str, ...] = field(default=("none", "strict"))
+
+    def reply(self, body: dict[str, Any], text: str) -> Said:
+        """Return the answer to a request."""
+        for holder, allowed in self.members.items():
+            for name in _at(body, holder) or {}:
+                if name not in allowed:
+                    return self.refused(f"{name}: unknown or unsupported", name)
+        for way, place in self.schemas.items():
+            schema = _at(body, place)
+            for finding in self._findings(schema, tool=way == "tool"):
+                return self.refused(f"Invalid schema: {finding}", str(place[0]))
+        is_tool = bool(_at(body, self.schemas.get("tool", ("?",))))
+        return Said(pieces=self.stream([text[:3], text[3:]], is_tool))
+
+    def _findings(self, schema: Any, *, tool: bool) -> Iterator[str]:  # noqa: ANN401 (JSON)
+        if schema is not None and self.profile:
+            for finding in judge_fit(schema, load_profile(self.profile), tool=tool):
+                if finding.effect in FAILING:
+                    yield finding.sentence
+
+
+def _at(value: Any, place: tuple[str | int, ...]) -> Any:  # noqa: ANN401 (JSON)
+    for step in place:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return value
+
+
+def _events(*events: dict[str, Any], named: bool = False) -> list[bytes]:
+    return [
+        (f"event: {event['type']}\n" if named else "").encode()
+        + b"data: %b\n\n" % json.dumps(event).encode()
+        for event in events
+    ]
+
+
+def _openai_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    def delta(piece: str) -> dict[str, Any]:
+        call = {"index": 0, "function": {"arguments": piece}}
+        return {"tool_calls": [call]} if is_tool else {"content": piece}
+
+    details = {"reasoning_tokens": THOUGHT}
+    usage = {"prompt_tokens": PROMPT, "completion_tokens": OUTPUT}
+    finish = "tool_calls" if is_tool else "stop"
+    return [
+        *_events(*({"choices": [{"delta": delta(piece)}]} for piece in pieces)),
+        *_events({"choices": [{"delta": {}, "finish_reason": finish}]}),
+        *_events(
+            {"choices": [], "usage": {**usage, "completion_tokens_details": details}}
+        ),
+        b"data: [DONE]\n\n",
+    ]
+
+
+def _openai_refused(sentence: str, member: str) -> Said:
+    error = {"message": sentence, "type": "invalid_request_error", "param": member}
+    return refusal(400, {"error": {**error, "code": "unsupported_parameter"}})
+
+
+def _anthropic_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    def delta(piece: str) -> dict[str, Any]:
+        if is_tool:
+            return {"type": "input_json_delta", "partial_json": piece}
+        return {"type": "text_delta", "text": piece}
+
+    thought = {"type": "thinking_delta", "thinking": "Hm."}
+    details = {"thinking_tokens": THOUGHT}
+    return _events(
+        {
+            "type": "message_start",
+            "message": {"usage": {"input_tokens": PROMPT, "output_tokens": 1}},
+        },
+        {"type": "content_block_start", "index": 0, "content_block": {}},
+        {"type": "content_block_delta", "index": 0, "delta": thought},
+        {"type": "ping"},
+        *(
+            {"type": "content_block_delta", "index": 1, "delta": delta(piece)}
+            for piece in pieces
+        ),
+        {"type": "content_block_stop", "index": 1},
+        {
+            "type": "message_delta",
+            "delta": {
+                "stop_reason": "tool_use" if is_tool else "end_turn",
+                "stop_sequence": None,
+            },
+            "usage": {"output_tokens": OUTPUT, "output_tokens_details": details},
+        },
+        {"type": "message_stop"},
+        named=True,
+    )
+
+
+def _anthropic_refused(sentence: str, _member: str) -> Said:
+    error = {"type": "invalid_request_error", "message": sentence}
+    return refusal(400, {"type": "error", "error": error, "request_id": "req_1"})
+
+
+def _gemini_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    def candidate(part: dict[str, Any], **more: str) -> dict[str, Any]:
+        return {"candidates": [{"content": {"parts": [part]}, "index": 0, **more}]}
+
+    usage = {
+        "promptTokenCount": PROMPT,
+        "candidatesTokenCount": OUTPUT - THOUGHT,
+        "thoughtsTokenCount": THOUGHT,
+    }
+    parts: list[dict[str, Any]] = [{"text": piece} for piece in pieces]
+    if is_tool:
+        call = {"name": "answer", "args": json.loads("".join(pieces))}
+        parts = [{"functionCall": call}]
+    return _events(
+        candidate({"text": "Hm.", "thought": True}),
+        *map(candidate, parts),
+        {**candidate({"text": ""}, finishReason="STOP"), "usageMetadata": usage},
+    )
+
+
+def _gemini_refused(sentence: str, member: str) -> Said:
+    message = f'Invalid JSON payload received. Unknown name "{member}": {sentence}'
+    return refusal(
+        400, {"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}}
+    )
+
+
+def _ollama_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    end = {"done": True, "done_reason": "stop", "prompt_eval_count": PROMPT}
+    lines = [{"message": {"role": "assistant", "content": it}} for it in pieces]
+    return [
+        json.dumps(line).encode() + b"\n"
+        for line in (*lines, {"message": {"content": ""}, **end, "eval_count": OUTPUT})
+    ]
+
+
+CONTRACTS = {
+    # Reasoning models: `max_tokens` and `temperature` are refused.
+    "openai": Contract(
+        source="openai 3.57.0 (PyPI), types/chat/completion_create_params.py",
+        path="/v1/chat/completions",
+        key=("authorization", "Bearer a-key"),
+        profile="openai-strict",
+        members={
+            (): frozenset(
+                {
+                    *("model", "messages", "stream", "stream_options", "seed"),
+                    *("max_completion_tokens", "response_format", "tools"),
+                    *("tool_choice", "reasoning_effort"),
+                }
+            )
+        },
+        schemas={
+            "strict": ("response_format", "json_schema", "schema"),
+            "tool": ("tools", 0, "function", "parameters"),
+        },
+        refused=_openai_refused,
+        stream=_openai_stream,
+        ways=("none", "json", "tool", "strict"),
+    ),
+    # `temperature` is no member any more.
+    "anthropic": Contract(
+        source="anthropic 2.14.0 (PyPI), types/message_create_params.py",
+        path="/v1/messages",
+        key=("x-api-key", "a-key"),
+        profile="anthropic",
+        members={
+            (): frozenset(
+                {
+                    *("model", "messages", "max_tokens", "stream", "system", "tools"),
+                    *("tool_choice", "output_config", "thinking", "metadata"),
+                    *("stop_sequences", "service_tier"),
+                }
+            ),
+            ("output_config",): frozenset({"effort", "format"}),
+        },
+        schemas={
+            "strict": ("output_config", "format", "schema"),
+            "tool": ("tools", 0, "input_schema"),
+        },
+        refused=_anthropic_refused,
+        stream=_anthropic_stream,
+        ways=("none", "tool", "strict"),
+    ),
+    # As a model that takes no seed.
+    "gemini": Contract(
+        source="google-genai 3.6.1 (PyPI), types.py: GenerationConfig",
+        path="/v1/models/small:streamGenerateContent?alt=sse",
+        key=("x-goog-api-key", "a-key"),
+        profile="gemini",
+        members={
+            (): frozenset(
+                {
+                    *("contents", "systemInstruction", "generationConfig", "tools"),
+                    *("toolConfig", "safetySettings", "cachedContent"),
+                }
+            ),
+            ("generationConfig",): frozenset(
+                {
+                    *("maxOutputTokens", "temperature", "responseMimeType"),
+                    *("responseJsonSchema", "thinkingConfig", "topP", "topK"),
+                }
+            ),
+        },
+        schemas={
+            "strict": ("generationConfig", "responseJsonSchema"),
+            "tool": ("tools", 0, "functionDeclarations", 0, "parametersJsonSchema"),
+        },
+        refused=_gemini_refused,
+        stream=_gemini_stream,
+        ways=("none", "json", "tool", "strict"),
+    ),
+    "ollama": Contract(
+        source="ollama 0.6.3 (PyPI), _types.py: ChatRequest",
+        path="/v1/chat",
+        key=("authorization", "Bearer a-key"),
+        members={
+            (): frozenset(
+                {
+                    *("model", "messages", "stream", "options", "format", "tools"),
+                    *("think", "keep_alive", "logprobs", "top_logprobs"),
+                }
+            )
+        },
+        schemas={"strict": ("format",)},
+        refused=lambda sentence, _member: refusal(400, {"error": sentence}),
+        stream=_ollama_stream,
+        ways=("none", "json", "strict"),
+    ),
+}

@@ -1,0 +1,168 @@
+"""Every provider runs against a fake that refuses what the real one documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import evaluation
+from evaluation.asking.request import ModelOptions
+from evaluation.core.records import Record
+from evaluation.generation.text_generation import TokenPrices
+from evaluation.results.reader import open_run
+from evaluation.servers.client import RequestLimits, ServerClient
+from evaluation.servers.model_server import served_model
+from evaluation.servers.provider import providers, split_provider
+from tests.evaluation.measuring import BRISK, request_of
+from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT, THOUGHT
+from tests.evaluation.servers.loopback import Said, loopback
+from tests.evaluation.suites.coverage.written_texts import text_from_row
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.suites.coverage.texts import GeneratedText
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"deck": {"type": "integer"}},
+    "required": ["deck"],
+    "additionalProperties": False,
+}
+_OPTIONAL = {**_SCHEMA, "required": []}
+#: By record: what is asked for, what a server writes, and whether that is right.
+_ANSWERS: dict[str, tuple[dict[str, Any], str, bool]] = {
+    **{f"ferry{n}": (_SCHEMA, f'{{"deck": {n}}}', True) for n in range(24)},
+    **{f"barge{n}": (_OPTIONAL, '{"deck": 1}', True) for n in range(13)},
+    **{f"wreck{n}": (_SCHEMA, '{"deck": "no"}', False) for n in range(12)},
+    "whole": (
+        {**_SCHEMA, "title": "\u00e9 <>"},
+        '{"deck": 12345678901234567890}',
+        True,
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "OLLAMA"):
+        monkeypatch.setenv(f"{name}_API_KEY", "a-key")
+
+
+def _run(folder: Path, provider: str, *ways: str) -> tuple[list[GeneratedText], Any]:
+    contract = CONTRACTS[provider]
+    names = sorted(_ANSWERS, key=len, reverse=True)
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        words = json.dumps(body)
+        name = next(it for it in names if f"the {it}." in words)
+        return contract.reply(body, _ANSWERS[name][1])
+
+    records = [
+        Record(id=name, schema=json.dumps({"description": f"the {name}.", **schema}))
+        for name, (schema, _, _) in _ANSWERS.items()
+    ]
+    with loopback(reply) as server:
+        model = ModelOptions(
+            model=f"{provider}:{server.base}#small",
+            budget=90,
+            batch=8,
+            patience=0.0,
+            prices=TokenPrices(prompt=1e6, output=1e6),
+        )
+        request = request_of(
+            folder,
+            records,
+            tasks=("coverage",),
+            bounds=replace(BRISK, run_seconds=60.0),
+            engines=ways,
+            models=[model],
+            run_dir=folder / "run",
+        )
+        evaluation.run(request)
+    return [text_from_row(row) for row in open_run(folder / "run").rows()], server
+
+
+@pytest.mark.parametrize("provider", CONTRACTS)
+def test_fifty_records_in_every_way_to_ask(tmp_path: Path, provider: str) -> None:
+    """Right outcomes in 100 %: no answer is lost, whatever a model refuses."""
+    contract = CONTRACTS[provider]
+    texts, server = _run(tmp_path, provider, *contract.ways)
+    assert len(texts) == 50 * len(contract.ways)
+    for text in texts:
+        name = text.subject.rpartition("/")[2]
+        assert text.compliant is _ANSWERS[name][2], (name, text.generation)
+    assert {text.engine for text in texts} == {
+        f"{provider} {it} small" for it in contract.ways
+    }
+    assert set(server.paths) == {contract.path}
+    name, value = contract.key
+    assert {headers[name] for headers in server.headers} == {value}
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert not any(b"a-key" in path.read_bytes() for path in files)
+    one = texts[0].generation
+    assert one.prompt_tokens == PROMPT
+    assert one.cost == PROMPT + OUTPUT
+    if provider != "ollama":
+        assert (one.counted, one.reasoning_tokens) == (OUTPUT - THOUGHT, THOUGHT)
+
+
+def test_the_same_answers_give_the_same_scores_through_any_provider(
+    tmp_path: Path,
+) -> None:
+    """Texts and classes do not depend on who carried them."""
+    seen = []
+    for provider in CONTRACTS:
+        folder = tmp_path / provider
+        folder.mkdir()
+        texts, _ = _run(folder, provider, "none", "strict")
+        seen.append(
+            [(it.engine.split()[1], it.generation.text, it.outcome) for it in texts]
+        )
+    assert all(other == seen[0] for other in seen)
+
+
+@pytest.mark.parametrize("provider", CONTRACTS)
+def test_a_fake_refuses_what_its_profile_refuses(provider: str) -> None:
+    """Else a run against it would prove nothing."""
+    contract = CONTRACTS[provider]
+    bad = {"type": "object", "not": {}, "oneOf": [{}]}
+    if contract.profile and contract.profile != "gemini":
+        place = contract.schemas["strict"]
+        body: Any = bad
+        for step in reversed(place):
+            body = {step: body}
+        assert contract.reply(body, "{}").status == 400
+    assert contract.reply({"surprise": 1}, "{}").status == 400
+
+
+def test_every_hosted_provider_has_a_contract() -> None:
+    """A provider without a fake is one that nobody has tried."""
+    own = {"llama_server", "sglang", "vllm"}
+    assert set(providers()) == {*CONTRACTS, *own}
+
+
+def test_a_provider_has_an_address_of_its_own() -> None:
+    """`NAME:MODEL` is at its home, `NAME:URL#MODEL` elsewhere."""
+    provider, address = split_provider("anthropic:claude-sonnet-5")
+    assert provider.name == "anthropic"
+    assert address == "https://api.anthropic.com/v1#claude-sonnet-5"
+    assert split_provider("gemini:http://h/v1#m")[1] == "http://h/v1#m"
+    assert split_provider("http://h/v1#m")[0].name == ""
+
+
+def test_thinking_and_refusals_have_their_own_place() -> None:
+    """Anthropic's refusal is one; its thought is no part of the answer."""
+    stop = {"type": "message_delta", "delta": {"stop_reason": "refusal"}}
+    pieces = [f"data: {json.dumps(stop)}\n\n".encode()]
+    with loopback(lambda _body, _number: Said(pieces=pieces)) as server:
+        address = f"anthropic:{server.base}#small"
+        (one,) = served_model(address, ["none"], RequestLimits())
+
+        client = ServerClient(one.connection)
+        answer = client.ask_once({"messages": []})
+        client.close()
+    assert answer.refusal

@@ -1,0 +1,40 @@
+"""A run's folder, locked and opened for rows."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from evaluation.walking.run_folder import (
+    AppendedLines,
+    ResultsFolder,
+    fingerprints_in,
+    hold_run_folder,
+    lines_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+
+
+@contextmanager
+def open_results_folder(
+    folder: Path, header: Mapping[str, Json]
+) -> Iterator[ResultsFolder]:
+    """Lock the folder and open it, new or with what an earlier try has left.
+
+    Raises:
+        TemporarilyUnavailable: another run is at work here (exit 75).
+        BadConfiguration: the folder is of another run (exit 78).
+        CannotCreate: it cannot be written (exit 73).
+    """
+    with hold_run_folder(folder, header):
+        path = folder / f"{lines_name(header)}.jsonl"
+        run = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
+        try:
+            yield run
+        finally:
+            run.close()
