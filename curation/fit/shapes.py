@@ -156,6 +156,16 @@ class Shaped:
         value = self._part(schema, here, (*there, "anyOf", "0"))
         return {"anyOf": [value, {"type": "null"}]}
 
+    def _definitions(
+        self, schema: _Object, here: Tokens, there: Tokens
+    ) -> dict[str, UntypedJson]:
+        """Return the members of a reshaped schema that references may lead to."""
+        kept = {name: schema[name] for name in schema if name in CONTAINERS}
+        for path, child in children(kept, self.dialect):
+            value = self._part(child, (*here, *path), (*there, *path))
+            _put_inside(kept, path, value)
+        return kept
+
     def _pairs(self, schema: _Object, here: Tokens, there: Tokens) -> UntypedJson:
         inside = (*there, "items", "properties")
         names = schema.get("propertyNames", {})
@@ -168,6 +178,7 @@ class Shaped:
         key = {"type": "string", **(key if isinstance(key, dict) else {})}
         sent: _Object = {
             **{name: schema[name] for name in _ABOUT if name in schema},
+            **self._definitions(schema, here, there),
             "type": "array",
             "items": _object({KEY: key, VALUE: value}),
         }
@@ -198,6 +209,7 @@ class Shaped:
                 more["maxItems"] = most - shape.items
             members[MORE] = more
         about: _Object = {name: schema[name] for name in _ABOUT if name in schema}
+        about |= self._definitions(schema, here, there)
         return _described({**about, **_object(members)}, shape)
 
 
