@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.system.errors import NoInput
 from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -30,6 +32,39 @@ def imported_late(module: str, name: str) -> Callable[..., Any]:
         return target(*arguments)
 
     return call
+
+
+def published_files(
+    data: str, suffixes: Sequence[str], then: str
+) -> tuple[str, list[Path]]:
+    """Return where data are from, and their files: a file, a folder, or the Hub's.
+
+    Args:
+        data: A path, or `owner/name[@revision]` on the Hub.
+        suffixes: Endings of the files that are read of a folder.
+        then: What may be named instead.
+
+    Raises:
+        NoInput: there is no such file, folder, dataset or revision, or no file in it.
+        Unavailable: the Hub cannot be reached.
+    """
+    from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of files alone
+
+    path, origin = Path(data).expanduser(), "file"
+    if not path.exists():
+        dataset = dataset_name(data)
+        if not dataset:
+            raise NoInput("no such file or folder", data, then)
+        from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
+
+        patterns = [f"*{suffix}" for suffix in suffixes]
+        path, origin = hub_snapshot(dataset.name, dataset.revision, patterns), "hub"
+    files = [path]
+    if not path.is_file():
+        files = sorted(each for each in path.rglob("*") if each.suffix in suffixes)
+    if not files:
+        raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), then)
+    return origin, files
 
 
 def schema_records(

@@ -18,7 +18,7 @@ from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse
 from curation.system.errors import BadData, NoInput
-from curation.system.user_files import refuse_large
+from curation.system.user_files import reading_parquet, refuse_large
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import (
     KnownAnswer,
@@ -27,7 +27,7 @@ from evaluation.core.suite import (
     Rewording,
     Suite,
 )
-from evaluation.suites.common import first_witness, imported_late
+from evaluation.suites.common import first_witness, imported_late, published_files
 from evaluation.suites.ifstruct.rows import (
     TEXT_COLUMNS,
     AnswerFormat,
@@ -43,6 +43,9 @@ from evaluation.suites.ifstruct.settings import (
     as_published,
 )
 
+_THEN: Final = (
+    "name a file of rows or owner/name[@revision], or leave --data out for our own rows"
+)
 #: Rows of a run without a file and without a limit; the published file has 2,000.
 _ROWS: Final = 200
 #: Tokens of a reworded request.
@@ -79,24 +82,17 @@ def suite_record(row: IfstructRecord) -> Record:
 
 
 def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
-    """Return the rows of a published file, or rows of our own.
+    """Return the rows of published files, or rows of our own.
 
     Raises:
-        NoInput: the file cannot be read.
+        NoInput: there is no such file, folder or dataset, or it cannot be read.
         BadData: a line of it is no row.
     """
     if request.data is not None:
-        try:
-            content = refuse_large(Path(request.data)).read_bytes()
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            then = "name a file of rows, or leave --data out for rows of our own"
-            raise NoInput(why, request.data, then) from error
-        rows = read_records(content, request.data)
+        origin, files = published_files(request.data, (".jsonl", ".parquet"), _THEN)
+        rows = [row for file in files for row in read_file(file)]
         return RecordSet(
-            name=request.data,
-            origin="published file",
-            records=[suite_record(row) for row in rows],
+            name=request.data, origin=origin, records=[*map(suite_record, rows)]
         )
     records = _generate(request.limit or _ROWS, request.seed, settings)
     name = f"{settings.split} split, mix {settings.mix}, seed {request.seed}"
@@ -115,6 +111,28 @@ def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Rec
         mix_name=settings.mix,
     )
     return map(suite_record, generate_rows(source, seed, count))
+
+
+def read_file(file: Path) -> list[IfstructRecord]:
+    """Return the rows of a file of JSON lines or parquet.
+
+    Raises:
+        NoInput: the file cannot be read.
+        BadData: a line of it is no row.
+    """
+    if file.suffix == ".parquet":
+        import polars as pl  # noqa: PLC0415 - for published data alone
+
+        with reading_parquet(file):
+            content = b"\n".join(
+                map(msgspec.json.encode, pl.read_parquet(file).to_dicts())
+            )
+        return read_records(content, str(file))
+    try:
+        return read_records(refuse_large(file).read_bytes(), str(file))
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise NoInput(why, str(file), _THEN) from error
 
 
 def read_records(content: bytes, name: str) -> list[IfstructRecord]:

@@ -17,13 +17,13 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from curation.core.documents import Rejected
-from curation.core.hub_names import dataset_name
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse, write
 from curation.json.values import is_number
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from evaluation.core.records import Record, Response
+from evaluation.suites.common import published_files
 from evaluation.suites.sob.schemas import dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
@@ -141,20 +141,7 @@ def read_records(data: str) -> tuple[str, list[SobRecord]]:
         BadData: a row of it is no record.
         Unavailable: the Hub cannot be reached.
     """
-    path = Path(data).expanduser()
-    origin = "file"
-    if not path.exists():
-        dataset = dataset_name(data)
-        if not dataset:
-            raise NoInput("no such file or folder", data, _THEN)
-        from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
-
-        path, origin = hub_snapshot(dataset.name, dataset.revision), "hub"
-    files = [path]
-    if not path.is_file():
-        files = sorted({*path.rglob("*.parquet"), *path.rglob("*.jsonl")})
-    if not files:
-        raise NoInput("neither a .jsonl nor a .parquet file in it", str(path), _THEN)
+    origin, files = published_files(data, (".parquet", ".jsonl"), _THEN)
     return origin, [record for file in files for record in _read(file)]
 
 

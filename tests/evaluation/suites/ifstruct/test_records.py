@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
-from curation.system.errors import BadData
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadData, NoInput
+from evaluation.core.suite import RecordRequest
 from evaluation.suites.ifstruct.rows import Fence, FenceWish
+from evaluation.suites.ifstruct.settings import IfstructSettings
 from evaluation.suites.ifstruct.suite import (
     PUBLISHED,
+    SUITE,
     read_records,
     write_records,
 )
+from tests.publishing import connected
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from curation.core.json_types import Json
 
 _ROW: dict[str, Json] = {
@@ -120,3 +129,30 @@ def test_two_rows_of_one_seed_are_refused() -> None:
     """A response could belong to either."""
     with pytest.raises(BadData, match="lines 1 and 3 both have the seed 7"):
         read_records(_content(_ROW) + b"\n" + _content(_ROW), "rows.jsonl")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_the_published_rows_are_loaded_from_the_hub(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
+) -> None:
+    """By name, in the Hub's variant, as JSON lines or parquet; a wrong name is said."""
+    rows = [{**_HUB, "doc_id": number} for number in range(3)]
+    file = tmp_path / f"test.{kind}"
+    frame = pl.DataFrame(rows)
+    if kind == "parquet":
+        frame.write_parquet(file)
+    else:
+        frame.write_ndjson(file)
+    request = RecordRequest(
+        data="LiquidAI/ifstruct-v1.0", fetch=FetchSettings.from_environment()
+    )
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        name = f"data/test.{kind}"
+        connection.hub.store.put("LiquidAI/ifstruct-v1.0", {name: file.read_bytes()})
+        found = SUITE.records(request, IfstructSettings())
+        with pytest.raises(NoInput):
+            SUITE.records(replace(request, data="LiquidAI/no"), IfstructSettings())
+    assert found.origin == "hub"
+    assert [record.id for record in found.records] == ["0", "1", "2"]
+    with pytest.raises(NoInput, match="no such file"):
+        SUITE.records(replace(request, data=str(tmp_path / "no")), IfstructSettings())

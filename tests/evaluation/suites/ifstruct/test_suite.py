@@ -105,7 +105,7 @@ def test_a_published_file_is_data(tmp_path: Path) -> None:
     path = tmp_path / "test.jsonl"
     path.write_bytes(write_records(rows(240)[:5], published=True, hub=True))
     found = _records(str(path))
-    assert (found.origin, len(found.records)) == ("published file", 5)
+    assert (found.origin, len(found.records)) == ("file", 5)
     assert found.records[0].fields["spec"] is None
     with pytest.raises(NoInput):
         _records(str(tmp_path / "none.jsonl"))

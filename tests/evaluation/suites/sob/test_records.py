@@ -188,7 +188,7 @@ def test_what_is_not_there_is_told_with_what_could_be(tmp_path: Path) -> None:
     """No such file, a folder without files, a table that is none."""
     with pytest.raises(NoInput, match=r"no such file or folder.*owner/name"):
         _load(tmp_path / "nothing here", tmp_path)
-    with pytest.raises(NoInput, match=r"neither a \.jsonl nor a \.parquet"):
+    with pytest.raises(NoInput, match=r"no .parquet or .jsonl file"):
         _load(tmp_path, tmp_path)
     (tmp_path / "x.parquet").write_bytes(b"PAR0")
     with pytest.raises(BadData, match="no parquet file"):
