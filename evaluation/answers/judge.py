@@ -10,7 +10,10 @@ import orjson
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
-from curation.system.errors import BadData
+from curation.schema.keywords import KeywordKind, names_of_kind
+from curation.schema.subschemas import subschemas
+from curation.system.errors import BadConfiguration, BadData
+from evaluation.answers.extraction import POLICIES, split_thinking
 from evaluation.answers.json_answers import JsonProblem, read_json_answer, why_unusable
 from evaluation.answers.schema_faults import SchemaFault, answer_faults
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Compiled schemas that are kept.
 _KEPT: Final = 256
+_ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,9 @@ class TextJudgement:
 
     #: Whether it is JSON that the schema accepts.
     valid: bool
+    #: From 0 to 1: a third for JSON, a third for the share of the schema's assertions
+    #: of which none fails, a third for being valid.
+    score: float
     #: The failed assertions, each with its places in the text and in the schema.
     faults: tuple[SchemaFault, ...] = ()
     #: Why the text is no JSON value to be judged; None if it is one.
@@ -40,7 +47,9 @@ class TextJudgement:
         return self.valid
 
 
-def judge(text: str, schema: Json, *, formats: bool = True) -> TextJudgement:
+def judge(
+    text: str, schema: Json, *, formats: bool = True, policy: str = ""
+) -> TextJudgement:
     """Return whether a text is JSON that a schema accepts, and if not, why.
 
     The schema's dialect is what its `$schema` declares, else decided by its keywords as
@@ -51,8 +60,12 @@ def judge(text: str, schema: Json, *, formats: bool = True) -> TextJudgement:
         text: An answer of a model, say.
         schema: A JSON Schema: a dict, a bool, or its JSON text.
         formats: Whether `format` is asserted.
+        policy: What takes the JSON out of the text, once thinking and end tokens are
+            off: `outer_fence`, `first_fence`, `outer_braces`, `raw`, ...
+            (`evaluation.answers.extraction.POLICIES`); empty for the text as it is.
 
     Raises:
+        BadConfiguration: there is no such policy.
         BadData: the schema is none, or a reference in it leads nowhere.
 
     Example:
@@ -63,20 +76,36 @@ def judge(text: str, schema: Json, *, formats: bool = True) -> TextJudgement:
         ('(root): "a" is a required property [required]',)
         >>> judge("{a: 1}", schema).problem.value
         'syntax'
+        >>> judge("<think>?</think>Here: {} Done.", schema, policy="outer_braces").score
+        0.3333333333333333
     """
-    compiled = _compiled(schema if isinstance(schema, str) else _text_of(schema))
-    answer = read_json_answer(text)
+    compiled, assertions = _compiled(
+        schema if isinstance(schema, str) else _text_of(schema)
+    )
+    answer = read_json_answer(_answer_in(text, policy) if policy else text)
     if answer.problem is not None:
+        reasons = (f"not JSON: {answer.detail}",)
         return TextJudgement(
-            valid=False, problem=answer.problem, reasons=(f"not JSON: {answer.detail}",)
+            valid=False, score=0.0, problem=answer.problem, reasons=reasons
         )
     validator = compiled.validator if formats else compiled.validator_without_formats
     if validator.is_valid(answer.value):
-        return TextJudgement(valid=True)
+        return TextJudgement(valid=True, score=1.0)
     faults = answer_faults(validator, compiled.value, answer.value)
+    failed = len({fault.schema_path for fault in faults})
     return TextJudgement(
-        valid=False, faults=faults, reasons=tuple(fault.reason for fault in faults)
+        valid=False,
+        score=(2 - failed / max(assertions, failed)) / 3,
+        faults=faults,
+        reasons=tuple(fault.reason for fault in faults),
     )
+
+
+def _answer_in(text: str, policy: str) -> str:
+    if policy not in POLICIES:
+        then = f"choose one of {', '.join(POLICIES)}"
+        raise BadConfiguration(f"there is no policy {policy!r}", then=then)
+    return POLICIES[policy](split_thinking(text).answer).text or ""
 
 
 def _text_of(schema: Json) -> str:
@@ -87,10 +116,12 @@ def _text_of(schema: Json) -> str:
 
 
 @lru_cache(maxsize=_KEPT)
-def _compiled(text: str) -> CompiledSchema:
+def _compiled(text: str) -> tuple[CompiledSchema, int]:
+    """Return a schema with its validators, and how many assertions it has."""
     compiled = read_schema(text)
     if isinstance(compiled, Rejected):
         raise BadData(f"this is no JSON Schema: {compiled.detail or compiled.reason}")
     if reason := why_unusable(compiled):
         raise BadData(f"this schema cannot be used: {reason}")
-    return compiled
+    inner = subschemas(compiled.value, compiled.dialect)
+    return compiled, sum(len(_ASSERTIONS & schema.keys()) for schema in inner)

@@ -91,3 +91,34 @@ def test_formats_are_asserted_unless_told_otherwise() -> None:
     schema: Json = {"format": "date"}
     assert not csbdata.judge('"yesterday"', schema)
     assert csbdata.judge('"yesterday"', schema, formats=False)
+
+
+def test_a_policy_takes_the_json_out_of_its_envelope() -> None:
+    """Thinking, end tokens, fences and words go where a policy takes them off."""
+    schema: Json = {"type": "object", "required": ["a"]}
+    text = '<THINK>{</THINK>\n ```json\n{"a": 1}\n```</s>'
+    assert not csbdata.judge(text, schema)
+    assert csbdata.judge(text, schema, policy="outer_fence").score == 1
+    assert csbdata.judge(f"So: {text}", schema, policy="first_fence")
+    assert csbdata.judge('Here: {"a": 1}!', schema, policy="outer_braces")
+    assert csbdata.judge("nothing", schema, policy="outer_braces").score == 0
+    with pytest.raises(csbdata.CsbdataError, match="no policy 'fence'"):
+        csbdata.judge(text, schema, policy="fence")
+
+
+def test_a_score_rises_with_what_is_met() -> None:
+    """0 for no JSON, more the fewer assertions fail, 1 for what is valid alone."""
+    names = ("a", "b", "c")
+    schema: Json = {
+        "type": "object",
+        "properties": {name: {"type": "integer"} for name in names},
+        "required": [*names],
+    }
+    texts = ("{", '{"a": "x", "b": "x", "c": "x"}', '{"a": 1, "b": "x", "c": "x"}')
+    more = ('{"a": 1, "b": 2, "c": "x"}', '{"a": 1, "b": 2, "c": 3}')
+    scores = [csbdata.judge(text, schema).score for text in (*texts, *more)]
+    assert scores == sorted(set(scores))
+    assert (scores[0], scores[-1]) == (0, 1)
+    assert scores[1] == pytest.approx((2 - 3 / 5) / 3)
+    assert csbdata.judge("[]", "true").score == 1
+    assert csbdata.judge("[]", "false").score == pytest.approx(1 / 3)
