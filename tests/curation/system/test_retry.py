@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from email.utils import formatdate
 
@@ -88,3 +90,13 @@ def test_a_rate_limit_says_when_its_window_ends(
 ) -> None:
     """In the parameter `t` of the `RateLimit` header."""
     assert rate_limit_reset({"RateLimit": value}) == seconds
+
+
+def test_what_the_library_logs_of_a_retry_is_not_printed() -> None:
+    """A message of ours says it, where it is worth a line."""
+    code = "import logging, curation.system.retry; "
+    code += "logging.getLogger('stamina').warning('again')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    )
+    assert done.stdout + done.stderr == ""

@@ -24,7 +24,7 @@ from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.check import CheckItem, ItemResult
 from curation.verification.counts import COUNTS, IDENTITY
-from curation.verification.files import CARD, DIGESTS
+from curation.verification.files import CARD, DIGESTS, STRAYS
 from curation.verification.folder_contents import open_folder
 from curation.verification.leakage import LEAKAGE
 from curation.verification.ledger import LEDGER
@@ -58,6 +58,16 @@ def test_a_split_that_the_manifest_lacks_is_counted(tmp_path: Path) -> None:
     )
     (said,) = [line for line in said_by(COUNTS, folder) if "counts" in line]
     assert re.search(r"0 rows in Snowplow/\w+; really 1$", said)
+
+
+def test_a_text_of_ones_own_is_noted_and_a_notice_is_not(tmp_path: Path) -> None:
+    """Notices of others keep their own names."""
+    folder = write_build(tmp_path / "built")
+    for name in ("NOTES.md", "NOTICES/acme/COPYING"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("text")
+    (note,) = verify_folder(folder, checks=(STRAYS,)).notes
+    assert note.where == "NOTES.md"
 
 
 @pytest.mark.slow

@@ -260,6 +260,10 @@ def test_a_death_by_accident_is_tried_once_more(tmp_path: Path) -> None:
     flag = str(tmp_path / "flag")
     (result,) = _run([[["echo", 0], ["once", flag], ["echo", 2]]])
     assert [each.answer for each in result.results] == [0, "second", 2]
+    tries = tmp_path / "tries"
+    (result,) = _run([[["die_counted", str(tries)]]])
+    assert result.results[0].ending is Ending.CRASH
+    assert tries.read_bytes() == b".."
 
 
 def test_results_do_not_depend_on_the_number_of_workers() -> None:
