@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+    __version__: str
+
     from curation import *  # noqa: F403 - what it exports
     from evaluation import *  # noqa: F403 - as above
 
@@ -78,7 +80,14 @@ def _public_names() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> object:
-    """Return a public name of one of both packages, imported now (PEP 562)."""
+    """Return a public name of one of both packages, imported now (PEP 562).
+
+    Or the version of the distribution, by the name `__version__`.
+    """
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - takes time
+
+        return version("csbdata")
     package = None if name.startswith("__") else _public_names().get(name)
     if package is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

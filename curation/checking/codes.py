@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from curation.checking import check_lints
 from curation.core.documents import Reason
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.registry import closest_names
@@ -26,6 +25,7 @@ class Code(NamedTuple):
 
 def codes() -> dict[str, Code]:
     """Return every code of `csbdata check` but those of `--for`, by kinds."""
+    from curation.checking.check_lints import CODES  # noqa: PLC0415 (as below)
     from curation.rules.sets import rule_set  # noqa: PLC0415 (imports every rule)
 
     rules = rule_set("clean").rules
@@ -33,10 +33,7 @@ def codes() -> dict[str, Code]:
     return {
         **{str(reason): Code("reason", reason.explanation) for reason in Reason},
         **{rule.name: Code("rule", rule.summary) for rule in rules},
-        **{
-            code: Code("lint", meaning)
-            for code, meaning in {**lints, **check_lints.CODES}.items()
-        },
+        **{code: Code("lint", meaning) for code, meaning in {**lints, **CODES}.items()},
     }
 
 

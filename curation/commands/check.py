@@ -145,10 +145,7 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker
-    from curation.checking.schema_fit import judge_files
-    from curation.fit.profile import load_profiles
 
-    profiles = load_profiles(targets) if targets else []
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
     wants_verdicts = len(files) == 1 or format_ is ProblemFormat.JSON
@@ -162,12 +159,19 @@ def _check(
             report = checker.check(file.content, place=place, verdicts=wants_verdicts)
             reports.append((file.name, report))
             advance(1)
-    fits = {fit.name: fit for fit in judge_files(files, profiles)} if profiles else {}
+    fits = _fits(files, targets) if targets else {}
     for index, (name, report) in enumerate(reports):
         if name in fits:
             problems = (*report.problems, *fits.pop(name).problems())
             reports[index] = name, replace(report, problems=problems)
     return [*reports, *((name, _of_request(fit)) for name, fit in fits.items())]
+
+
+def _fits(files: Sequence[SchemaFile], targets: str) -> dict[str, SchemaFit]:
+    from curation.checking.schema_fit import judge_files
+    from curation.fit.profile import load_profiles
+
+    return {fit.name: fit for fit in judge_files(files, load_profiles(targets))}
 
 
 def _of_request(fit: SchemaFit) -> SchemaReport:
