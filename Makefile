@@ -27,6 +27,8 @@ help:
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make results     run what an edition of results is made of, and publish it: says how long"
+	@echo "make docs        the documents as a site, in build/site"
+	@echo "make release-check  wheel and sdist, their metadata, the docs: a first upload but the upload"
 	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
 	@echo "make gpu-slot    what a machine with a GPU and no network needs to be measured; the command for it"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
@@ -81,6 +83,28 @@ check: $(DEV)
 format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The site's generator has an environment of its own. A link that leads nowhere fails.
+SITE := build/docs-tools
+SITE_TOOLS := 'mkdocs-material==9.8.2' 'twine==7.0.0'
+$(SITE)/.done:
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install -qq --disable-pip-version-check $(SITE_TOOLS)
+	@touch $@
+
+docs: $(DEV) $(SITE)/.done
+	rm -rf build/docs && mkdir -p build/docs && cp -r docs/. build/docs
+	cp README.md build/docs/index.md
+	cp CONTRIBUTING.md SECURITY.md NOTICE CITATION.cff build/docs
+	sed -i -e 's|](docs/|](|g' -e 's|](\.\./SECURITY|](SECURITY|g' build/docs/*.md
+	$(BIN)/python -m bench.reference build/docs
+	$(SITE)/bin/mkdocs build -q --strict
+
+# The version is that of the changelog's first release, and the tag is yours to set.
+release-check: $(DEV) $(SITE)/.done docs
+	rm -rf dist && $(BIN)/python -m hatchling build
+	$(SITE)/bin/twine check --strict dist/*
+	$(BIN)/python -m pytest -q -m "not nightly" tests/project/test_wheel.py tests/project/test_readme.py
 
 bench: $(DEV)
 	$(BIN)/python -m bench

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,7 @@ def test_it_offers_what_both_packages_offer() -> None:
     assert set(dir(csbdata)) == {"main", *public}
     for name in public:
         assert getattr(csbdata, name) is not None
+    assert csbdata.__version__ == version("csbdata")
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = csbdata.nothing
     script = "import csbdata, sys; print(len(sys.modules.keys() & {'polars', 'typer'}))"

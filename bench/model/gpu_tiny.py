@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from curation.system.errors import CsbdataError
 from evaluation.tokenizers import get_tokenizer
-from evaluation.tokenizers.single_bytes import single_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +28,7 @@ def tiny_model(folder: Path, settings: FetchSettings) -> Path:
     try:
         files = get_tokenizer("llama3.1", settings)
     except CsbdataError:
-        files = single_bytes(settings)
+        files = get_tokenizer("bytes", settings)
     end = files.eos_id
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(files.tokenizer_json))
     tokenizer.eos_token = tokenizer.convert_ids_to_tokens(end)

@@ -190,9 +190,9 @@ def refuse_other_build(
         differences = [f"its manifest.json cannot be read ({error.what})"]
     if differences:
         raise CannotCreate(
-            f"holds another build ({'; '.join(differences)})",
+            f"a build made otherwise stands there: {'; '.join(differences)}",
             str(out),
-            "--replace replaces it, --out DIR leaves it as it is",
+            "--replace overwrites it, --out DIR writes elsewhere",
         )
 
 
@@ -206,9 +206,9 @@ def _differences(
         yield f"rules {manifest.rules}, not {rules}"
     before, now = set(manifest.options), set(options)
     if before - now:
-        yield f"with {', '.join(sorted(before - now))}, which is not asked now"
+        yield f"made with {', '.join(sorted(before - now))}"
     if now - before:
-        yield f"without {', '.join(sorted(now - before))}, which is asked now"
+        yield f"made without {', '.join(sorted(now - before))}"
     old, new = manifest.pins, [item.pin for item in inputs]
     for source in dict.fromkeys(pin.source for pin in (*old, *new)):
         was, read = _archives(old, source), _archives(new, source)
@@ -227,7 +227,7 @@ def _archives(pins: Iterable[Pin], source: str) -> list[tuple[str, str, str]]:
 def _input(pins: Sequence[tuple[str, str, str]]) -> str:
     """Name the first of some archives, and the number of the others."""
     if not pins:
-        return "left out"
+        return "not read"
     archive, origin, digest = pins[0]
     more = f" and {len(pins) - 1} more" if len(pins) > 1 else ""
     return f"from {archive} ({origin}, {digest[:8]}){more}"

@@ -30,7 +30,7 @@ from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.results.why_classes import WhyClass, classes_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.tokenizers import get_tokenizer
-from evaluation.tokenizers.single_bytes import single_bytes
+from evaluation.tokenizers.single_bytes import BYTES
 from evaluation.walking.engine_worker import Bounds
 from evaluation.walking.why import ACCEPTED
 
@@ -296,7 +296,7 @@ def engine_issues(
         with ExitStack() as stack:
             asks = [
                 stack.enter_context(open_engine(engine, tokens, _BOUNDS))
-                for tokens in (single_bytes(fetch), tokenizer)
+                for tokens in (get_tokenizer(BYTES, fetch), tokenizer)
             ]
             for one in classes.of(label):
                 about = f"{label}: {title_of(one.valid, one.why)}"

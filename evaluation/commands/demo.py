@@ -30,7 +30,6 @@ def demo(run_dir: RunFolderOption = None) -> None:
     from evaluation.asking.request import RunRequest
     from evaluation.asking.run import run
     from evaluation.data.find_data import built_sample
-    from evaluation.tokenizers.single_bytes import write_single_bytes
 
     fetch = FetchSettings.from_environment()
     sample = built_sample(fetch, Shown())
@@ -39,7 +38,7 @@ def demo(run_dir: RunFolderOption = None) -> None:
         tasks=("masks",),
         data=str(sample.folder),
         limit=_SCHEMAS,
-        tokenizer=str(write_single_bytes(fetch.cache)),
+        tokenizer="bytes",
         run_dir=run_dir,
         fetch=fetch,
     )

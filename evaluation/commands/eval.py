@@ -52,7 +52,8 @@ class TaskOptions:
         typer.Option(
             metavar="NAME",
             hidden=True,
-            help="smollm2, qwen, mistral, llama3.1, a Hub id or a path.",
+            help="smollm2, qwen, mistral, llama3.1, a Hub id, a path, or bytes: the "
+            "bytes alone, for trials.",
         ),
     ] = "smollm2"
     compat: Annotated[
@@ -106,7 +107,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     if lacking:
         raise Unavailable(
             f"not every engine of this run could be run: {', '.join(lacking)}",
-            then="its line above says why, and what to do",
+            then="see the message above",
         )
 
 

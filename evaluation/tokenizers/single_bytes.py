@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from evaluation.tokenizers.store import get_tokenizer
-
 if TYPE_CHECKING:
-    from curation.download.acquire import FetchSettings
-    from evaluation.tokenizers.files import TokenizerFiles
+    from pathlib import Path
 
+#: Its name.
+BYTES: Final = "bytes"
 _END: Final = "<|end|>"
 
 
-def single_bytes(fetch: FetchSettings) -> TokenizerFiles:
-    """Return the tokenizer, kept in the cache like any other.
+def write_single_bytes(parent: Path) -> Path:
+    """Write the tokenizer's files into a new folder below another; return it.
 
     What a grammar takes of a text does not depend on its tokens, so a text is blocked
     at the same byte as with a large vocabulary.
     """
-    with TemporaryDirectory() as parent:
-        return get_tokenizer(str(write_single_bytes(Path(parent))), fetch)
-
-
-def write_single_bytes(parent: Path) -> Path:
-    """Write the tokenizer's files into a new folder below another; return it."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 (an extra)
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -36,7 +27,7 @@ def write_single_bytes(parent: Path) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([_END])
-    folder = parent / "single-bytes"
+    folder = parent / BYTES
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
     config = json.dumps({"eos_token": _END})

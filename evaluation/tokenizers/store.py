@@ -10,6 +10,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -22,6 +23,7 @@ from curation.system.registry import closest_names
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.huggingface_json import from_tokenizer_json
+from evaluation.tokenizers.single_bytes import BYTES, write_single_bytes
 from evaluation.tokenizers.vocabulary import ParsedTokenizer, check_tokenizer
 from evaluation.tokenizers.wheels import (
     PinnedTokenizer,
@@ -136,8 +138,8 @@ def get_tokenizer(
     """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
 
     Args:
-        name: `smollm2`, `qwen`, `mistral` or `llama3.1`; or a path that exists; or
-            `owner/name` or `owner/name@revision` on the Hub.
+        name: `smollm2`, `qwen`, `mistral`, `llama3.1` or `bytes`; or a path that
+            exists; or `owner/name` or `owner/name@revision` on the Hub.
         settings: Where the cache is, and how things are fetched.
         say: Called with what takes time, and with the terms of a licence when a
             tokenizer that has some is first made.
@@ -154,12 +156,16 @@ def get_tokenizer(
     pinned = pinned_tokenizers()
     if name in pinned:
         return _from_wheel(pinned[name], settings, say)
+    if name == BYTES:
+        with TemporaryDirectory() as parent:
+            written = write_single_bytes(Path(parent))
+            return _from_path(name, written, settings, say)
     path = Path(name).expanduser()
     if path.exists():
         return _from_path(name, path, settings, say)
     model = model_name(name)
     if not model:
-        raise NoInput("no such tokenizer", name, _next_step(name, list(pinned)))
+        raise NoInput("no such tokenizer", name, _next_step(name, [*pinned, BYTES]))
     folder = hub_folder(model.name, model.revision)
     return _from_path(name, folder, settings, say)
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 README = Path(__file__).parents[2] / "README.md"
 DATASET = README.parent / "docs" / "dataset.md"
+_TUTORIALS = README.parent / "docs" / "tutorials.md"
+_ENGINES = README.parent / "docs" / "engines.md"
+_PAGES = [README, *sorted((README.parent / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What differs from run to run, and what is shown for it.
 _DIFFERENT = ((re.compile(r"\b\d+\.\d+ s\b"), "2.5 s"),)
@@ -65,6 +68,35 @@ def test_every_example_is_real_output(
         lambda found: f"```console\n{_real(found[1], tmp_path)}```", shown
     )
     compare_golden(README, real)
+
+
+@pytest.mark.slow
+def test_the_tutorials_end_with_something_of_the_readers(
+    tmp_path: Path, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """Run in order in one folder, with the engine of the other page, as they say."""
+    engine = re.search(
+        r"^```python\n(.*?)^```$", _ENGINES.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert engine
+    (tmp_path / "my_engine.py").write_text(engine[1], "utf-8")
+    shown = _TUTORIALS.read_text("utf-8")
+    real = _BLOCK.sub(
+        lambda found: f"```console\n{_real(found[1], tmp_path)}```", shown
+    )
+    assert real.count("passed") >= 3
+    compare_golden(_TUTORIALS, real)
+
+
+_LINK = re.compile(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Each link from a page to a file of the project is to one that is there."""
+    targets = [found[1] for found in _LINK.finditer(page.read_text("utf-8"))]
+    lost = [name for name in targets if not (page.parent / name).exists()]
+    assert not lost
 
 
 def _between(name: str, text: str) -> str:

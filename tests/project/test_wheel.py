@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -70,3 +71,31 @@ def test_the_wheel_works_from_another_folder(tmp_path: Path) -> None:
     kept = {name: each["kept"] for name, each in report["configs"].items()}
     assert {each for each in CONFIGS if kept[each] != wanted[each]} == set()
     assert (elsewhere / "build" / "sample" / "manifest.json").is_file()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", ["3.12", "3.13", "3.14"])
+def test_the_base_works_on_later_pythons(version: str, tmp_path: Path) -> None:
+    """Installed from an index: a schema is checked, fitted, satisfied and judged."""
+    found = (
+        subprocess.run(
+            [f"python{version}", "-m", "venv", str(tmp_path / "own")],
+            capture_output=True,
+            check=False,
+        )
+        if shutil.which(f"python{version}")
+        else None
+    )
+    if found is None or found.returncode:
+        pytest.skip(f"there is no Python {version} here")
+    made = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps"]
+    made += ["--no-build-isolation", "-w", str(tmp_path), str(ROOT)]
+    subprocess.run(made, check=True)
+    (wheel,) = tmp_path.glob("csbdata-*.whl")
+    own = tmp_path / "own" / "bin"
+    subprocess.run([own / "python", "-m", "pip", "install", "-q", wheel], check=True)
+    (tmp_path / "a.json").write_text('{"minimum": 3}', encoding="utf-8")
+    for words in (["check"], ["fit", "--for", "gemini"], ["instances"]):
+        _run(str(own / "csbdata"), words[0], "a.json", *words[1:], cwd=tmp_path)
+    judge = "import csbdata; print(csbdata.judge('2', {'minimum': 3}).valid)"
+    assert _run(str(own / "python"), "-c", judge, cwd=tmp_path) == "False\n"

@@ -70,10 +70,10 @@ def test_instances_are_not_dropped_in_silence(
     """A plain build does not replace one that has instances; exit code 73."""
     known = manifest_of(sample_build) | {"options": ["instances"]}
     (tmp_path / FILE).write_text(json.dumps(known))
-    with pytest.raises(CannotCreate, match="with instances, which is not") as caught:
+    with pytest.raises(CannotCreate, match="made with instances") as caught:
         refuse_other_build(tmp_path, "clean", (), inputs)
     assert caught.value.exit_code == 73
-    assert "--replace replaces it" in str(caught.value)
+    assert "--replace overwrites it" in str(caught.value)
     assert refusal(tmp_path, inputs, options=("instances",)) == ""
 
 
@@ -84,7 +84,7 @@ def test_other_inputs_are_named(sample_build: Path, inputs: list[BuildInput]) ->
     said = refusal(sample_build, [other, *rest])
     assert f"{first.source.name} from" in said
     assert "ffffffff" in said
-    assert "left out" in refusal(sample_build, rest)
+    assert "not read" in refusal(sample_build, rest)
 
 
 def test_an_unreadable_manifest_is_no_leave_to_replace(

@@ -17,7 +17,7 @@ from evaluation.analysis.shrink_failure import ask_in_new_process
 from evaluation.core.cases import Why
 from evaluation.results.why_classes import classes_of
 from evaluation.setup.selected_engines import select_engines
-from evaluation.tokenizers.single_bytes import single_bytes
+from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, request_of
 
@@ -90,7 +90,9 @@ def test_each_class_has_a_smallest_reproducer(run: RecordedRun, tmp_path: Path) 
         (engine,) = select_engines(
             request.fetch.cache, [reproducer.spec], reproducer.preset, []
         )
-        ask = ask_in_new_process(engine, single_bytes(request.fetch), _PATIENT)
+        ask = ask_in_new_process(
+            engine, get_tokenizer("bytes", request.fetch), _PATIENT
+        )
         assert reproducer.shows_in(ask(reproducer.case))
         other = replace(reproducer.case, schema="{}")
         assert not reproducer.shows_in(ask(other))
