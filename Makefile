@@ -15,7 +15,7 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all mutants nightly check format bench results gpu-slot wheelhouse lock hashes clean
+.PHONY: help dataset eval test test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
