@@ -77,7 +77,7 @@ def judge(
         >>> judge("{a: 1}", schema).problem.value
         'syntax'
         >>> judge("<think>?</think>Here: {} Done.", schema, policy="outer_braces").score
-        0.3333333333333333
+        0.5
     """
     compiled, assertions = _compiled(
         schema if isinstance(schema, str) else _text_of(schema)

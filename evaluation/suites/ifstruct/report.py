@@ -102,7 +102,6 @@ def report(run: ScoredRun) -> Report:
         _requirement_costs(responses),
         _ladder(responses),
         _by_choice(responses),
-        _by_kind(responses),
         classes_table(run, explanations),
         _published_classes(responses),
         costs(run),
@@ -267,20 +266,6 @@ def _by_slice(
     side: Sequence[JudgedResponse], name: str
 ) -> list[tuple[str, JudgedResponse]]:
     return [(response.slices.get(name, UNKNOWN), response) for response in side]
-
-
-def _by_kind(responses: Responses) -> Table:
-    kinds = {
-        label: [(response.kind, response) for response in side]
-        for label, side in responses.items()
-    }
-    return Table(
-        title="By kind of thing",
-        columns=("kind", "model", "passed", "structure"),
-        rows=tuple(_rows_by_value(kinds)),
-        note=_SLICE_NOTE,
-        name="kinds",
-    )
 
 
 def _rows_by_value(

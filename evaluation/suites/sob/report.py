@@ -80,7 +80,6 @@ def report(run: ScoredRun) -> Report:
         _lenient_table(figures),
         classes_table(run, {kind.value: kind.explanation for kind in Mistake}),
         _leaf_table(figures),
-        _depth_table(figures),
         _breakdown_table(figures),
         _path_table(figures),
         _quality_table(run),
@@ -313,25 +312,6 @@ def _leaf_table(figures: RunFigures) -> Table:
         rows=tuple(rows),
         note=f"Of the answers that parse, valid or not. {explained}.",
         name="leaves",
-    )
-
-
-def _depth_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for label, responses in figures.counted.items():
-        rates: dict[int, list[Rate]] = defaultdict(list)
-        for one in responses:
-            for depth, pair in _members(one.verdict.details.get("by_depth")).items():
-                if isinstance(pair, list):
-                    rates[int(depth)].append(Rate(_whole(pair[0]), _whole(pair[1])))
-        rows += [(label, depth, Rate.total(rates[depth])) for depth in sorted(rates)]
-    return Table(
-        title="Right leaves by depth",
-        columns=("model", "depth", "right leaves"),
-        rows=tuple(rows),
-        note="depth: keys and indices on the way to the leaf. An answer that does not "
-        "parse has no right leaf; neither hardened nor gated.",
-        name="depth",
     )
 
 

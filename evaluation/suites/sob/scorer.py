@@ -7,7 +7,6 @@ same text without thinking, a fence and words around the braces.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -330,7 +329,6 @@ def _verdict(
             "depth": max(map(len, expected.leaves), default=0),
             "doubts": [*prepared.doubts],
             "wrong": _wrong_leaves(wrong or []),
-            "by_depth": _by_depth(wrong, expected.leaves),
         },
     )
 
@@ -351,15 +349,3 @@ def _wrong_leaves(wrong: list[LeafMistake]) -> dict[str, Json]:
 def _place(path: Path) -> str:
     """Return a path as a JSON pointer in which every index is `*`."""
     return pointer(tuple(ANY_INDEX if isinstance(step, int) else step for step in path))
-
-
-def _by_depth(
-    wrong: list[LeafMistake] | None, truth: dict[Path, Json]
-) -> dict[str, Json]:
-    lost = {leaf.path for leaf in wrong} if wrong is not None else set(truth)
-    total = Counter(map(len, truth))
-    lost_at = Counter(len(path) for path in lost & truth.keys())
-    return {
-        str(depth): [total[depth] - lost_at[depth], total[depth]]
-        for depth in sorted(total)
-    }

@@ -275,4 +275,3 @@ def test_a_response_whose_scorer_was_ended_is_in_every_table() -> None:
     ended = Verdict(passed=False, failure_class="scoring_timeout")
     tables = _tables([with_fields(lost, verdicts=(ended,))])
     assert str(tables["pass-rate"].rows[0][3]).startswith("0.0 %")
-    assert tables["kinds"].rows[0][0] == "not recorded"
