@@ -1,7 +1,6 @@
 """Compute every figure of an edition again from its rows, and compare: all digits.
 
 Plain Python without csbdata's packages; pyarrow reads rows. Exit 1 if any differ.
-
 Usage: python -m bench.edition.figures results/2026.11
 """
 
@@ -17,15 +16,12 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-#: The two-sided 95 % quantile of the standard normal distribution.
 Z = 1.959963984540054
-SHARES = ("compiled", "passed")
 TEXTS = {
     "valid_accepted": ("valid_accepted", "valid"),
     "invalid_blocked": ("invalid_blocked", "invalid"),
     "respelled_accepted": ("respelled_accepted", "respelled"),
 }
-TIMES = ("compile", "first_mask", "between")
 
 
 def interval(count: int, of: int) -> tuple[float | None, float | None]:
@@ -78,14 +74,14 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "asked": len(rows),
         "outcomes": dict(Counter(row["outcome"] for row in rows)),
     }
-    for name in SHARES:
+    for name in ("compiled", "passed"):
         flags = [row[name] for row in rows if row[name] is not None]
         low, high = interval(sum(flags), len(flags))
         result[name] = {"count": sum(flags), "of": len(flags), "low": low, "high": high}
     for name, (good, whole) in TEXTS.items():
         count, of = sum(r[good] for r in rows), sum(r[whole] for r in rows)
         result[name] = {"count": count, "of": of, "low": None, "high": None}
-    for name in TIMES:
+    for name in ("compile", "first_mask", "between"):
         result[name] = times(rows, f"{name}_ns")
     return result
 

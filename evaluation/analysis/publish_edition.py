@@ -276,6 +276,9 @@ def _write(out: Path, files: Sequence[EngineResults], index: Index) -> None:
     }
     contents[TABLE] = table.encode()
     contents[_CARD] = render_template("edition.md.j2", values).encode()
+    for path in (out / "engines").glob("*.json"):
+        # Of an engine that an earlier edition of this name had.
+        path.unlink()
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
 

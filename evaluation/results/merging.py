@@ -105,8 +105,12 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
 def differences_of_parts(
     first: Mapping[str, UntypedJson], other: Mapping[str, UntypedJson]
 ) -> list[ConditionDifference]:
-    """Return the conditions that runs do not share; each may have ids of its own."""
-    named = bool(first.get("only") and other.get("only"))
+    """Return the conditions that runs do not share; each may have ids of its own.
+
+    A run whose tasks read no data has none, and goes with every other.
+    """
+    parts = [bool(head.get("only")) for head in (first, other) if head.get("data")]
+    named = all(parts)
     return [
         difference
         for difference in differences(first, other)
