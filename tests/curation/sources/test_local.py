@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.download.folder_files import SingleFile
 from curation.sources import local
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.workers.limits import Limits
@@ -138,6 +139,13 @@ def test_a_row_says_where_it_stands() -> None:
     (document,) = local.read(reading("local", files, config="Ours"))
     assert document.provenance.path == "own.jsonl#2"
     assert local.uris(reading("local", files, config="Ours")) == {}
+
+
+def test_a_file_that_cannot_be_read_is_no_input(tmp_path: Path) -> None:
+    """Such as one that went after it was looked at: exit code 66, with its name."""
+    for path in (tmp_path, tmp_path / "gone.json"):
+        with pytest.raises(NoInput, match="cannot be read"):
+            SingleFile(path)
 
 
 def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.check import CheckItem, ItemResult
 from curation.verification.counts import COUNTS, IDENTITY
+from curation.verification.credentials import CREDENTIALS
 from curation.verification.files import CARD, DIGESTS, STRAYS
 from curation.verification.folder_contents import open_folder
 from curation.verification.leakage import LEAKAGE
@@ -34,6 +35,7 @@ from curation.verification.schemas import SCHEMAS
 from curation.verification.tables import CANARY, MOST_ROW, VIEWER
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
+from tests.curation.verification.file_tampers import TOKEN
 from tests.curation.verification.spoiling import (
     TABLE,
     edit_manifest,
@@ -68,6 +70,15 @@ def test_a_text_of_ones_own_is_noted_and_a_notice_is_not(tmp_path: Path) -> None
         (folder / name).write_text("text")
     (note,) = verify_folder(folder, checks=(STRAYS,)).notes
     assert note.where == "NOTES.md"
+
+
+def test_a_file_that_is_no_text_hides_none_behind_it(tmp_path: Path) -> None:
+    """Credentials are searched in every text, whatever stands before it."""
+    folder = write_build(tmp_path / "built")
+    (folder / "a.bin").write_bytes(b"\xff\x00")
+    (folder / "z.txt").write_text(TOKEN)
+    (said,) = [line for line in said_by(CREDENTIALS, folder) if "credentials" in line]
+    assert "z.txt" in said
 
 
 @pytest.mark.slow
