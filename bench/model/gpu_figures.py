@@ -13,6 +13,7 @@ from itertools import count
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
+from bench.model.gpu_trace import StepTrace, with_trace
 from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
@@ -27,6 +28,7 @@ from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import torch
 
@@ -269,7 +271,7 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
     bits = torch.randint(0, 256, (texts, vocabulary // 8), generator=drawn)
     masks = bits.to(torch.uint8).numpy()
     clock = DeviceClock(device)
-    chooser = TokenChooser(device, frozenset({0}), clock, tie=0.0)
+    chooser = TokenChooser(device, frozenset({0}), clock, 0.0, vocabulary)
     asked = [
         TokenQuestion(logits=RowLogits(of=logits, row=row), allowed=masks[row])
         for row in range(texts)
@@ -287,7 +289,7 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
 
 
 def under_engines(  # noqa: PLR0913 - the sizes of a measurement
-    model: LanguageModel,
+    model: TransformersModel,
     engines: Sequence[str],
     settings: FetchSettings,
     batch: int,
@@ -296,6 +298,7 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
     new: int,
     rounds: int,
     until: float,
+    trace: Path | None = None,
 ) -> dict[str, Any]:
     """Return time per token under engines beside none, in turn, at one batch.
 
@@ -326,6 +329,10 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
 
         kinds = {name: partial(write_round, name) for name in writers}
         seconds = interleaved(kinds, rounds, until)
+        if trace is not None:
+            steps = StepTrace()
+            with_trace(steps, model, writers, _requests(0, batch, words, min(new, 32)))
+            steps.write(trace)
     finally:
         for writer in writers.values():
             writer.close()

@@ -46,6 +46,7 @@ class EngineAnswer(msgspec.Struct):
     forced: tuple[int, ...] = ()
     accepted: bool = msgspec.field(default=False, name="taken")
     mask_ns: int = 0
+    mask_begun: int = 0
     may_end: bool = False
     closed: bool = False
 

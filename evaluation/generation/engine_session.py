@@ -43,8 +43,9 @@ class TokenMask:
     #: `uint8`. The memory is the engine's: it holds until the next token is taken.
     allowed: np.ndarray
     may_end: bool
-    #: The engine's own time, in nanoseconds.
+    #: The engine's own time, in nanoseconds, and when it began (`perf_counter_ns`).
     ns: int
+    begun_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +225,12 @@ class EngineSession:
         packed = np.frombuffer(
             self._masks.bytes, np.uint8, count=size, offset=self._place * size
         )
-        return TokenMask(allowed=packed, may_end=answer.may_end, ns=answer.mask_ns)
+        return TokenMask(
+            allowed=packed,
+            may_end=answer.may_end,
+            ns=answer.mask_ns,
+            begun_ns=answer.mask_begun,
+        )
 
     def send(self) -> None:
         """Send what was asked, so that the engine is at work meanwhile."""

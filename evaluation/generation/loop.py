@@ -166,7 +166,7 @@ class _Batch:
             Unavailable: the device has failed.
         """
         try:
-            return self._model.open(*self._size)
+            return self._model.open(*self._size, forced=self._options.forced)
         except Exception as error:
             check_device(error)
             raise

@@ -8,23 +8,28 @@ reads the whole text for every token.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
-from evaluation.models.forward import BatchRows, CachedRow, ForwardPass
-
-if TYPE_CHECKING:
-    from evaluation.models.kept_step import SlotRows
+from evaluation.models.forward import CachedRow, ForwardPass
+from evaluation.models.kept_step import SlotCache, SlotRows, StepKind, place_size
 
 #: Share of the range of the logits by which two ways to them may differ.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
 _TOLERANCE_OF_HALVES: Final = 0.05
+
+
+#: What computes attention under a mask that is given to it.
+_ATTENTION: Final = ("sdpa", "eager")
+#: What configs call rotary positions, and the kinds whose angles are those of the
+#: longest text of a pass.
+_ROPES: Final = ("rope_parameters", "rope_scaling")
+_LENGTH_DEPENDENT: Final = ("'dynamic'", "'longrope'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +76,18 @@ def _from_layers(module: PreTrainedModel) -> CacheAbilities:
         return CacheAbilities(several=False, batch=False, why="recurrent layers")
     if any(type(layer) is not DynamicLayer for layer in layers):
         return CacheAbilities(batch=False, why="layers that keep a window of the text")
-    if "position_ids" not in inspect.signature(module.forward).parameters:
+    if not ForwardPass(module).takes_positions:
         return CacheAbilities(batch=False, why="positions cannot be handed to it")
+    config = module.config.get_text_config(decoder=True)
+    ropes = [getattr(config, name, None) for name in _ROPES]
+    if any(kind in str(ropes) for kind in _LENGTH_DEPENDENT):
+        why = "positions that change with the longest text"
+        return CacheAbilities(batch=False, why=why)
+    attention = str(module.config._attn_implementation)  # noqa: SLF001 - nothing public says it
+    if attention not in _ATTENTION:
+        return CacheAbilities(
+            batch=False, why=f"attention by {attention} takes no mask"
+        )
     return CacheAbilities()
 
 
@@ -93,6 +108,11 @@ def _tried(
 
     if not read(several=False):
         return _nothing_kept("with its cache a text comes out differently")
+    # Some keep their state in the module, where another text would write over it.
+    both = [CachedRow(forward, several=False) for _ in range(2)]
+    turns = [row.feed(tokens[at : at + half]) for at in (0, half) for row in both]
+    if distance(torch.stack(turns[1:]), expected[[half - 1, -1, -1]]) > limit:
+        return _nothing_kept("beside another text it comes out differently")
     if not abilities.several:
         return abilities
     if not read(several=True):
@@ -100,11 +120,26 @@ def _tried(
         return CacheAbilities(several=False, batch=False, why=why)
     if not abilities.batch:
         return abilities
-    logits = feed_two_texts(forward, BatchRows(forward), tokens)
-    if distance(logits, expected[3:5]) > limit:
+    try:
+        logits = _beside_each_other(forward, tokens)
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
+        why = f"{type(error).__name__} in a batch"
+        return CacheAbilities(batch=False, why=why)
+    if distance(logits, expected[[3, 4, 4, 5]]) > limit:
         why = "in a batch a text comes out differently"
         return CacheAbilities(batch=False, why=why)
     return abilities
+
+
+def _beside_each_other(forward: ForwardPass, tokens: Sequence[int]) -> torch.Tensor:
+    """Return the logits after two passes over two texts of different lengths."""
+    rows = SlotRows(SlotCache(forward, 2, place_size(len(tokens)), StepKind.NONE))
+    for length in (2, 4):
+        cache = DynamicCache(config=forward.module.config)
+        forward.over(tokens[:length], cache)
+        rows.admit(cache)
+    passes = [tokens[2:4], tokens[4:5]], [tokens[4:5], tokens[5:6]]
+    return torch.cat([rows.feed(fed) for fed in passes])
 
 
 def tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:
@@ -116,14 +151,3 @@ def tolerated(expected: torch.Tensor, dtype: torch.dtype) -> float:
 def distance(logits: torch.Tensor, right: torch.Tensor) -> float:
     """Return the largest difference between logits and the right ones."""
     return float((logits - right).abs().max())
-
-
-def feed_two_texts(
-    forward: ForwardPass, rows: BatchRows | SlotRows, tokens: Sequence[int]
-) -> torch.Tensor:
-    """Return the logits after four and after five tokens, read beside each other."""
-    for length in (2, 4):
-        cache = DynamicCache(config=forward.module.config)
-        forward.over(tokens[:length], cache)
-        rows.admit(cache)
-    return rows.feed([tokens[2:4], tokens[4:5]])

@@ -190,13 +190,16 @@ class LanguageModel(Protocol):
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones left out."""
 
-    def open(self, texts: int = 1, tokens: int | None = None) -> Decoding:
+    def open(
+        self, texts: int = 1, tokens: int | None = None, *, forced: bool = False
+    ) -> Decoding:
         """Return a batch without any text yet.
 
         Args:
             texts: The most texts that are under way at a time.
             tokens: The most that any of them has, its prompt among them; None where
                 that is not known, and a cache has to grow.
+            forced: Whether a text may be fed several tokens at once.
         """
 
     def texts_that_fit(self) -> int:

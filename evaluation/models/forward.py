@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as torch's own documents name it
 from transformers import Cache, DynamicCache, PreTrainedModel
-from transformers.cache_utils import CacheLayerMixin, DynamicLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from evaluation.models.hardware import to_device
+
+if TYPE_CHECKING:
+    from transformers.cache_utils import CacheLayerMixin
 
 #: What models call the cache that they are handed.
 _CACHE_NAMES: Final = ("past_key_values", "cache_params")
@@ -38,6 +43,7 @@ class ForwardPass:
         self.takes_positions = "position_ids" in names
         self._last_only = "logits_to_keep" in names
 
+    @torch.inference_mode()
     def over(self, tokens: Sequence[int], cache: DynamicCache | None) -> torch.Tensor:
         """Read the tokens of one text; return the logits after the last.
 
@@ -48,45 +54,14 @@ class ForwardPass:
         Returns:
             float32, shape (vocabulary,).
         """
-        return self.batch([tokens], cache)[0]
-
-    @torch.inference_mode()
-    def batch(
-        self,
-        tokens: Sequence[Sequence[int]],
-        cache: DynamicCache | None,
-        positions: torch.Tensor | None = None,
-        visible: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """Read as many tokens of every text; return the logits after the last ones.
-
-        Args:
-            tokens: A row for each text, all of one length.
-            cache: Is filled; None keeps nothing.
-            positions: The place of each token in its text; None: the next ones.
-            visible: 1 for each token of cache and rows that is one, 0 for padding; None
-                where there is no padding.
-
-        Returns:
-            float32, shape (texts, vocabulary).
-        """
         arguments: dict[str, object] = {"use_cache": cache is not None}
         if cache is not None and self.cache_name is not None:
             arguments[self.cache_name] = cache
-        if positions is not None:
-            arguments["position_ids"] = positions
-        if visible is not None:
-            arguments["attention_mask"] = visible
         if self._last_only:
             arguments["logits_to_keep"] = 1
-        answer = self.module(
-            input_ids=to_device(
-                torch.tensor([list(row) for row in tokens]), self.device
-            ),
-            **arguments,
-        )
-        logits: torch.Tensor = answer.logits[:, -1].float()
-        return logits
+        row = to_device(torch.tensor([list(tokens)]), self.device)
+        logits: torch.Tensor = self.module(input_ids=row, **arguments).logits
+        return logits[0, -1].float()
 
     def over_places(
         self,
@@ -109,11 +84,10 @@ class ForwardPass:
         Returns:
             In the model's number type, shape (places, tokens, vocabulary).
         """
-        mask = visible
-        if self.module.config._attn_implementation == "eager":  # noqa: SLF001 - nothing public says it
-            lowest = torch.finfo(self.module.dtype).min
-            mask = torch.zeros_like(visible, dtype=self.module.dtype)
-            mask = mask.masked_fill(~visible, lowest)
+        # A sum in place of a choice: of a choice each layer would make a sum.
+        lowest = torch.finfo(self.module.dtype).min
+        mask = torch.zeros_like(visible, dtype=self.module.dtype)
+        mask = mask.masked_fill(~visible, lowest)
         arguments: dict[str, object] = {self.cache_name or "past_key_values": cache}
         if self._last_only:
             arguments["logits_to_keep"] = keep
@@ -139,6 +113,46 @@ class ForwardPass:
     def device(self) -> torch.device:
         """Where the model is."""
         return self.module.device
+
+
+@contextmanager
+def grouped_queries() -> Iterator[None]:
+    """Have `sdpa` read each key and value once under a mask: it would repeat them."""
+    ALL_ATTENTION_FUNCTIONS["sdpa"] = _attend_in_groups
+    try:
+        yield
+    finally:
+        del ALL_ATTENTION_FUNCTIONS["sdpa"]
+
+
+def _attend_in_groups(  # noqa: PLR0913, PLR0917 - as transformers calls it
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    **named: Any,  # noqa: ANN401 - whatever transformers hands on
+) -> tuple[torch.Tensor, None]:
+    """Return attention whose queries of one key stand in rows beneath each other."""
+    texts, heads, tokens, _ = query.shape
+    groups = heads // key.shape[1]
+    if (
+        attention_mask is None
+        or groups == 1
+        or attention_mask.shape[1] != 1
+        or named.get("position_bias") is not None
+    ):
+        return sdpa_attention_forward(
+            module, query, key, value, attention_mask, dropout, scaling, **named
+        )
+    mask = attention_mask if tokens == 1 else attention_mask.repeat(1, 1, groups, 1)
+    rows = query.reshape(texts, key.shape[1], groups * tokens, -1)
+    found = F.scaled_dot_product_attention(
+        rows, key, value, mask, dropout, scale=scaling
+    )
+    return found.reshape(texts, heads, tokens, -1).transpose(1, 2).contiguous(), None
 
 
 class TextRow(Protocol):
@@ -216,97 +230,6 @@ class SeparateRows:
         self._rows = [self._rows[row] for row in rows]
 
 
-class BatchRows:
-    """Texts that share every pass over one cache, padded on the left at each step."""
-
-    def __init__(self, forward: ForwardPass) -> None:
-        """Begin with no text."""
-        self._forward = forward
-        self._cache: DynamicCache | None = None
-        self._positions: list[int] = []
-        self._visible = torch.ones((0, 0), dtype=torch.long, device=forward.device)
-        #: Whether there is padding that must not be looked at.
-        self._padded = False
-
-    @torch.inference_mode()
-    def admit(self, cache: DynamicCache) -> None:
-        """Take in a text by the cache that holds its prompt, which is taken over."""
-        length = cache.get_seq_length()
-        new = torch.ones((1, length), dtype=torch.long, device=self._forward.device)
-        if self._cache is None or not self._positions:
-            self._cache, self._visible, self._positions = cache, new, [length]
-            self._padded = False
-            return
-        width = max(length, self._visible.shape[1])
-        _change(self._cache, lambda held: _widen(held, width))
-        _change(cache, lambda held: _widen(held, width))
-        for own, joining in zip(_layers(self._cache), _layers(cache), strict=True):
-            both = [cached_tokens(own), cached_tokens(joining)]
-            own.keys = torch.cat([keys for keys, _ in both])
-            own.values = torch.cat([values for _, values in both])
-        self._visible = torch.cat(
-            [
-                F.pad(self._visible, (width - self._visible.shape[1], 0)),
-                F.pad(new, (width - length, 0)),
-            ]
-        )
-        self._positions.append(length)
-        self._padded = not bool(self._visible.all())
-
-    @torch.inference_mode()
-    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Run one forward pass; see `evaluation.models.base.Decoding`."""
-        width = max(map(len, rows))
-        tokens, positions, mask = [], [], []
-        for index, row in enumerate(rows):
-            padding, start = width - len(row), self._positions[index]
-            tokens.append([0] * padding + list(row))
-            positions.append([0] * padding + list(range(start, start + len(row))))
-            mask.append([0] * padding + [1] * len(row))
-            self._positions[index] = start + len(row)
-        device = self._forward.device
-        new = to_device(torch.tensor(mask), device)
-        self._visible = torch.cat([self._visible, new], dim=1)
-        self._padded = self._padded or any(len(row) < width for row in rows)
-        if len(rows) == 1 and not self._padded:
-            return self._forward.batch(tokens, self._cache)
-        return self._forward.batch(
-            tokens,
-            self._cache,
-            to_device(torch.tensor(positions), device),
-            self._visible if self._padded else None,
-        )
-
-    @torch.inference_mode()
-    def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these texts only, without the padding that only others needed."""
-        if not rows or self._cache is None:
-            self._cache, self._positions = None, []
-            return
-        indices = torch.tensor(list(rows), device=self._forward.device)
-        self._positions = [self._positions[row] for row in rows]
-        self._visible = self._visible[indices]
-        first = int(self._visible.any(dim=0).to(torch.uint8).argmax())
-        self._visible = self._visible[:, first:]
-        self._padded = not bool(self._visible.all())
-        _change(self._cache, lambda held: held[indices][:, :, first:])
-
-
-def _change(
-    cache: DynamicCache, change: Callable[[torch.Tensor], torch.Tensor]
-) -> None:
-    """Change keys and values of every layer, of shape (texts, heads, tokens, size)."""
-    for layer in _layers(cache):
-        keys, values = cached_tokens(layer)
-        layer.keys, layer.values = change(keys), change(values)
-
-
-def _layers(cache: DynamicCache) -> list[DynamicLayer]:
-    """Return the layers that hold something."""
-    layers = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
-    return [layer for layer in layers if layer.is_initialized]
-
-
 def cached_tokens(layer: CacheLayerMixin) -> tuple[torch.Tensor, torch.Tensor]:
     """Return what a layer holds.
 
@@ -316,10 +239,6 @@ def cached_tokens(layer: CacheLayerMixin) -> tuple[torch.Tensor, torch.Tensor]:
     if layer.keys is None or layer.values is None:
         raise TypeError
     return layer.keys, layer.values
-
-
-def _widen(tensor: torch.Tensor, width: int) -> torch.Tensor:
-    return F.pad(tensor, (0, 0, width - tensor.shape[2], 0))
 
 
 #: Tokens of a block.

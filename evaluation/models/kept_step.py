@@ -13,7 +13,7 @@ from transformers import Cache, DynamicCache
 from transformers.cache_utils import CacheLayerMixin, DynamicLayer
 
 from curation.system.errors import BadConfiguration
-from evaluation.models.forward import ForwardPass, cached_tokens
+from evaluation.models.forward import ForwardPass, cached_tokens, grouped_queries
 from evaluation.models.hardware import to_device
 
 if TYPE_CHECKING:
@@ -128,8 +128,14 @@ class KeptStep:
 
 
 #: Tokens of the smallest place. Others are this times a power of two, so that texts of
-#: about one length have the same sums, and share what was captured.
+#: about one length share what was captured.
 _SMALLEST: Final = 512
+#: Of a place so many tokens are read, or a multiple of them: enough for its texts.
+_READ: Final = 256
+#: Into at most so many lengths that are read a place is cut.
+_CUTS: Final = 8
+#: Tokens a text of the steps that are captured where tokens may be forced.
+FORCED_WIDTHS: Final = (1, 2, 4, 8)
 
 
 def place_size(tokens: int) -> int:
@@ -140,34 +146,52 @@ def place_size(tokens: int) -> int:
     return size
 
 
-class _Positions:
-    """Where in its place each text has the tokens that are read now."""
+class _Read:
+    """What the present pass reads: of which texts, and where in their places."""
 
-    def __init__(self, slots: int, device: torch.device) -> None:
-        #: Shape (places, tokens of the pass).
-        self.now = torch.zeros((slots, 1), dtype=torch.long, device=device)
-        self.rows = torch.arange(slots, device=device)[:, None]
+    def __init__(self) -> None:
+        #: Where each text has the tokens that are read now, of shape (texts, tokens).
+        self.now = torch.zeros((0, 1), dtype=torch.long)
+        #: Texts by number, of shape (texts, 1).
+        self.rows = self.now
+        #: Tokens that are looked at of each place, from its beginning.
+        self.length = 0
 
 
 class _SlotLayer(CacheLayerMixin):
     """Keys and values of one layer, of shape (places, heads, tokens, size)."""
 
-    def __init__(self, slots: int, length: int, positions: _Positions) -> None:
+    def __init__(self, read: _Read) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # the library's own lack
-        self._slots, self._length = slots, length
-        self._positions = positions
+        self._read = read
+        #: Places, and the tokens of each.
+        self.size = 0, 0
 
     def lazy_initialization(
         self, key_states: torch.Tensor, value_states: torch.Tensor
     ) -> None:
         """Take the memory; the first keys and values say of which heads and type."""
-
-        def empty(like: torch.Tensor) -> torch.Tensor:
-            heads, size = like.shape[1], like.shape[3]
-            return like.new_zeros((self._slots, heads, self._length, size))
-
-        self.keys, self.values = empty(key_states), empty(value_states)
+        self.keys, self.values = self._grown(key_states), self._grown(value_states)
         self.is_initialized = True
+
+    def _grown(
+        self, like: torch.Tensor, held: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        slots, length = self.size
+        new = like.new_zeros((slots, like.shape[1], length, like.shape[3]))
+        if held is not None:
+            new[: held.shape[0], :, : held.shape[2]] = held
+        return new
+
+    def resize(self, slots: int, length: int) -> None:
+        """Take more memory, and keep what is held."""
+        self.size = slots, length
+        if self.is_initialized:
+            keys, values = cached_tokens(self)
+            self.keys, self.values = (
+                self._grown(keys, keys),
+                self._grown(values, values),
+            )
 
     def update(
         self,
@@ -176,25 +200,18 @@ class _SlotLayer(CacheLayerMixin):
         *_args: object,
         **_named: object,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write new keys and values where they belong; return all places.
-
-        Raises:
-            TypeError: there is no memory.
-        """
+        """Write new keys and values where they belong; return what is looked at."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         keys, values = cached_tokens(self)
-        rows, now = self._positions.rows, self._positions.now
+        rows, now, length = self._read.rows, self._read.now, self._read.length
         keys[rows, :, now] = key_states.transpose(1, 2)
         values[rows, :, now] = value_states.transpose(1, 2)
-        return keys, values
+        texts = now.shape[0]
+        return keys[:texts, :, :length], values[:texts, :, :length]
 
     def write(self, slot: int, layer: DynamicLayer) -> None:
-        """Copy what another layer holds of one text to the beginning of a place.
-
-        Raises:
-            TypeError: it holds nothing.
-        """
+        """Copy what another layer holds of one text to the beginning of a place."""
         new_keys, new_values = cached_tokens(layer)
         if not self.is_initialized:
             self.lazy_initialization(new_keys, new_values)
@@ -203,10 +220,15 @@ class _SlotLayer(CacheLayerMixin):
         keys[slot, :, :length] = new_keys[0]
         values[slot, :, :length] = new_values[0]
 
+    def move(self, slot: int, target: int, length: int) -> None:
+        """Copy what one place holds to another."""
+        for held in cached_tokens(self):
+            held[target, :, :length] = held[slot, :, :length]
+
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the tokens that are looked at, and at which they begin."""
         del query_length
-        return self._length, 0
+        return self._read.length, 0
 
     def get_seq_length(self) -> int:
         """Return 0: each text has a length of its own, and positions are told."""
@@ -214,58 +236,108 @@ class _SlotLayer(CacheLayerMixin):
 
     def get_max_length(self) -> int:
         """Return the tokens of a place."""
-        return self._length
+        return self.size[1]
 
 
 class SlotCache:
-    """Places for texts, and the passes over all of them at once."""
+    """Places for texts, and the passes over all of them at once.
+
+    Steps that are kept are over all places, and read a length out of few; others are
+    over the places that are taken, and read what is there.
+    """
 
     def __init__(
-        self, forward: ForwardPass, slots: int, length: int, kind: StepKind
+        self,
+        forward: ForwardPass,
+        slots: int,
+        length: int,
+        kind: StepKind,
+        widths: Sequence[int] = (1,),
     ) -> None:
         """Prepare; the memory is taken by `warm_up`, or when the first text comes.
 
         Args:
             forward: The model's forward pass.
-            slots: How many texts there may be.
+            slots: How many texts there may be; more come where steps are not kept.
             length: Tokens of a place; `place_size` says which sizes there are.
-            kind: How the step of one token a text is kept.
+            kind: How steps are kept.
+            widths: For how many tokens a text they are kept.
         """
         self._forward = forward
-        self.slots, self.length = slots, length
-        device = forward.device
-        self._positions = _Positions(slots, device)
-        self._columns = torch.arange(length, device=device)
+        self._kind = kind
+        self._read = _Read()
         count = len(DynamicCache(config=forward.module.config).layers)
-        self._layers = [
-            _SlotLayer(slots, length, self._positions) for _ in range(count)
-        ]
+        self._layers = [_SlotLayer(self._read) for _ in range(count)]
         self._cache = Cache(layers=list(self._layers))
-        self._tokens = torch.zeros((slots, 1), dtype=torch.long, device=device)
-        #: A pass over one token of each text.
-        self.step = KeptStep(kind, device, self._one_token)
+        self._widths = () if kind is StepKind.NONE else tuple(widths)
+        #: What captured steps read, by their width: tokens, and where they are.
+        self._inputs: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        #: By their width, and the length that they read.
+        self._steps: dict[tuple[int, int], KeptStep] = {}
+        self._resize(slots, length)
+
+    def _resize(self, slots: int, length: int) -> None:
+        self.slots, self.length = slots, length
+        device = self._forward.device
+        self._columns = torch.arange(length, device=device)
+        self._all_rows = torch.arange(slots, device=device)[:, None]
+        self._inputs.clear()
+        self._steps.clear()
+        for layer in self._layers:
+            layer.resize(slots, length)
+
+    def _reserve(self, slots: int, tokens: int) -> None:
+        """Have room for so many texts of so many tokens."""
+        if slots > self.slots or tokens >= self.length:
+            most = max(self.slots, 1 << (slots - 1).bit_length())
+            self._resize(most, max(self.length, place_size(tokens)))
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        """Why steps are not kept although that was asked."""
+        return [step.trouble for step in self._steps.values() if step.trouble]
+
+    def is_captured(self, width: int) -> bool:
+        """Return whether passes of so many tokens a text are launched at once."""
+        steps = [step for (own, _), step in self._steps.items() if own >= width]
+        return bool(steps) and all(step.is_captured for step in steps)
 
     @torch.inference_mode()
     def warm_up(self) -> None:
         """Allocate, compile and capture before the first text.
 
-        What the step writes is overwritten by the texts.
+        What the steps write is overwritten by the texts.
         """
-        self._pass(self._tokens, keep=1)
-        self.step.run()
+        for width in self._widths:
+            for length in self._lengths():
+                self._run([[0] * width] * self.slots, [0] * self.slots, length)
+
+    def _lengths(self) -> Sequence[int]:
+        """Return the lengths that are read; compilers are given one alone."""
+        if self._kind is StepKind.COMPILE:
+            return (self.length,)
+        step = max(_READ, self.length // _CUTS)
+        return range(step, self.length + 1, step)
 
     @torch.inference_mode()
     def write(self, slot: int, cache: DynamicCache) -> None:
         """Copy a text's keys and values to the beginning of a place."""
+        self._reserve(slot + 1, cache.get_seq_length())
         dynamic = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
         for own, new in zip(self._layers, dynamic, strict=True):
             own.write(slot, new)
 
     @torch.inference_mode()
+    def move(self, slot: int, target: int, length: int) -> None:
+        """Copy a text of so many tokens from one place to another."""
+        for layer in self._layers:
+            layer.move(slot, target, length)
+
+    @torch.inference_mode()
     def read(
         self, tokens: Sequence[Sequence[int]], starts: Sequence[int]
     ) -> torch.Tensor:
-        """Read tokens of every place; return the logits after the last of each.
+        """Read tokens of the first places; return the logits after the last of each.
 
         Args:
             tokens: Of each place; those of one that has no more to read may be empty,
@@ -275,9 +347,29 @@ class SlotCache:
         Returns:
             float32, shape (places, vocabulary); it holds until the next reading.
         """
+        pairs = list(zip(starts, tokens, strict=True))
+        reach = max(start + len(row) for start, row in pairs)
+        self._reserve(len(tokens), reach)
         width = max(map(len, tokens))
-        device = self._forward.device
+        width = next((kept for kept in self._widths if kept >= width), width)
+        length = reach
+        if self._widths:
+            length = next(each for each in self._lengths() if each >= reach)
+            missing = self.slots - len(tokens)
+            tokens, starts = [*tokens, *[()] * missing], [*starts, *[0] * missing]
         rows = [[*row, *[0] * (width - len(row))] for row in tokens]
+        logits = self._run(rows, starts, length)[: len(pairs)]
+        if logits.shape[1] == 1:
+            return logits[:, 0].float()
+        ends = torch.tensor([max(len(row), 1) - 1 for _, row in pairs])
+        ends = to_device(ends, logits.device)
+        return logits[self._all_rows[: len(pairs), 0], ends].float()
+
+    def _run(
+        self, rows: Sequence[Sequence[int]], starts: Sequence[int], length: int
+    ) -> torch.Tensor:
+        """Return the logits of a pass, shape (places, tokens, vocabulary)."""
+        width, device = len(rows[0]), self._forward.device
         # What is beyond a text is written beyond it, and its text writes over it.
         last = self.length - 1
         places = [
@@ -285,69 +377,72 @@ class SlotCache:
         ]
         now = to_device(torch.tensor(places), device)
         fed = to_device(torch.tensor(rows), device)
-        if width == 1:
-            self._tokens.copy_(fed)
-            self._positions.now.copy_(now)
-            return self.step.run()
-        positions, self._positions.now = self._positions.now, now
-        try:
-            logits = self._pass(fed, keep=0)
-        finally:
-            self._positions.now = positions
-        ends = to_device(torch.tensor([max(len(row), 1) - 1 for row in tokens]), device)
-        return logits[self._positions.rows[:, 0], ends].float()
+        self._read.rows = self._all_rows[: len(rows)]
+        self._read.length = length
+        with grouped_queries():
+            if width not in self._widths:
+                return self._pass(fed, now)
+            held, held_now = self._inputs.setdefault(width, (fed, now))
+            held.copy_(fed)
+            held_now.copy_(now)
+            step = self._steps.get((width, length))
+            if step is None:
+                step = KeptStep(self._kind, device, lambda: self._pass(held, held_now))
+                self._steps[width, length] = step
+            return step.run()
 
-    def _one_token(self) -> torch.Tensor:
-        return self._pass(self._tokens, keep=1)[:, -1].float()
-
-    def _pass(self, tokens: torch.Tensor, keep: int) -> torch.Tensor:
-        """Return the logits of a pass, shape (places, tokens, vocabulary)."""
-        now = self._positions.now
-        visible = self._columns[None, None, None, :] <= now[:, None, :, None]
+    def _pass(self, tokens: torch.Tensor, now: torch.Tensor) -> torch.Tensor:
+        self._read.now = now
+        columns = self._columns[: self._read.length]
+        visible = columns[None, None, None, :] <= now[:, None, :, None]
+        keep = 1 if tokens.shape[1] == 1 else 0
         return self._forward.over_places(tokens, self._cache, now, visible, keep)
 
 
 class SlotRows:
-    """Texts that share every pass over places of their own."""
+    """Texts that share every pass over places of their own.
+
+    The first places are taken: where a text ends the last one moves to its place.
+    """
 
     def __init__(self, cache: SlotCache) -> None:
         """Begin with no text."""
         self._cache = cache
-        self._free = list(range(cache.slots))
         #: The place of each row, and the tokens that each place holds.
         self._slots: list[int] = []
-        self._lengths = [0] * cache.slots
+        self._lengths: list[int] = []
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether a step of one token a text is handed over at once."""
-        return self._cache.step.is_captured
+    def is_captured(self, width: int) -> bool:
+        """Return whether a pass of so many tokens a text is handed over at once."""
+        return self._cache.is_captured(width)
 
     def admit(self, cache: DynamicCache) -> None:
         """Take in a text by the cache that holds its prompt."""
-        slot = self._free[0]
+        slot = len(self._slots)
         self._cache.write(slot, cache)
-        del self._free[0]
-        self._lengths[slot] = cache.get_seq_length()
+        self._lengths.append(cache.get_seq_length())
         self._slots.append(slot)
 
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
         """Run one forward pass; see `evaluation.models.base.Decoding`."""
-        tokens: list[Sequence[int]] = [()] * self._cache.slots
+        tokens: list[Sequence[int]] = [()] * len(self._slots)
         for slot, row in zip(self._slots, rows, strict=True):
             tokens[slot] = row
         logits = self._cache.read(tokens, self._lengths)
-        for slot, row in zip(self._slots, rows, strict=True):
+        for slot, row in enumerate(tokens):
             self._lengths[slot] += len(row)
-        if self._slots == list(range(self._cache.slots)):
+        if self._slots == list(range(len(logits))):
             return logits
         return logits[to_device(torch.tensor(self._slots), logits.device)]
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these texts only; the places of others are free."""
         going = [self._slots[row] for row in rows]
-        for slot in self._slots:
-            if slot not in going:
-                self._free.append(slot)
-                self._lengths[slot] = 0
-        self._slots = going
+        free = [slot for slot in range(len(going)) if slot not in going]
+        for row, slot in enumerate(going):
+            if slot >= len(going):
+                target = free.pop()
+                self._cache.move(slot, target, self._lengths[slot])
+                self._lengths[target] = self._lengths[slot]
+                going[row] = target
+        self._slots, self._lengths = going, self._lengths[: len(going)]

@@ -20,25 +20,35 @@ if TYPE_CHECKING:
 
 #: Logits that one program of the kernel masks.
 _BLOCK: Final = 1024
+#: Bytes of a mask that are unpacked together, as 32-bit words of other libraries are.
+_WORD: Final = 4
 
 
 @lru_cache
-def mask_kernel(device: torch.device) -> MaskKernel | None:
+def mask_kernel(device: torch.device, size: int) -> MaskKernel | None:
     """Return the kernel for a device, tried once; None where it cannot be had.
 
     It cannot on a processor, without Triton, and where Triton finds no C compiler, as
-    its first launch needs one.
+    its first launch needs one. It is compiled for rows of this many logits, so that no
+    text waits for that.
     """
     if device.type != "cuda" or find_spec("triton") is None:
         return None
     try:
-        packed = torch.zeros(1, 4, dtype=torch.uint8, device=device)
-        logits = torch.zeros(1, 32, device=device)
-        apply_masks(packed, logits, torch.empty_like(logits))
+        width = mask_bytes(size)
+        packed = torch.zeros(2, width, dtype=torch.uint8, device=device)
+        logits = torch.zeros(2, size, device=device)
+        masked = torch.empty(2, 8 * width, device=device)[:, :size]
+        apply_masks(packed, logits, masked)
         torch.cuda.synchronize(device)
     except Exception:  # noqa: BLE001 - Triton raises what compilers and drivers raise; torch masks then
         return None
     return apply_masks
+
+
+def mask_bytes(size: int) -> int:
+    """Return the bytes of a packed mask over so many tokens: whole words."""
+    return -(-size // (8 * _WORD)) * _WORD
 
 
 def apply_masks(
@@ -68,8 +78,6 @@ def apply_masks(
 
 
 _ALL: Final = 0xFF
-#: Bytes of a mask that are unpacked together, as 32-bit words of other libraries are.
-_WORD: Final = 4
 
 
 class TokenChooser:
@@ -86,6 +94,7 @@ class TokenChooser:
         end_tokens: frozenset[int],
         clock: DeviceClock,
         tie: float,
+        size: int = 32,
     ) -> None:
         """Prepare the table by which masks are unpacked.
 
@@ -94,6 +103,7 @@ class TokenChooser:
             end_tokens: The tokens of which any ends a text.
             clock: Takes the times.
             tie: Share of the best logit within which another one is tied with it.
+            size: Logits of a text.
         """
         self._device = device
         #: Takes the times of the device.
@@ -109,7 +119,7 @@ class TokenChooser:
             torch.from_numpy(np.where(bits == 1, 0.0, -np.inf).astype(np.float32)),
             device,
         )
-        self._kernel = mask_kernel(device)
+        self._kernel = mask_kernel(device, size)
         #: Where masked logits are put: new memory for each costs as much as they do.
         self._scratch = self._penalties.new_empty(0, 8)
 
@@ -144,8 +154,7 @@ class TokenChooser:
             questions: Whose masks, and whether each text may end.
             size: Tokens that have a logit; what is beyond a mask may not come next.
         """
-        width = -(-size // (8 * _WORD)) * _WORD
-        packed = staging((len(questions), width), self._device)
+        packed = staging((len(questions), mask_bytes(size)), self._device)
         for row, one in zip(packed.numpy(), questions, strict=True):
             self._write_mask(row, one)
         return packed

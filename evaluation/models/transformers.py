@@ -25,7 +25,6 @@ from evaluation.models.base import (
 )
 from evaluation.models.chat import ChatPrompts
 from evaluation.models.forward import (
-    BatchRows,
     CachedRow,
     ForwardPass,
     PrefixCache,
@@ -71,7 +70,7 @@ class TransformersDecoding:
         abilities: CacheAbilities,
         prefixes: dict[str, PrefixCache],
         chooser: TokenChooser,
-        places: SlotCache | None,
+        places: SlotCache,
     ) -> None:
         """Begin with no text."""
         self._forward = forward
@@ -79,11 +78,11 @@ class TransformersDecoding:
         self._clock = chooser.clock
         self._abilities = abilities
         self._prefixes = prefixes
-        self._batch = BatchRows(forward) if places is None else SlotRows(places)
+        self._batch = SlotRows(places)
         self._separate = SeparateRows()
 
     @property
-    def _rows(self) -> BatchRows | SlotRows | SeparateRows:
+    def _rows(self) -> SlotRows | SeparateRows:
         return self._batch if self._abilities.batch else self._separate
 
     def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
@@ -132,8 +131,8 @@ class TransformersDecoding:
 
     def is_handed_over(self, rows: Sequence[Sequence[int]]) -> bool:
         """Return whether `feed` only launches the pass, and returns at once."""
-        captured = isinstance(self._batch, SlotRows) and self._batch.is_kept
-        return captured and self._abilities.batch and max(map(len, rows)) == 1
+        width = max(map(len, rows))
+        return self._abilities.batch and self._batch.is_captured(width)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows only."""
@@ -172,7 +171,7 @@ class TransformersModel:
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
         self._prefixes: dict[str, PrefixCache] = {}
-        self._steps = KeptSteps(self._forward, self._abilities, step, trial)
+        self._steps = KeptSteps(self._forward, self._abilities, step)
         self.end_tokens = _end_tokens(module, tokenizer)
         if not self.end_tokens:
             message = f"--model {name}: neither model nor tokenizer names an end token"
@@ -220,9 +219,7 @@ class TransformersModel:
             return f"each token reads the whole text again ({able.why})"
         if not able.several:
             return f"texts run alone, forced tokens one by one ({able.why})"
-        if not able.batch:
-            return f"texts run alone ({able.why})"
-        return self._steps.refused
+        return "" if able.batch else f"texts run alone ({able.why})"
 
     def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Return the tokens of a conversation that asks for the next turn."""
@@ -238,16 +235,20 @@ class TransformersModel:
             )
         )
 
-    def open(self, texts: int = 1, tokens: int | None = None) -> TransformersDecoding:
+    def open(
+        self, texts: int = 1, tokens: int | None = None, *, forced: bool = False
+    ) -> TransformersDecoding:
         """Return a batch without any text yet; see `LanguageModel.open`."""
         device = self.module.device
-        chooser = TokenChooser(device, self.end_tokens, self._clock, self.tie)
+        chooser = TokenChooser(
+            device, self.end_tokens, self._clock, self.tie, self.vocab_size
+        )
         return TransformersDecoding(
             self._forward,
             self._abilities,
             self._prefixes,
             chooser,
-            None if tokens is None else self._steps.places(texts, tokens),
+            self._steps.places(texts, tokens, forced=forced),
         )
 
     def texts_that_fit(self) -> int:

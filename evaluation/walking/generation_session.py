@@ -13,7 +13,7 @@ costs one line each way. Every question names its `text`, a place in the batch.
     {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
     {"take": 17, "forced": 8}   -> {"taken": true, "forced": [...]}
     {"retake": [17, 4]}         -> {"taken": true}: tokens that were taken before
-    {"mask": true}              -> {"mask_ns": 1, "may_end": false}
+    {"mask": true}              -> {"mask_ns": 1, "mask_begun": 1, "may_end": false}
     {"mask": true, "all": [0, 2]}
                                 -> the same; the masks of these texts are begun, each
                                    in a thread, where the engine says that this may be
@@ -164,7 +164,8 @@ class _TextUnderWay:
             message = f"a mask of {len(view)} bytes where {self._size} are needed"
             raise ValueError(message)
         self._masks[self._start : self._start + self._size] = view[: self._size]
-        return {"mask_ns": took, "may_end": bool(matcher.may_end())}
+        may_end = bool(matcher.may_end())
+        return {"mask_ns": took, "mask_begun": start, "may_end": may_end}
 
 
 def open_session(

@@ -84,15 +84,22 @@ class _Failing:
 
         It raises, or returns logits, or returns None to let the call pass.
         """
-        real, self.calls = ForwardPass.batch, 0
+        self.calls = 0
+        for name in ("over", "over_places"):
+            monkeypatch.setattr(ForwardPass, name, self._failing(name, fail))
 
-        def batch(*given: object, **named: object) -> torch.Tensor:
+    def _failing(
+        self, name: str, fail: Callable[[int], float | None]
+    ) -> Callable[..., torch.Tensor]:
+        real = getattr(ForwardPass, name)
+
+        def over(*given: object, **named: object) -> torch.Tensor:
             self.calls += 1
             found = fail(self.calls)
-            passed: torch.Tensor = real(*given, **named)  # type: ignore[arg-type]  # handed on as given
+            passed: torch.Tensor = real(*given, **named)
             return passed if found is None else torch.full_like(passed, found)
 
-        monkeypatch.setattr(ForwardPass, "batch", batch)
+        return over
 
 
 def _raises(error: Exception) -> None:
@@ -158,17 +165,14 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
     """Four texts at a time do not fit, two do; said once, and texts are as alone."""
     names = ("a", "b", "c", "d", "e", "f")
     wanted = [made.tokens for made in writer(engine).write(_asked(*names))]
-    real = ForwardPass.batch
+    real = ForwardPass.over_places
 
-    def batch(
-        self: ForwardPass, tokens: list[list[int]], *given: object
-    ) -> torch.Tensor:
+    def batch(self: ForwardPass, tokens: torch.Tensor, *given: object) -> torch.Tensor:
         if len(tokens) > 2:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        found: torch.Tensor = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
-        return found
+        return real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
 
-    monkeypatch.setattr(ForwardPass, "batch", batch)
+    monkeypatch.setattr(ForwardPass, "over_places", batch)
     said: list[str] = []
     one = writer(engine, batch=4, say=said.append)
     ended: list[int] = []
@@ -241,15 +245,13 @@ def test_a_tie_is_decided_alone(
     assert [one.tokens for one in made] == alone
     assert all(one.ttft_ns for one in made)
     # As if the sums of a batch turned every choice.
-    real = ForwardPass.batch
+    real = ForwardPass.over_places
 
-    def turned(
-        self: ForwardPass, tokens: list[list[int]], *given: object
-    ) -> torch.Tensor:
-        found: torch.Tensor = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
+    def turned(self: ForwardPass, tokens: torch.Tensor, *given: object) -> torch.Tensor:
+        found = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
         return found if len(tokens) == 1 else -found
 
-    monkeypatch.setattr(ForwardPass, "batch", turned)
+    monkeypatch.setattr(ForwardPass, "over_places", turned)
     made = writer(batch=3).write(_asked("a", "b", "c"))
     assert [one.tokens for one in made] == alone
     flipped = [one for one in made if one.apart is DecidedApart.OTHER]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +14,13 @@ from tests.evaluation.models.tiny_models import KINDS, tiny_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import torch
 
     from evaluation.models.transformers import TransformersModel
 
-_QUICK = ("llama", "gemma3_text", "lfm2")
+_QUICK = ("llama", "gemma3_text", "lfm2", "recurrent_gemma")
 _BLOCK = 16
 _EVERY = [
     kind if kind in _QUICK else pytest.param(kind, marks=pytest.mark.slow)
@@ -123,9 +125,23 @@ def test_what_cannot_be_done_is_said(
     model: TransformersModel, request: pytest.FixtureRequest
 ) -> None:
     """Only models whose every layer keeps every token share passes."""
+    if request.node.callspec.params["model"] == "recurrent_gemma":
+        assert "whole text" in model.limits
     kind = request.node.callspec.params["model"]
     alone = kind not in {"llama", "qwen3", "gpt2", "opt", "gpt_neox", "mixtral"}
-    assert bool(model.limits) is (alone and kind != "falcon")
+    assert bool(model.limits) is alone
     cache = model.facts()["cache"]
     assert isinstance(cache, dict)
     assert bool(cache["why"]) is bool(model.limits)
+
+
+def test_positions_of_the_longest_text_are_not_shared(tmp_path: Path) -> None:
+    """Under dynamic NTK a text would depend on how long its neighbours become."""
+    folder = tiny_model(tmp_path, "llama")
+    config = json.loads((folder / "config.json").read_text())
+    rope = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10000.0}
+    (folder / "config.json").write_text(json.dumps({**config, "rope_parameters": rope}))
+    model = load_model(folder, LoadOptions(device="cpu", dtype="fp32"))
+    assert (
+        model.limits == "texts run alone (positions that change with the longest text)"
+    )

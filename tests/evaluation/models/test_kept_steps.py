@@ -15,6 +15,7 @@ from evaluation.core.records import Message
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
 from evaluation.models.kept_step import (
+    FORCED_WIDTHS,
     SlotCache,
     SlotRows,
     StepKind,
@@ -77,12 +78,17 @@ def test_places_have_few_sizes_and_room_for_one_more_token() -> None:
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("kind", [StepKind.NONE, StepKind.GRAPHS])
 def test_logits_over_places_are_those_of_full_passes(
-    folder: Path, attention: str
+    folder: Path, attention: str, kind: StepKind
 ) -> None:
-    """Rows of several lengths, some empty, one that ends and one in its place."""
+    """Rows of several lengths, some empty, one that ends and one in its place.
+
+    Places grow with their texts; kept steps read more than is there, and are padded.
+    """
     model = _loaded(folder, "none", attention)
-    rows = SlotRows(SlotCache(model._forward, 3, 512, StepKind.NONE))
+    slots, length = (1, 8) if kind is StepKind.NONE else (3, 512)
+    rows = SlotRows(SlotCache(model._forward, slots, length, kind, FORCED_WIDTHS))
     texts: list[list[int]] = []
 
     def admit(tokens: list[int]) -> None:
@@ -169,6 +175,19 @@ def test_the_first_text_waits_for_no_compiler(
         assert ran == [1]
     model.open(2, 1000)
     assert ran == [1, 1]
+    model.open(2, 1000, forced=True)
+    assert len(ran) == 2 + len(FORCED_WIDTHS)
+
+
+def test_a_step_reads_a_length_out_of_few(folder: Path) -> None:
+    """So that few are captured, and a short text in a long place is read alone."""
+    model = _loaded(folder, "none")
+    cache = SlotCache(model._forward, 2, 1024, StepKind.GRAPHS)
+    assert list(cache._lengths()) == [256, 512, 768, 1024]
+    long = SlotCache(model._forward, 2, 8192, StepKind.GRAPHS)
+    assert list(long._lengths()) == list(range(1024, 8193, 1024))
+    cache.read([[1], [2]], [300, 3])
+    assert list(cache._steps) == [(1, 512)]
 
 
 def test_without_memory_for_places_caches_grow(
@@ -195,10 +214,10 @@ def test_a_model_whose_attention_takes_no_mask_keeps_no_steps(
 ) -> None:
     """What would come out wrong is not done; the header says why."""
     monkeypatch.setattr(torch, "compile", lambda step, dynamic: step)  # noqa: ARG005 - as torch's own
-    monkeypatch.setattr("evaluation.models.kept_steps._ATTENTION", ("another one",))
+    monkeypatch.setattr("evaluation.models.abilities._ATTENTION", ("another one",))
     model = _loaded(folder, "compile")
     assert model.facts()["compile"] == "none"
-    assert model.limits == "steps are not kept (attention by sdpa takes no mask)"
+    assert model.limits == "texts run alone (attention by sdpa takes no mask)"
 
 
 def test_graphs_are_refused_where_there_is_no_gpu(folder: Path) -> None:

@@ -106,4 +106,4 @@ def test_it_compiles_for_a_gpu() -> None:
 
 def test_a_processor_has_none() -> None:
     """There numpy unpacks the masks, which is faster."""
-    assert mask_kernel(torch.device("cpu")) is None
+    assert mask_kernel(torch.device("cpu"), 77) is None

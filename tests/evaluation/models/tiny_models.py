@@ -81,6 +81,13 @@ KINDS: Final[dict[str, dict[str, UntypedJson]]] = {
     "bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 4},
     "falcon": {**_OLD_SIZES, "alibi": True, "new_decoder_architecture": False},
     "mamba": {**_MAMBA, "hidden_size": 32},
+    # Its state is the module's own, whatever cache it is handed.
+    "recurrent_gemma": {
+        **_SIZES,
+        "num_hidden_layers": 3,
+        "lru_width": 32,
+        "attention_window_size": 8,
+    },
     "mamba2": {
         **_MAMBA,
         "hidden_size": 32,
