@@ -149,8 +149,6 @@ _NOT_FOUND: Final = 404
 _EXHAUSTED: Final = re.compile(
     r"insufficient_quota|credit balance is too low|billing_error|\w*PerDay\w*"
 )
-_WRONG_KEY: Final = re.compile(r"API_KEY_INVALID")
-_NO_MODEL: Final = re.compile(r"model_not_found")
 
 
 class RequestRefused(Exception):  # noqa: N818 (it says what it is)
@@ -405,11 +403,11 @@ class ServerClient:
     def _check_account(self, status: int, body: str, words: RefusalWords) -> None:
         """Raise what no other request of the run will get past."""
         base = self._connection.base
-        if _WRONG_KEY.search(body):
+        if "API_KEY_INVALID" in body:
             raise self._not_permitted(f"HTTP {status}: {words}")
         if status == _PAYMENT or _EXHAUSTED.search(body):
             raise Unavailable(f"the account is exhausted: HTTP {status}: {words}", base)
-        if _NO_MODEL.search(body) or (status == _NOT_FOUND and "model" in body):
+        if "model_not_found" in body or (status == _NOT_FOUND and "model" in body):
             model = self._connection.model
             raise NoInput(f"no model {model!r}: HTTP {status}: {words}", base)
 

@@ -34,21 +34,13 @@ if TYPE_CHECKING:
 
 #: Requests after which a server that refuses all of them alike is given up.
 _ALIKE: Final = 3
+_END: Final = "stop eos eos_token stop_sequence end_turn tool_use tool_calls"
+_FILTER: Final = "content_filter safety recitation blocklist prohibited_content"
 #: What servers call the end of a text, in small letters.
 _ENDINGS: Final = {
-    finish: ending
-    for ending, names in (
-        (
-            TextEnding.END,
-            "stop eos eos_token stop_sequence end_turn tool_use tool_calls",
-        ),
-        (TextEnding.TRUNCATED, "length max_tokens model_length"),
-        (
-            TextEnding.FILTERED,
-            "content_filter safety recitation blocklist prohibited_content",
-        ),
-    )
-    for finish in names.split()
+    **dict.fromkeys(_END.split(), TextEnding.END),
+    **dict.fromkeys(("length", "max_tokens", "model_length"), TextEnding.TRUNCATED),
+    **dict.fromkeys(_FILTER.split(), TextEnding.FILTERED),
 }
 
 
@@ -67,11 +59,6 @@ class AskedText:
     schema: AdaptedSchema
     prices: TokenPrices | None = None
 
-    @property
-    def adapted(self) -> str:
-        """The schema that is sent where it is another one than the record's."""
-        return self.schema.text if self.schema.edits else ""
-
     def undeclared(self) -> Generation:
         """Return the generation of a schema that the provider does not take."""
         return self.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, self.schema.refusal)
@@ -84,7 +71,7 @@ class AskedText:
             ending=ending,
             detail=detail,
             pieces=0,
-            adapted=self.adapted,
+            adapted=self.schema.text if self.schema.edits else "",
             edits=self.schema.edits,
         )
 
@@ -126,7 +113,7 @@ class AskedText:
             counted=_answer_tokens(answer, apart=not thoughts),
             reasoning_tokens=answer.reasoning_tokens,
             pieces=len(moments),
-            adapted=self.adapted,
+            adapted=self.schema.text if self.schema.edits else "",
             edits=self.schema.edits,
             cost=self.prices.cost(answer.prompt_tokens, answer.output_tokens)
             if self.prices
