@@ -13,8 +13,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, Thread
 from time import perf_counter_ns
 from typing import Final
 
@@ -352,13 +353,8 @@ class ServerClient:
         answer = ServerAnswer()
         start = perf_counter_ns()
         try:
-            with self._session.post(
-                connection.base + provider.path.format(model=connection.model),
-                json=dict(body),
-                stream=True,
-                timeout=(_CONNECT_SECONDS, seconds),
-                allow_redirects=False,
-            ) as response:
+            path = provider.path.format(model=connection.model)
+            with self._posted(connection.base + path, body, seconds) as response:
                 self._check_status(response)
                 lines = response_lines(response, limit)
                 read_stream(lines, answer, provider.read, bare=provider.bare)
@@ -376,6 +372,35 @@ class ServerClient:
             for part in ("text", "reasoning", "refusal", "finish"):
                 setattr(answer, part, self._hide(getattr(answer, part)))
         return answer, start
+
+    def _posted(
+        self, url: str, body: Mapping[str, Json], seconds: float
+    ) -> requests.Response:
+        """Return the response as soon as its headers are there.
+
+        Raises:
+            TooLate: they are not there in time; dripping, each byte would be.
+        """
+        posted: Future[requests.Response] = Future()
+
+        def post() -> None:
+            try:
+                response = self._session.post(
+                    url,
+                    json=dict(body),
+                    stream=True,
+                    timeout=(_CONNECT_SECONDS, seconds),
+                    allow_redirects=False,
+                )
+                posted.set_result(response)
+            except Exception as error:  # noqa: BLE001 - raised again by `result`
+                posted.set_exception(error)
+
+        Thread(target=post, daemon=True).start()
+        try:
+            return posted.result(seconds)
+        except TimeoutError:
+            raise TooLate from None
 
     def _check_status(self, response: requests.Response) -> None:
         """Raise what a status other than success means."""

@@ -6,6 +6,8 @@ import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from socket import create_server, socket
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -366,6 +368,34 @@ def test_a_deadline_is_no_trouble() -> None:
         client.close()
     assert caught.value.answer.text == '{"a'
     assert len(server.asked) == 1
+
+
+def test_headers_that_drip_do_not_outlast_the_deadline() -> None:
+    """Each byte comes in time, the deadline is that of them all."""
+    over = Event()
+
+    def drip(listening: socket) -> None:
+        connection, _ = listening.accept()
+        with connection:
+            for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"a" * 100:
+                if over.wait(0.1):
+                    return
+                connection.sendall(bytes([byte]))
+
+    with create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=drip, args=(listening,), daemon=True)
+        thread.start()
+        base = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        limits = RequestLimits(seconds=0.5)
+        there = ServerConnection(base=base, model="m", limits=limits)
+        client = ServerClient(there)
+        begun = time.monotonic()
+        with pytest.raises(DeadlinePassed):
+            client.ask({})
+        assert time.monotonic() - begun < 5
+        client.close()
+        over.set()
+        thread.join()
 
 
 def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
