@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
 
 import orjson
 
-from curation.json.text import canonical, compact, spaced
+from curation.json.text import canonical, compact, plain, spaced
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -131,6 +131,13 @@ def compact_of_document(schema: Json) -> bytes | None:
 @lru_cache(maxsize=2)
 def _compact_of(schema: SameObject[Json]) -> bytes | None:
     return compact(schema.value)
+
+
+@lru_cache(maxsize=2)
+def plain_of(schema: SameObject[Json]) -> Json:
+    """Return what `curation.json.text.plain` does of a document."""
+    # Where orjson gives the very text, it has met no spelled number.
+    return schema.value if _compact_of(schema) else plain(schema.value)
 
 
 def write_document(schema: Json) -> str:

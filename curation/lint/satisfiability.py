@@ -16,7 +16,7 @@ import jsonschema_rs
 
 from curation.json.pointer import Tokens, at, fragment_of, pointer, tokens_of_fragment
 from curation.json.text import plain
-from curation.lint.contradictions import CHECKS, named_types, types_of
+from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
 from curation.references.schema import Schema, schema_of
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import SchemaLocation, subschemas
@@ -62,7 +62,10 @@ _RESTRICTIONS: Final = names_of_kind(
 _OF_OBJECTS: Final = frozenset(
     {"type", "properties", "required", "additionalProperties"}
 )
-_LOWER_BOUNDS: Final = ("minLength", "minimum", "minItems", "minProperties")
+#: Keywords of an array that is valid with one valid item.
+_OF_ARRAYS: Final = frozenset({"type", "items", "minItems", "uniqueItems"})
+#: Keywords of a schema that accepts something unless its bounds cross.
+_BOUNDS: Final = ("minLength maxLength", "minimum", "minItems", "minProperties")
 #: Contradictions within one schema object of one type.
 _CONTRADICTIONS: Final = tuple(
     check
@@ -179,11 +182,18 @@ def _surely_accepts(
     if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
         target = _local_target(schema["$ref"], root)
         return _surely_accepts(target, root, dialect, depth + 1)
-    if keywords == {"anyOf"}:
-        branches = schema["anyOf"]
-        return any(_surely_accepts(it, root, dialect, depth + 1) for it in branches)
-    if keywords == {"type", "enum"}:
-        return any(types & types_of(it, dialect) for it in schema["enum"])
+    if "anyOf" in keywords:
+        # A branch that only requires names says what the schema itself could say.
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        return any(
+            _surely_accepts({**rest, **it}, root, dialect, depth + 1)
+            for it in schema["anyOf"]
+            if isinstance(it, dict)
+            and (keywords == {"anyOf"} or it.keys() == {"required"} - rest.keys())
+        )
+    if keywords <= {"type", "enum"} or keywords <= {"type", "const"}:
+        values, every = schema.get("enum", [schema.get("const")]), "type" not in schema
+        return any(every or types & types_of(it, dialect) for it in values)
     if "required" in keywords and keywords <= _OF_OBJECTS:
         members = schema.get("properties", {})
         return all(
@@ -192,7 +202,10 @@ def _surely_accepts(
             else schema.get("additionalProperties", True) is True
             for name in schema["required"]
         )
-    return any(keywords <= {"type", bound} for bound in _LOWER_BOUNDS)
+    if keywords <= _OF_ARRAYS and schema.get("minItems", 0) <= 1:
+        return _surely_accepts(schema.get("items", True), root, dialect, depth + 1)
+    bounded = any(keywords <= {"type", *bounds.split()} for bounds in _BOUNDS)
+    return bounded and not any(crossed(schema))
 
 
 def _local_target(reference: Json, root: Json) -> UntypedJson:

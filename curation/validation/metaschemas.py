@@ -19,7 +19,7 @@ from jsonschema_specifications import REGISTRY
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain, write
-from curation.json.values import SameObject
+from curation.json.values import SameObject, compact_of_document, plain_of
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -92,12 +92,7 @@ def _quick(name: str) -> jsonschema_rs.Validator:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _valid(schema: SameObject[Json], name: str) -> bool:
-    return bool(_quick(name).is_valid(_plain(schema)))
-
-
-@lru_cache(maxsize=1)
-def _plain(schema: SameObject[Json]) -> Json:
-    return plain(schema.value)
+    return bool(_quick(name).is_valid(plain_of(schema)))
 
 
 def is_valid(schema: Json, dialect: Dialect) -> bool:
@@ -197,7 +192,8 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
     members, floats too large to tell one integer from the next.
     """
     if dialect is DRAFT_04:
-        return any(
+        # Where orjson gives the very text, there is no float at all.
+        return compact_of_document(schema) is None and any(
             "enum" in subschema and _holds_large_float(subschema["enum"])
             for subschema in subschemas(schema, ANY_DIALECT)
         )

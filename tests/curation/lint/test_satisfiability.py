@@ -107,6 +107,25 @@ _ALIKE = {"type": "string", "title": "a"}
             },
         ),
         ("", {"type": "array", "minItems": 1, "items": False}),
+        ("", {"type": "array", "minItems": 1, "items": {"enum": [1], "type": "null"}}),
+        (
+            "",
+            {
+                "type": "object",
+                "properties": {"a": {}},
+                "additionalProperties": False,
+                "anyOf": [{"required": ["b"]}, {"required": ["c"]}],
+            },
+        ),
+        (
+            "required-forbidden",
+            {
+                "type": "object",
+                "required": ["a"],
+                "properties": {"a": False},
+                "anyOf": [{"required": ["b"]}],
+            },
+        ),
         ("", {"type": "array", "minItems": 2, "items": [{}, False]}),
         (
             "",
@@ -225,6 +244,34 @@ def test_references_are_followed_into_embedded_resources() -> None:
 def test_what_may_accept_something_is_not(schema: UntypedJson) -> None:
     """Non-objects, empty arrays, another branch, or what is not understood."""
     assert refute(schema, BY_NAME["draft-07"]) is None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"enum": [1]},
+        {"type": "string", "const": "a"},
+        {"type": "string", "minLength": 1, "maxLength": 2},
+        {"type": "array", "minItems": 1, "uniqueItems": True, "items": {"enum": [1]}},
+        {
+            "type": "object",
+            "properties": {"a": {"minLength": 1}},
+            "additionalProperties": False,
+            "anyOf": [False, {"required": ["b"]}, {"required": ["a"]}],
+        },
+    ],
+)
+def test_what_plainly_accepts_something_costs_no_proof(
+    schema: UntypedJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof may take a second, so that none is tried of a schema that needs none."""
+    monkeypatch.delattr("jsonschema_rs.canonicalize")
+    required: UntypedJson = {
+        "type": "object",
+        "properties": {"a": schema},
+        "required": ["a"],
+    }
+    assert refute(required, BY_NAME["draft-07"]) is None
 
 
 def test_deep_and_wide_schemas_end() -> None:
