@@ -68,6 +68,8 @@ class Provider:
     #: Takes what it answers there, by path; returns which library constrains the
     #: text, empty where that is not told.
     backend: Callable[[Mapping[str, Json]], str] = lambda _answers: ""
+    #: Members that keep the prompts of each way out of its cache of the others'.
+    uncached: Callable[[str], Mapping[str, Json]] = lambda _way: {}
 
     def request(
         self, model: str, request: GenerationRequest, way: str, schema: str | None
@@ -80,7 +82,7 @@ class Provider:
             way: The way in which the schema is asked for.
             schema: The schema's text; None sends none.
         """
-        body = self.body(model, request)
+        body = {**self.body(model, request), **self.uncached(way)}
         if schema is None or way == PROMPT_ALONE:
             return body
         for name, value in self.ways[way](json.loads(schema)).items():

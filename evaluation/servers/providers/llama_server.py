@@ -32,4 +32,5 @@ PROVIDER: Final = replace(
     },
     described_at=("/props",),
     backend=_backend,
+    uncached=lambda _way: {"cache_prompt": False},
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from secrets import token_hex
 from typing import TYPE_CHECKING, Final
 
 from evaluation.servers.provider import CHAT
@@ -22,6 +23,10 @@ _BACKEND: Final = re.compile(
     r"""structured_outputs_config["']?\s*[=:]\s*[^)}]*?"""
     r"""\bbackend["']?\s*[=:]\s*["'](\w+)["']"""
 )
+
+
+#: Of this process: nothing of an earlier run is found.
+_SALT: Final = token_hex(8)
 
 
 def _backend(answers: Mapping[str, Json]) -> str:
@@ -40,4 +45,5 @@ PROVIDER: Final = replace(
     },
     described_at=("/version", "/server_info"),
     backend=_backend,
+    uncached=lambda way: {"cache_salt": f"{_SALT} {way}"},
 )
