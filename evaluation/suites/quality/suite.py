@@ -9,6 +9,7 @@ from typing import Final
 from curation.core.json_types import Json
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, Suite
+from evaluation.suites.common import imported_late
 from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import (
     MEMBERS,
@@ -18,7 +19,6 @@ from evaluation.suites.quality.records import (
     problem_of_record,
     quality_records,
 )
-from evaluation.suites.quality.report import quality_report
 from evaluation.suites.quality.scorer import CLASSES, QualityScorer
 
 _FORMS: Final = {
@@ -90,7 +90,7 @@ SUITE: Final = Suite(
     records=quality_records,
     prompt=quality_prompt,
     scorer=QualityScorer,
-    report=quality_report,
+    report=imported_late("quality.report", "quality_report"),
     known_answers=known_answers,
     generate=own_records,
     paper=as_paper,

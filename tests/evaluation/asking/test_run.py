@@ -27,6 +27,7 @@ from evaluation.core.run_header import DataHeader
 from evaluation.core.suite import RecordSet
 from evaluation.data.find_data import SAMPLE_LINE
 from evaluation.generation.text_generation import TokenPrices
+from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
@@ -117,7 +118,12 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     assert free.seconds is not None
     assert held.condition == "strict"
     (report,) = reports(recorded).values()
-    assert [row[:3] for row in report.tables[0].rows] == [
+    first, rates, *_ = report.tables
+    assert [row[:2] for row in first.rows] == [
+        ("small strict", Rate(3, 3)),
+        ("small free", Rate(1, 3)),
+    ]
+    assert [row[:3] for row in rates.rows] == [
         ("all", "small free", 3),
         ("all", "small strict", 3),
     ]

@@ -62,7 +62,8 @@ def test_a_suite_in_a_folder_anywhere_is_scored_and_reported(tmp_path: Path) -> 
     result = score_file(request, file)
     run = result.open()
     (report,) = reports(run).values()
-    rates, classes, _ = report.tables
+    first, rates, classes, _, by_schema = report.tables
+    assert (first.slug, by_schema.slug) == ("standings", "by-schema")
     assert [str(cell) for cell in rates.rows[-1]][:3] == ["all", "mine free", "3"]
     assert rates.rows[-1][3].count == 1  # type: ignore[union-attr] # a Rate
     assert classes.columns == ("model", "responses", "passed", "no_answer", "wrong")

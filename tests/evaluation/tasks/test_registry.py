@@ -94,7 +94,8 @@ def test_a_package_adds_a_task_that_runs_and_reports(
         run_dir=tmp_path / "run",
     )
     run = evaluation.run(request).open()
-    (table,) = reports(run)["compiles"].tables
+    table, by_schema = reports(run)["compiles"].tables
+    assert by_schema.slug == "by-schema"
     assert table.rows == (("one", "compile_error"), ("two", "compile_error"))
 
 
