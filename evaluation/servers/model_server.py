@@ -85,6 +85,7 @@ class ModelServer:
     def header(self) -> dict[str, Json]:
         """Return its entry in the run's header."""
         backend = {"backend": self.backend} if self.constrains else {}
+        members = ", ".join(self.connection.provider.uncached(self.way))
         return {
             "engine": self.label,
             "name": self.way,
@@ -97,6 +98,7 @@ class ModelServer:
             "server": self.connection.base,
             "model": self.connection.model,
             "about": dict(self.about),
+            "prompt_cache": members or "shared, asked in turns",
             "unavailable": None,
             "install": "",
         }

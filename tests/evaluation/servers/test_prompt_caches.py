@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest
+from evaluation.servers.client import ServerConnection
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.provider import CHAT, providers
 from evaluation.servers.providers import llama_server, vllm
 
 _REQUEST = GenerationRequest(
@@ -26,3 +31,15 @@ def test_vllm_keeps_the_prompts_of_each_way_apart() -> None:
         for way in ("strict", "strict", "json")
     ]
     assert salts[0] == salts[1] != salts[2]
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [("llama_server", "cache_prompt"), ("vllm", "cache_salt"), ("", "asked in turns")],
+)
+def test_the_header_says_what_is_done_about_a_cache(provider: str, said: str) -> None:
+    """By the member of a request that does it, else that participants take turns."""
+    kind = providers()[provider] if provider else CHAT
+    connection = ServerConnection(base="http://localhost/v1", model="m", provider=kind)
+    (server,) = server_participants(connection, ["none"])
+    assert said in str(server.header()["prompt_cache"])
