@@ -391,12 +391,13 @@ def _coverage_rows(
             texts = list(texts_of_config(side.texts, config))
             if not texts:
                 continue
+            known = [text for text in texts if text.is_declaration_known]
             declared = [text for text in texts if text.declared]
             rows.append(
                 (
                     _DATASETS[config],
                     side.framework,
-                    _share(texts, lambda text: text.declared),
+                    _share(known, lambda text: text.declared),
                     _share(texts, lambda text: text.compliant_by_listing_10),
                     _share(declared, lambda text: text.compliant_by_listing_10),
                     len(texts),

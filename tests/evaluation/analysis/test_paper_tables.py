@@ -153,6 +153,20 @@ def test_table_4_judges_as_listing_10(run: RecordedRun) -> None:
     ]
 
 
+def test_a_server_that_only_was_slow_declares_nothing_in_table_4(
+    tmp_path: Path,
+) -> None:
+    """Its share is of the texts that show whether the schema was taken."""
+    slow = Generation(
+        id="o1", result=Result.TIMEOUT, ending=TextEnding.TIMEOUT, pieces=0
+    )
+    run = _run(tmp_path / "slow", [("mine 3.0", "o1", slow, None)], _AS_THEY_DID)
+    assert [str(cell) for cell in paper_table(4, [run]).rows[0][1:3]] == [
+        "mine 3.0",
+        "NA",
+    ]
+
+
 def test_texts_of_random_weights_are_no_coverage(tmp_path: Path) -> None:
     """Such a model has rows in the tables of times, and none in Table 4."""
     texts = [("llguidance 1.9.1 paper", "o1", _WRITTEN, _VALID)]
