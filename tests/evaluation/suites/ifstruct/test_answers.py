@@ -68,7 +68,9 @@ def test_every_kind_of_fault_occurs() -> None:
     assert wrong == {}
     strict, wrong = _tally(rows(80), RuleReading.RECOMMENDED, options=True)
     assert wrong == {}
-    kinds = {*plain, *strict}
+    published, wrong = _tally(rows(240)[:40], RuleReading.PUBLISHED)
+    assert wrong == {}
+    kinds = {*plain, *strict, *published}
     names = {mutation.name for mutation in MUTATIONS}
     unseen = {"empty text", "the same item again"}
     assert kinds >= (names - unseen) | {f"unseen: {name}" for name in unseen}

@@ -67,24 +67,6 @@ def _talk_after(answer: ReferenceAnswer) -> BrokenAnswer | None:
     return BrokenAnswer(text=text, failure=Failure.COMMENTARY)
 
 
-def _leading_text(answer: ReferenceAnswer) -> BrokenAnswer | None:
-    if not _is_raw_json(answer):
-        return None
-    return BrokenAnswer(text=f"{_TALK} {answer.text}", failure=Failure.LEADING_TEXT)
-
-
-def _trailing_text(answer: ReferenceAnswer) -> BrokenAnswer | None:
-    if not _is_raw_json(answer):
-        return None
-    text = f"{answer.text}\nThat is all."
-    return BrokenAnswer(text=text, failure=Failure.TRAILING_TEXT)
-
-
-def _is_raw_json(answer: ReferenceAnswer) -> bool:
-    """Return whether it is JSON in no code block, and commentary would be allowed."""
-    return answer.is_json and not answer.fenced and answer.requirements.commentary
-
-
 def _second_block(answer: ReferenceAnswer) -> BrokenAnswer | None:
     if answer.requirements.commentary or not answer.fenced:
         return None
@@ -126,8 +108,6 @@ TEXT_MUTATIONS: Final = (
     PlantedFault(name="code block of the other format", apply=_mismatching_language),
     PlantedFault(name="commentary before", apply=_talk_before),
     PlantedFault(name="commentary after", apply=_talk_after),
-    PlantedFault(name="text before raw JSON", apply=_leading_text),
-    PlantedFault(name="text after raw JSON", apply=_trailing_text),
     PlantedFault(name="second code block", apply=_second_block, recommended_only=True),
     PlantedFault(name="nothing", apply=_empty),
     PlantedFault(name="thinking unclosed", apply=_thinking),
