@@ -9,10 +9,13 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.dataset.editions import config_names, instance_tables
 from curation.system.user_files import reading_parquet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _OF_RECORDS: Final = ("unique_id", "json_schema", "dialect")
@@ -26,16 +29,34 @@ def content_digest(folder: Path) -> str:
         BadData: a table cannot be read.
     """
     total = hashlib.sha256()
-    for config in config_names(folder):
-        tables = sorted((folder / config).glob("*.parquet"))
-        for paths, columns in (
-            (tables, _OF_RECORDS),
-            (sorted(instance_tables(folder, config)), _OF_INSTANCES),
-        ):
-            total.update(f"{config} {' '.join(columns)}\n".encode())
-            for path in paths:
-                _add(total, path, columns)
+    for config, columns, paths in _tables(folder):
+        total.update(f"{config} {' '.join(columns)}\n".encode())
+        for path in paths:
+            _add(total, path, columns)
     return total.hexdigest()
+
+
+def content_rows(folder: Path) -> int:
+    """Return how many records and instances a build has, from the files' footers.
+
+    Raises:
+        BadData: a table cannot be read.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loads Arrow
+
+    rows = 0
+    for _, _, paths in _tables(folder):
+        for path in paths:
+            with reading_parquet(path):
+                rows += pq.read_metadata(path).num_rows
+    return rows
+
+
+def _tables(folder: Path) -> Iterator[tuple[str, tuple[str, ...], list[Path]]]:
+    """Yield the tables of records, and of instances, of each config."""
+    for config in config_names(folder):
+        yield config, _OF_RECORDS, sorted((folder / config).glob("*.parquet"))
+        yield config, _OF_INSTANCES, sorted(instance_tables(folder, config))
 
 
 def _add(total: hashlib._Hash, path: Path, columns: tuple[str, ...]) -> None:
@@ -47,6 +68,4 @@ def _add(total: hashlib._Hash, path: Path, columns: tuple[str, ...]) -> None:
             for row in zip(
                 *(batch.column(name).to_pylist() for name in kept), strict=True
             ):
-                for value in row:
-                    text = repr(value).encode("utf-8", "surrogatepass")
-                    total.update(b"%d:%b" % (len(text), text))
+                total.update(msgspec.json.encode(row))

@@ -12,7 +12,7 @@ import msgspec
 import orjson
 import polars as pl
 
-from curation.dataset.content_digest import content_digest
+from curation.dataset.content_digest import content_digest, content_rows
 from curation.download.acquire import FetchSettings
 from curation.packaging.markdown import render_template
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
@@ -98,15 +98,9 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     for run in runs:
         unlike = [*map(str, differences_of_parts(first.raw_header, run.raw_header))]
         for entry in run.raw_header.get("engines") or ():
-            unlike += [
-                f"engine {entry['engine']} ({detail})"
-                for detail in [
-                    participant_difference(
-                        engines.setdefault(entry["engine"], entry), entry
-                    )
-                ]
-                if detail
-            ]
+            same = engines.setdefault(entry["engine"], entry)
+            if detail := participant_difference(same, entry):
+                unlike.append(f"engine {entry['engine']} ({detail})")
         if unlike:
             raise BadConfiguration(
                 f"not the {', '.join(unlike)} of {first.folder}",
@@ -175,12 +169,14 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
         by_part[line["engine"], line["task"]].append(line)
     decided = {(r["engine"], r["task"], r["config"], r["id"]) for r in lines}
     undecided = {key for run in runs for key in run.undecided} - decided
+    content, rows = _content(head)
     labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
             name=Path(data.name or "").name,
-            content=_content(head),
+            content=content,
+            rows=rows,
             sha256=data.sha256 or "",
             asked=len({(r["config"], r["id"]) for r in lines if r["task"] not in own}),
             sample=len(sample.read_text().split()) if sample.exists() else None,
@@ -222,8 +218,8 @@ def _figures(
     }
 
 
-def _content(run: RecordedRun) -> str:
-    """Return the digest of the content of a run's data, if it is as it was.
+def _content(run: RecordedRun) -> tuple[str, int]:
+    """Return the digest and the rows of a run's data, if it is as it was.
 
     Raises:
         BadData: it has changed since the run.
@@ -238,7 +234,9 @@ def _content(run: RecordedRun) -> str:
     ):
         raise BadData("changed since the run", str(where), "run it anew")
     folder = Path(str(where))
-    return content_digest(folder) if folder.is_dir() else str(data.sha256)
+    if not folder.is_dir():
+        return str(data.sha256), data.schemas or 0
+    return content_digest(folder), content_rows(folder)
 
 
 def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineResults]:

@@ -262,6 +262,8 @@ class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     #: Digest of ids, schema texts, instances and their labels.
     content: str
+    #: Records and instances in it.
+    rows: int
     #: Digest of its files, as runs record it.
     sha256: str
     #: Records that some engine was asked.

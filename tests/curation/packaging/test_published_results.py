@@ -66,7 +66,7 @@ def test_results_are_shown_for_the_content_that_was_measured(
         folder = tmp_path / "results" / edition
         folder.mkdir(parents=True)
         (folder / "index.json").write_text(
-            json.dumps({"dataset": {"content": content}})
+            json.dumps({"dataset": {"content": content, "rows": 2}})
         )
         (folder / "table.md").write_text(f"table of {edition}\n")
     monkeypatch.setattr(module, "results_folder", lambda: tmp_path / "results")
