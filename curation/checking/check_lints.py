@@ -38,14 +38,16 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
     Schemas that refer to other files are passed over.
     """
     name = schema.dialect.name
-    resources = [(_ROOT, jsontext.plain(schema.value))]
+    registry: jsonschema_rs.Registry | None = None
     for tokens, subschema in taking_part(schema.value, schema.dialect):
         given = [*_given(subschema)]
         if not given:
             continue
         try:
-            registry = jsonschema_rs.Registry(
-                resources, draft=RUST_DRAFTS[name], retriever=refuse
+            registry = registry or jsonschema_rs.Registry(
+                [(_ROOT, jsontext.plain(schema.value))],
+                draft=RUST_DRAFTS[name],
+                retriever=refuse,
             )
             validator = RUST_VALIDATORS[name](
                 {"$ref": _ROOT + fragment_of(tokens)}, registry=registry

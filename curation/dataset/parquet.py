@@ -95,11 +95,12 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
         BadData: naming the column (exit 65).
     """
     types_ = pl.DataFrame(COLUMNS.empty_table()).schema
+    required = required_of(BenchmarkRecord)
     for name in [name for name in types_ if name in rows.columns]:
         own, right = rows.schema[name], types_[name]
         if own != right and not (own.is_numeric() and right.is_numeric()):
             raise BadData(f"the column {name} holds {own}, not {right}", str(path))
-        if name in required_of(BenchmarkRecord) and rows[name].null_count():
+        if name in required and rows[name].null_count():
             raise BadData(f"the column {name} lacks a value", str(path))
 
 

@@ -92,13 +92,14 @@ def _compare(path: Path, columns: pa.Schema, required: frozenset[str]) -> None:
             raise BadData(what, str(path), "build again")
     if len(set(own.names)) < len(own.names):
         raise BadData("two columns have one name", str(path), then)
+    lacking = required.intersection(_lacking(metadata))
     for column in own:
         is_column = column.name in columns.names
         if is_column and column.type != columns.field(column.name).type:
             right = columns.field(column.name).type
             what = f"the column {column.name} holds {column.type}, not {right}"
             raise BadData(what, str(path), "build again")
-        if is_column and column.name in required.intersection(_lacking(metadata)):
+        if is_column and column.name in lacking:
             what = f"the column {column.name} lacks a value"
             raise BadData(what, str(path), "build again")
         if not is_column and not _is_known(column.type):
