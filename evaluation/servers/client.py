@@ -148,7 +148,7 @@ _PAYMENT: Final = 402
 _NOT_FOUND: Final = 404
 #: What no other request of a run gets past, as providers say it.
 _EXHAUSTED: Final = re.compile(
-    r"insufficient_quota|credit balance is too low|billing_error|\w*PerDay\w*"
+    r"insufficient_quota|credit balance is too low|billing_error|PerDay"
 )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: The way in which nothing is asked for but the prompt.
 PROMPT_ALONE: Final = "none"
 #: What requests call the schema; servers want a name for it.
-_NAME: Final = "answer"
+ANSWER: Final = "answer"
 
 
 def _bearer(key: str) -> Mapping[str, str]:
@@ -201,16 +201,16 @@ def json_mode(_schema: Json) -> Mapping[str, Json]:
 
 def response_format(schema: Json, *, strict: bool = True) -> Mapping[str, Json]:
     """Ask for a schema by `response_format`, as OpenAI's API does."""
-    about: Json = {"name": _NAME, "strict": strict, "schema": schema}
+    about: Json = {"name": ANSWER, "strict": strict, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": about}}
 
 
 def forced_tool(schema: Json) -> Mapping[str, Json]:
     """Ask for a call of a tool with these parameters, as OpenAI's API does."""
-    tool: Json = {"name": _NAME, "strict": True, "parameters": schema}
+    tool: Json = {"name": ANSWER, "strict": True, "parameters": schema}
     return {
         "tools": [{"type": "function", "function": tool}],
-        "tool_choice": {"type": "function", "function": {"name": _NAME}},
+        "tool_choice": {"type": "function", "function": {"name": ANSWER}},
     }
 
 

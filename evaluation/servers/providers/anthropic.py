@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.servers.provider import Provider, system_of, turns
+from evaluation.servers.provider import ANSWER, Provider, system_of, turns
 from evaluation.servers.responses import StreamEvent, decode_event
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ PROVIDER: Final = Provider(
     profile="anthropic",
     ways={
         "tool": lambda schema: {
-            "tools": [{"name": "answer", "strict": True, "input_schema": schema}],
-            "tool_choice": {"type": "tool", "name": "answer"},
+            "tools": [{"name": ANSWER, "strict": True, "input_schema": schema}],
+            "tool_choice": {"type": "tool", "name": ANSWER},
         },
         "strict": lambda schema: {
             "output_config": {"format": {"type": "json_schema", "schema": schema}}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evaluation.servers.provider import Provider, system_of
+from evaluation.servers.provider import ANSWER, Provider, system_of
 from evaluation.servers.responses import StreamEvent, decode_event
 
 if TYPE_CHECKING:
@@ -103,14 +103,14 @@ PROVIDER: Final = Provider(
             "tools": [
                 {
                     "functionDeclarations": [
-                        {"name": "answer", "parametersJsonSchema": schema}
+                        {"name": ANSWER, "parametersJsonSchema": schema}
                     ]
                 }
             ],
             "toolConfig": {
                 "functionCallingConfig": {
                     "mode": "ANY",
-                    "allowedFunctionNames": ["answer"],
+                    "allowedFunctionNames": [ANSWER],
                 }
             },
         },
