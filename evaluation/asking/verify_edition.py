@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import starmap
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -54,11 +55,7 @@ class EditionVerdict:
     @property
     def differing(self) -> Sequence[tuple[Line, Line]]:
         """The pairs that differ in outcome or place."""
-        return [
-            (then, now)
-            for then, now in self.pairs
-            if any(then[name] != now[name] for name in _COMPARED)
-        ]
+        return [(then, now) for then, now in self.pairs if not _is_equal(then, now)]
 
     @property
     def holds(self) -> bool:
@@ -68,7 +65,6 @@ class EditionVerdict:
 
     def tables(self) -> list[Table]:
         """Return equal lines by outcome, then each line that differs."""
-        differing = {tuple(then[name] for name in _KEY) for then, _ in self.differing}
         by_outcome: dict[str, list[tuple[Line, Line]]] = defaultdict(list)
         for then, now in self.pairs:
             by_outcome[then["outcome"]].append((then, now))
@@ -78,10 +74,7 @@ class EditionVerdict:
             (
                 {
                     "outcome": outcome,
-                    "equal": Rate(
-                        sum(tuple(t[n] for n in _KEY) not in differing for t, _ in own),
-                        len(own),
-                    ),
+                    "equal": Rate(sum(starmap(_is_equal, own)), len(own)),
                     **{f"{name} now / then": _ratio(own, name) for name in _TIMES},
                 }
                 for outcome, own in groups.items()
@@ -104,6 +97,10 @@ class EditionVerdict:
             note="",
         )
         return [summary, listed] if listed.rows else [summary]
+
+
+def _is_equal(then: Line, now: Line) -> bool:
+    return all(then[name] == now[name] for name in _COMPARED)
 
 
 def _ratio(pairs: Sequence[tuple[Line, Line]], name: str) -> Cell:

@@ -149,14 +149,8 @@ def is_nullable(schema: Form) -> bool:
 
 def _told(schema: UntypedJson, root: Json, level: int) -> Form | None:
     """Return a schema as a part of a form; None if a text cannot tell its values."""
-    if isinstance(schema, dict) and isinstance(reference := schema.get("$ref"), str):
-        about = {name: schema[name] for name in ("description",) if name in schema}
-        try:
-            target: UntypedJson = at(root, tokens_of_fragment(reference))
-            schema = {**target, **about}
-        except (LookupError, TypeError, ValueError):
-            return None
-    if not isinstance(schema, dict) or level > _DEEPEST or _UNTOLD & schema.keys():
+    schema = _resolved(schema, root)
+    if schema is None or level > _DEEPEST or _UNTOLD & schema.keys():
         return None
     types = _types(schema)
     others = [one for one in types if one != "null"]
@@ -181,6 +175,20 @@ def _told(schema: UntypedJson, root: Json, level: int) -> Form | None:
     return told if kind(told) in WRITTEN else None
 
 
+def _resolved(schema: UntypedJson, root: Json) -> Form | None:
+    """Return a schema, or what it refers to, with its `const` as an `enum`."""
+    if isinstance(schema, dict) and isinstance(reference := schema.get("$ref"), str):
+        about = {name: schema[name] for name in ("description",) if name in schema}
+        try:
+            target: UntypedJson = at(root, tokens_of_fragment(reference))
+            schema = {**target, **about}
+        except (LookupError, TypeError, ValueError):
+            return None
+    if not isinstance(schema, dict):
+        return None
+    return {**schema, "enum": [schema["const"]]} if "const" in schema else schema
+
+
 def _never_null(told: Form) -> Form:
     types = told["type"]
     if isinstance(types, list):
@@ -189,8 +197,6 @@ def _never_null(told: Form) -> Form:
 
 
 def _types(schema: Form) -> list[UntypedJson]:
-    if "const" in schema:
-        schema["enum"] = [schema["const"]]
     declared, values = schema.get("type"), schema.get("enum")
     if declared is None and isinstance(values, list):
         declared = sorted({type_of(value) for value in values})
