@@ -10,6 +10,7 @@ from curation.core.benchmark import CONFIGS
 from curation.sources import registry
 from curation.sources.registry import source_named, sources
 from curation.system.errors import BadConfiguration, BadUsage
+from tests.distributions import lay_out_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,16 +42,8 @@ def _fresh() -> Iterator[None]:
 
 
 def install(folder: Path, module: str, text: str, target: str) -> None:
-    """Lay out a distribution as an installer would, in a folder."""
-    (folder / f"{module}.py").write_text(text, encoding="utf-8")
-    about = folder / f"{module}-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", encoding="utf-8"
-    )
-    (about / "entry_points.txt").write_text(
-        f"[{registry.GROUP}]\n{module} = {target}\n", encoding="utf-8"
-    )
+    """Lay out a distribution with a source."""
+    lay_out_distribution(folder, module, text, registry.GROUP, target)
 
 
 def test_the_ten_configs_have_a_source_each() -> None:

@@ -19,6 +19,7 @@ from evaluation.asking.self_test import self_test
 from evaluation.core.records import encode_records
 from evaluation.core.suite import RecordRequest
 from evaluation.suites.registry import suite_named, suites
+from tests.distributions import lay_out_distribution
 from tests.evaluation.asking.doubling import doubling_source, lay_out
 
 if TYPE_CHECKING:
@@ -86,14 +87,12 @@ def test_a_package_adds_a_suite_by_an_entry_point(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An installed distribution that names one is enough."""
-    (tmp_path / "their_doubling.py").write_text(doubling_source(), "utf-8")
-    about = tmp_path / "theirs-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n", "utf-8"
-    )
-    (about / "entry_points.txt").write_text(
-        "[csbdata.suites]\ndoubling = their_doubling:SUITE\n", "utf-8"
+    lay_out_distribution(
+        tmp_path,
+        "their_doubling",
+        doubling_source(),
+        "csbdata.suites",
+        "their_doubling:SUITE",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     assert suite_named("doubling").summary == "Can a model double a number?"

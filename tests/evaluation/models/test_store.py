@@ -9,6 +9,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.models.store import get_model, named_models
+from tests.distributions import lay_out_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,16 +38,9 @@ def _fresh() -> Iterator[None]:
 
 
 def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a model, as an installer would."""
-    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
-    about = folder / f"{module}-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8"
-    )
-    (about / "entry_points.txt").write_text(
-        f"[csbdata.models]\n{module} = {module}\n", "utf-8"
-    )
+    """Lay out a distribution with a model."""
+    text = _THEIRS.format(name=name)
+    lay_out_distribution(folder, module, text, "csbdata.models")
 
 
 def test_every_file_with_a_model_is_one() -> None:

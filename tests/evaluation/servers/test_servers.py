@@ -16,6 +16,7 @@ from evaluation.results.reader import open_run
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
 from evaluation.servers.provider import CHAT, providers
+from tests.distributions import lay_out_distribution
 from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
@@ -48,16 +49,9 @@ def _fresh() -> Iterator[None]:
 
 
 def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a provider, as an installer would."""
-    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
-    about = folder / f"{module}-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8"
-    )
-    (about / "entry_points.txt").write_text(
-        f"[csbdata.providers]\n{module} = {module}\n", "utf-8"
-    )
+    """Lay out a distribution with a provider."""
+    text = _THEIRS.format(name=name)
+    lay_out_distribution(folder, module, text, "csbdata.providers")
 
 
 def _request(folder: Path, base: str, *ways: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)

@@ -10,6 +10,7 @@ import evaluation
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import reports
 from evaluation.tasks.registry import task_named, tasks
+from tests.distributions import lay_out_distribution
 from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -53,16 +54,9 @@ def _fresh() -> Iterator[None]:
 
 
 def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a task, as an installer would."""
-    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
-    about = folder / f"{module}-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8"
-    )
-    (about / "entry_points.txt").write_text(
-        f"[csbdata.tasks]\n{module} = {module}:TASK\n", "utf-8"
-    )
+    """Lay out a distribution with a task."""
+    text = _THEIRS.format(name=name)
+    lay_out_distribution(folder, module, text, "csbdata.tasks", f"{module}:TASK")
 
 
 def test_every_file_and_folder_with_a_task_is_one() -> None:
