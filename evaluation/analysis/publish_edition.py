@@ -64,7 +64,8 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
         out: The folder; a sample that lies in it stays.
 
     Raises:
-        BadConfiguration: the runs were not made in the same way; says in what.
+        BadConfiguration: a run has no time limits, as those of suites, or the runs
+            were not made in the same way; says in what.
         BadData: two runs have different rows of one case, or the data has changed.
         CannotCreate: the folder cannot be written.
     """
@@ -96,6 +97,10 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     first = runs[0]
     engines: dict[str, Mapping[str, Any]] = {}
     for run in runs:
+        if None in (run.header.limits.compile_seconds, run.header.limits.run_seconds):
+            raise BadConfiguration(
+                "no time limits of a schema", str(run.folder), "csbdata eval has them"
+            )
         unlike = [*map(str, differences_of_parts(first.raw_header, run.raw_header))]
         for entry in run.raw_header.get("engines") or ():
             same = engines.setdefault(entry["engine"], entry)

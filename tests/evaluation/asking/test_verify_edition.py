@@ -18,6 +18,7 @@ from evaluation.analysis.publish_edition import publish_edition
 from evaluation.asking.run import run
 from evaluation.asking.verify_edition import EditionVerdict, draw_lines, verify_edition
 from evaluation.results.edition import ROWS, read_index, read_lines
+from evaluation.results.reader import open_run
 from tests.evaluation.measuring import BRISK, request_of
 
 if TYPE_CHECKING:
@@ -95,11 +96,17 @@ def test_both_json_files_are_as_their_published_schemas_say(
 def test_runs_that_mean_nothing_together_are_not_published(
     tmp_path: Path, schemas: Path
 ) -> None:
-    """Other limits, or data that has changed since, are refused by name."""
+    """No limits, other limits, or data that has changed since, are refused by name."""
     first = _run(tmp_path, schemas, "first")
     other = _run(tmp_path, schemas, "other", bounds=replace(BRISK, compile_seconds=2.0))
     with pytest.raises(BadConfiguration, match="limits"):
         publish_edition([first, other], tmp_path / "e")
+    header = other.folder / "run.json"
+    unlimited = json.loads(header.read_text())
+    del unlimited["limits"]["run_seconds"]
+    header.write_text(json.dumps(unlimited))
+    with pytest.raises(BadConfiguration, match="no time limits"):
+        publish_edition([open_run(other.folder)], tmp_path / "e")
     (schemas / "lid.json").unlink()
     with pytest.raises(BadData, match="changed since the run"):
         publish_edition([first], tmp_path / "e")
