@@ -123,7 +123,20 @@ def differences(folder: Path) -> list[str]:
         lines.append("index.json: other pairs")
     if sum(map(len, parts.values())) != index["rows"]["rows.parquet"]:
         lines.append("rows.parquet: another number of rows")
+    asked = [
+        {(row["config"], row["id"]) for row in rows}
+        for (_, task), rows in parts.items()
+        if task == "masks"
+    ]
+    common = set.intersection(*asked) if asked else set()
     for entry in index["engines"]:
+        own = [
+            row
+            for row in parts.get((entry["engine"], "masks"), [])
+            if (row["config"], row["id"]) in common
+        ]
+        if entry["common"] != (figures(own) | {"undecided": 0} if own else "not run"):
+            lines.append(f"index.json: {entry['engine']} on the common records")
         file = json.loads((folder / entry["file"]).read_text())
         for place, tasks in (
             (entry["file"], file["tasks"]),

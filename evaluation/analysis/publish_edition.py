@@ -34,6 +34,8 @@ from evaluation.results.edition import (
     Index,
     TaskFigures,
     Tasks,
+    all_asked_table,
+    common_records,
     engines_table,
     pairs_of,
     pairs_table,
@@ -170,8 +172,12 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
     sample = out / SAMPLE
     days = sorted(run.header.started[:10] for run in runs)
     by_part: dict[tuple[str, str], list[Line]] = defaultdict(list)
+    common = common_records(lines)
+    of_common: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         by_part[line["engine"], line["task"]].append(line)
+        if line["task"] == "masks" and (line["config"], line["id"]) in common:
+            of_common[line["engine"]].append(line)
     decided = {(r["engine"], r["task"], r["config"], r["id"]) for r in lines}
     undecided = {key for run in runs for key in run.undecided} - decided
     content, rows = _content(head)
@@ -184,6 +190,7 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
             rows=rows,
             sha256=data.sha256 or "",
             asked=len({(r["config"], r["id"]) for r in lines if r["task"] not in own}),
+            common=len(common),
             sample=len(sample.read_text().split()) if sample.exists() else None,
         ),
         sources={
@@ -203,6 +210,9 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
                 engine=label,
                 file=f"engines/{re.sub(r'[^a-z0-9.]+', '-', label.lower())}.json",
                 tasks=_figures(label, by_part, [key[:2] for key in undecided]),
+                common=TaskFigures.of_rows(of_common[label])
+                if of_common[label]
+                else "not run",
             )
             for label in labels
         ],
@@ -272,6 +282,7 @@ def _write(out: Path, files: Sequence[EngineResults], index: Index) -> None:
     values = {
         "index": index,
         "table": table,
+        "all_asked": as_markdown(all_asked_table(index)),
         "pairs": as_markdown(pairs_table(index)),
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
         "rows": ROWS,

@@ -247,6 +247,16 @@ def pairs_of(lines: Sequence[Line], task: str) -> list[EnginePair]:
     return pairs
 
 
+def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
+    """Return config and id of the records that every engine has in task masks."""
+    of_engine: dict[str, set[tuple[str, str]]] = {}
+    for line in lines:
+        if line["task"] == "masks":
+            key = (line["config"], line["id"])
+            of_engine.setdefault(line["engine"], set()).add(key)
+    return set.intersection(*of_engine.values()) if of_engine else set()
+
+
 class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
     """An engine in `index.json`."""
 
@@ -254,6 +264,8 @@ class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
     #: The path of its file.
     file: str
     tasks: Tasks
+    #: Task masks on the records that every engine of the edition was asked in it.
+    common: TaskFigures | Literal["not run"]
 
 
 class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -268,6 +280,8 @@ class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     #: Records that some engine was asked.
     asked: int
+    #: Records that every engine was asked in task masks.
+    common: int
     #: Records of the sample that all are to be asked; None without one.
     sample: int | None
 
@@ -349,13 +363,39 @@ _SHOWN: Final = (
 
 
 def engines_table(index: Index) -> Table:
-    """Return one line an engine: what the card, README and docs show."""
+    """Return one line an engine, all on the same records, best first."""
+
+    def passed(entry: EngineEntry) -> int:
+        return 0 if isinstance(entry.common, str) else entry.common.passed.count
+
     rows = [
-        (entry.engine, *(_shown(entry, task, name) for _, task, name in _SHOWN))
-        for entry in index.engines
+        (
+            entry.engine,
+            *(
+                _shown(entry.common if task == "masks" else entry.tasks[task], name)
+                for _, task, name in _SHOWN
+            ),
+        )
+        for entry in sorted(index.engines, key=passed, reverse=True)
     ]
-    sample = f" of a sample of {index.dataset.sample:,}" if index.dataset.sample else ""
     limits = index.limits
+    return Table(
+        title=f"Results {index.edition}: the {counted(index.dataset.common, 'record')} "
+        "that every engine was asked",
+        name="results",
+        columns=("engine", *(title for title, _, _ in _SHOWN)),
+        rows=tuple(rows),
+        note="Probes, spellings and official suite have cases of their own. Limits of "
+        f"a schema: {limits['compile_seconds']:g} s of processor time to compile, "
+        f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
+        "deadline cut off is at least that.",
+    )
+
+
+def all_asked_table(index: Index) -> Table:
+    """Return task masks of every engine on all the records that it was asked."""
+    shown = [(title, name) for title, task, name in _SHOWN if task == "masks"]
+    sample = f" of a sample of {index.dataset.sample:,}" if index.dataset.sample else ""
     undecided = sum(
         figures.undecided
         for entry in index.engines
@@ -363,16 +403,18 @@ def engines_table(index: Index) -> Table:
         if not isinstance(figures, str)
     )
     return Table(
-        title=f"Results {index.edition}",
-        name="results",
-        columns=("engine", *(title for title, _, _ in _SHOWN)),
-        rows=tuple(rows),
-        note=f"Asked: {counted(index.dataset.asked, 'record')}{sample}. Each figure "
-        "has its own denominator; engines with others are not to be compared. Limits "
-        f"of a schema: {limits['compile_seconds']:g} s of processor time to compile, "
-        f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
-        "deadline cut off is at least that. Left out, since the machine was busy: "
-        f"{counted(undecided, 'case')}.",
+        title="Each engine on all the records that it was asked",
+        columns=("engine", *(title for title, _ in shown)),
+        rows=tuple(
+            (
+                entry.engine,
+                *(_shown(entry.tasks["masks"], name) for _, name in shown),
+            )
+            for entry in index.engines
+        ),
+        note=f"Asked: {counted(index.dataset.asked, 'record')}{sample}. Engines with "
+        "other denominators are not to be compared. Left out, since the machine was "
+        f"busy: {counted(undecided, 'case')}.",
     )
 
 
@@ -397,8 +439,7 @@ def pairs_table(index: Index) -> Table:
     )
 
 
-def _shown(entry: EngineEntry, task: str, name: str) -> Cell:
-    figures = entry.tasks.get(task, "not run")
+def _shown(figures: TaskFigures | str, name: str) -> Cell:
     if isinstance(figures, str):
         return NOT_RUN
     figure = getattr(figures, name)

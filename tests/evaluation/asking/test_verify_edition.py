@@ -17,7 +17,13 @@ from curation.system.progress import Quiet
 from evaluation.analysis.publish_edition import publish_edition
 from evaluation.asking.run import run
 from evaluation.asking.verify_edition import EditionVerdict, draw_lines, verify_edition
-from evaluation.results.edition import ROWS, read_index, read_lines
+from evaluation.results.edition import (
+    ROWS,
+    Line,
+    common_records,
+    read_index,
+    read_lines,
+)
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import BRISK, request_of
 
@@ -72,10 +78,13 @@ def test_every_figure_of_an_edition_follows_from_its_rows(
     assert (masks.asked, masks.valid_accepted.count) == (2, 2)
     assert masks.outcomes == {"under_constrained": 2}
     assert (index.edition, index.dataset.asked) == ("2026.11", 2)
+    assert index.dataset.common == 2
+    assert index.engines[0].common == masks
     assert differences(tmp_path / "2026.11") == []
     path = tmp_path / "2026.11" / "index.json"
     path.write_text(path.read_text().replace('"asked": 2', '"asked": 3'))
-    assert len(differences(tmp_path / "2026.11")) == 1
+    # The engine's figures, and those on the common records.
+    assert len(differences(tmp_path / "2026.11")) == 2
 
 
 def test_both_json_files_are_as_their_published_schemas_say(
@@ -133,6 +142,17 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
         "passed",
         "under_constrained",
     )
+
+
+def test_engines_are_shown_on_the_records_that_all_were_asked() -> None:
+    """A record that one engine lacks in task masks is not common; tasks count apart."""
+
+    def line(engine: str, task: str, name: str) -> Line:
+        return {"engine": engine, "task": task, "config": "c", "id": name}
+
+    lines = [line(*one.split()) for one in ("a masks x", "a masks y", "b masks y")]
+    assert common_records([*lines, line("c", "probe", "p")]) == {("c", "y")}
+    assert common_records([]) == set()
 
 
 def test_a_draw_holds_rare_outcomes() -> None:
