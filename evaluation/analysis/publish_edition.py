@@ -18,6 +18,7 @@ from curation.packaging.markdown import render_template
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
+from evaluation.analysis.paper_tables import suite_table
 from evaluation.analysis.regression_gate import criterion_of
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.conditions import participant_difference
@@ -46,7 +47,7 @@ from evaluation.results.outcomes import is_judged_apart
 from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.cases import Row
     from evaluation.results.edition import Line
@@ -91,7 +92,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
         frame.write_parquet(temporary, compression="zstd", compression_level=19)
     index = _index(runs, ordered, out)
     files = [*_engine_files(runs, index)]
-    _write(out, files, index)
+    _write(out, files, index, [*_paper_tables(runs)])
     return index
 
 
@@ -272,7 +273,16 @@ def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineResul
     ]
 
 
-def _write(out: Path, files: Sequence[EngineResults], index: Index) -> None:
+def _paper_tables(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    """Yield the paper's tables of the official suite, beside what it prints."""
+    asked = [run for run in runs if "test-suite" in run.header.tasks]
+    for number in (5, 6) if asked else ():
+        yield as_markdown(suite_table(number, asked))
+
+
+def _write(
+    out: Path, files: Sequence[EngineResults], index: Index, paper: Sequence[str]
+) -> None:
     contents = {INDEX: _json(index)}
     for entry, file in zip(index.engines, files, strict=True):
         contents[entry.file] = _json(file)
@@ -283,6 +293,7 @@ def _write(out: Path, files: Sequence[EngineResults], index: Index) -> None:
         "index": index,
         "table": table,
         "all_asked": as_markdown(all_asked_table(index)),
+        "paper": paper,
         "pairs": as_markdown(pairs_table(index)),
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
         "rows": ROWS,

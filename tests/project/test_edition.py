@@ -80,3 +80,24 @@ def test_a_line_opens_the_rows_in_polars_and_datasets(tmp_path: Path) -> None:
         rows = values["rows"]
         rows = rows["train"] if isinstance(rows, dict) else rows
         assert len(rows) == count  # type: ignore[arg-type] # a frame or a dataset
+
+
+@pytest.mark.parametrize("folder", _EDITIONS, ids=lambda folder: folder.name)
+def test_a_card_has_the_papers_table_of_the_official_suite(folder: Path) -> None:
+    """Two columns of Table 5 are counted again from the published rows.
+
+    Rows do not tell whether a case that does not compile has a valid text.
+    """
+    card = (folder / "README.md").read_text("utf-8")
+    rows = pl.read_parquet(folder / ROWS).filter(pl.col("task") == "test-suite")
+    compiled = pl.col("compiled")
+    kinds = (
+        compiled & (pl.col("valid_accepted") < pl.col("valid")),
+        compiled & (pl.col("invalid_blocked") < pl.col("invalid")),
+    )
+    category = pl.col("id").str.split("/").list.first()
+    for engine, own in rows.group_by("engine"):
+        counts = [own.filter(kind).select(category.n_unique()).item() for kind in kinds]
+        name = re.escape(str(engine[0]).replace("_", r"\_"))
+        figures = rf"\| {name} \| \d+ \| {counts[0]} \| {counts[1]} \|"
+        assert re.search(figures, card)
