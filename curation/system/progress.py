@@ -34,7 +34,11 @@ class Progress(Protocol):
         """Report one fact that a person may want to read later."""
 
     def bar(
-        self, title: str, total: int, found: int = 0
+        self,
+        title: str,
+        total: int,
+        found: int = 0,
+        note: Callable[[], str] = str,
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the number of steps done.
 
@@ -43,6 +47,7 @@ class Progress(Protocol):
             total: The number of all steps, so that the time left can be told.
             found: How many of them an earlier run did. The first steps are these: they
                 say nothing of the time that the others take.
+            note: Returns what else is to be shown now, such as a cost.
 
         Example:
             >>> with progress.bar("Reading", total=3) as advance:
@@ -62,6 +67,7 @@ class Quiet:
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,  # noqa: ARG002 (the protocol's)
         found: int = 0,  # noqa: ARG002 (the protocol's)
+        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
     ) -> Iterator[Callable[[int], None]]:
         """Open a bar that shows nothing."""
         yield lambda _steps: None
@@ -80,12 +86,19 @@ class Shown:
 
     @contextmanager
     def bar(
-        self, title: str, total: int, found: int = 0
+        self,
+        title: str,
+        total: int,
+        found: int = 0,
+        note: Callable[[], str] = str,
     ) -> Iterator[Callable[[int], None]]:
         """Open a bar that counts steps and tells the time left."""
         found = min(found, total)
         if not sys.stderr.isatty():
-            with no_heartbeat(), _Lines(title, total, found, self._heartbeat) as lines:
+            with (
+                no_heartbeat(),
+                _Lines(title, total, found, self._heartbeat, note) as lines,
+            ):
                 yield _without_first(found, lines.advance)
             return
         columns = (
@@ -95,13 +108,18 @@ class Shown:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
         )
         with (
             no_heartbeat(),
             Bars(*columns, console=stderr(), transient=True) as bars,
         ):
-            task = bars.add_task(safe(title), total=total, completed=found)
-            yield _without_first(found, lambda steps: bars.advance(task, steps))
+            task = bars.add_task(safe(title), total=total, completed=found, note="")
+
+            def advance(steps: int) -> None:
+                bars.update(task, advance=steps, note=safe(note()))
+
+            yield _without_first(found, advance)
 
 
 def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int], None]:
@@ -120,8 +138,16 @@ def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int]
 class _Lines:
     """A bar where there is no screen: now and then a line that says how far it is."""
 
-    def __init__(self, title: str, total: int, found: int, heartbeat: float) -> None:
+    def __init__(
+        self,
+        title: str,
+        total: int,
+        found: int,
+        heartbeat: float,
+        note: Callable[[], str],
+    ) -> None:
         self._title = title
+        self._note = note
         self._total = total
         self._found = found
         self._heartbeat = heartbeat
@@ -148,7 +174,8 @@ class _Lines:
     def _beat(self) -> None:
         while not self._ended.wait(self._heartbeat):
             done = self._done
-            say(f"{self._title}: {self._how_far(done)}")
+            parts = filter(None, (self._how_far(done), self._note()))
+            say(f"{self._title}: {', '.join(parts)}")
             if self._before is None:
                 self._before, self._since = done, time.monotonic()
 

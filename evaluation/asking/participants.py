@@ -13,6 +13,7 @@ from evaluation.models.shapes import check_learnt
 from evaluation.models.store import check_installed
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
+from evaluation.servers.prices import prices_of
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tasks.registry import tasks as all_tasks
 
@@ -63,13 +64,22 @@ def engines_of(request: RunRequest) -> list[Side]:
     A server is asked in the ways that `--engine` names.
 
     Raises:
-        BadConfiguration: there is no such engine, way to ask or option.
+        BadConfiguration: there is no such engine, way to ask or option, or what a
+            limit of cost is to be counted by.
         Unavailable: a server does not answer (exit 69).
     """
     sides: list[Side] = []
     for options in request.models:
         if options.over_http:
-            sides.append((options, _servers(options, request)))
+            servers = _servers(options, request)
+            prices = prices_of(options.prices, servers[0].connection)
+            if request.max_cost is not None and prices is None:
+                raise BadConfiguration(
+                    "--max-cost needs a price",
+                    servers[0].connection.model,
+                    "say --set price=PROMPT/OUTPUT, for a million tokens each",
+                )
+            sides.append((replace(options, prices=prices), servers))
         else:
             engines = select_engines(
                 request.fetch.cache,

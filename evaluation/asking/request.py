@@ -73,8 +73,8 @@ class ModelOptions:
     memory_mb: int = 4096
     #: Minutes for which a server may be in trouble without any answer.
     patience: float = 10.0
-    #: Prices of a server's tokens.
-    prices: TokenPrices | None = None
+    #: Prices of a server's tokens, or a list of prices; None: that of csbdata.
+    prices: TokenPrices | Path | None = None
     #: Empty, or `paper`.
     compat: str = ""
     #: Whether an engine has its forced tokens taken where the paper took them.
@@ -246,6 +246,10 @@ class RunRequest:
     models: Sequence[ModelOptions] = (ModelOptions(),)
     #: How often an answer that fails is handed back with the reasons.
     repairs: int = 0
+    #: What the answers of servers may cost, those in the folder included, and how
+    #: many requests may be sent; None: any. Those under way are waited for.
+    max_cost: float | None = None
+    max_requests: int | None = None
     #: How missing files are fetched, and where they are kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 

@@ -17,6 +17,7 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
 )
+from evaluation.servers.pacing import Spending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +51,7 @@ def reworded_records(
         then = "leave --rewriter out"
         raise BadConfiguration(f"suite {choice.suite.name} has no rewriter", then=then)
     request = RunRequest(suite=choice, models=(model,), fetch=fetch)
-    (writer,) = open_writers(request, engines_of(request), say)
+    (writer,) = open_writers(request, engines_of(request), say, Spending())
     reworded = list(records)
 
     def take(place: int, generation: Generation) -> None:

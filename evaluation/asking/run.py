@@ -47,6 +47,7 @@ from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
 from evaluation.servers.model_server import ModelServer
+from evaluation.servers.pacing import Spending
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.suites.registry import suite_named
 from evaluation.tasks.registry import task_named
@@ -118,9 +119,10 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     with ExitStack() as stack:
         writers: list[Writer] = []
         records = None
+        spending = Spending(request.max_cost, request.max_requests)
         if choice is not None:
             records = records_of(choice, request.records(data))
-            writers = open_writers(request, sides, progress.say)
+            writers = open_writers(request, sides, progress.say, spending)
             for writer in writers:
                 stack.callback(writer.close)
         plan = _plan(request, tasks, data, writers, progress)
@@ -136,10 +138,12 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         totals = _measure(engines, plan, folder, head, cases, progress)
         problems: Sequence[str] = ()
         if choice is not None and records is not None:
-            totals.add(_write(request, choice, records, writers, folder, progress))
+            totals.add(
+                _write(request, choice, records, writers, folder, progress, spending)
+            )
             problems = _score(choice, records, folder, head, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
-        if not totals.unanswered:
+        if not (totals.unanswered or totals.stopped):
             record_end(folder, _finished(head, totals, folder))
     return RunResult(folder=folder, totals=totals, problems=problems)
 
@@ -308,9 +312,6 @@ def _facts(request: RunRequest) -> dict[str, Json]:
             "samples": options.samples,
             "temperature": options.temperature,
             "budget": options.budget,
-            "prices": None
-            if options.prices is None
-            else [options.prices.prompt, options.prices.output],
         }
         for options in request.models
     ]
@@ -389,6 +390,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     writers: Sequence[Writer],
     folder: Path,
     progress: Progress,
+    spending: Spending,
 ) -> RunTotals:
     """Have models answer the records; responses are in the folder then."""
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
@@ -405,8 +407,12 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         if request.repairs:
             scorer = stack.enter_context(LiveScorer(choice))
         texts = _count_texts(records, writers)
+        served = any(writer.loaded.options.over_http for writer in writers)
+        for response in store.by_fingerprint.values() if served else ():
+            spending.pay(response.cost)
+        note = (lambda: str(spending)) if served else str
         advance = stack.enter_context(
-            progress.bar("Writing", texts, found=store.first_answers)
+            progress.bar("Writing", texts, store.first_answers, note)
         )
         questioner = Questioner(
             choice=choice,
@@ -420,6 +426,8 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         try:
             totals = questioner.ask_all(records.records, writers)
         finally:
+            if served:
+                progress.say(str(spending))
             record_parameters(folder, {it.label: it.discovered for it in writers})
         if all(writer.loaded.options.over_http for writer in writers):
             _check_answered(store, writers)

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.records import FREE, Message
-from evaluation.generation.text_generation import AUTO_BATCH, TextWriter
+from evaluation.generation.text_generation import AUTO_BATCH, TextWriter, TokenPrices
 from evaluation.models.base import Decoding, LanguageModel, RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.model_server import ModelServer
+from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.tokenizers import get_tokenizer
@@ -83,6 +84,14 @@ class LoadedModel:
                 say(f"batch=auto: {options.batch} texts at a time")
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
+        #: Of all its writers, in whatever way they ask.
+        self._backoff = SharedBackoff(options.patience)
+
+    @property
+    def prices(self) -> TokenPrices | None:
+        """What its tokens cost; None if that is not told."""
+        prices = self.options.prices
+        return prices if isinstance(prices, TokenPrices) else None
 
     @cached_property
     def tokenizer(self) -> TokenizerFiles:
@@ -129,13 +138,21 @@ class LoadedModel:
             "forced_as_paper": options.forced_as_paper,
             "batch": options.batch,
             "options": asdict(options.options),
-            "prices": asdict(options.prices) if options.prices else None,
+            "prices": asdict(prices) if (prices := self.prices) else None,
         }
 
-    def writer(self, engine: EngineUnderTest | ModelServer) -> TextWriter | None:
-        """Return what writes under an engine; None if that cannot be used here."""
+    def writer(
+        self, engine: EngineUnderTest | ModelServer, spending: Spending
+    ) -> TextWriter | None:
+        """Return what writes under an engine; None if that cannot be used here.
+
+        Args:
+            engine: The engine, or the server with the way to ask it.
+            spending: Counts what is asked of servers.
+        """
         if isinstance(engine, ModelServer):
-            return ServerWriter(engine, prices=self.options.prices, say=self._say)
+            account = Account(spending, self.prices)
+            return ServerWriter(engine, account, backoff=self._backoff, say=self._say)
         if engine.unavailable or self._model is None:
             return None
         from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
@@ -325,6 +342,7 @@ class Writer:
             "engine": self.label,
             "name": f"{self.model} {header['name']}",
             "model": self.loaded.header() if local else self.model,
+            "prices": asdict(prices) if (prices := self.loaded.prices) else None,
         }
 
     def count(self, text: str) -> int:
@@ -347,6 +365,7 @@ def open_writers(
     request: RunRequest,
     sides: Sequence[tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]],
     say: Callable[[str], None],
+    spending: Spending,
 ) -> list[Writer]:
     """Load the models of a request; return each under each of its engines.
 
@@ -361,7 +380,7 @@ def open_writers(
             Writer(
                 loaded=loaded,
                 engine=engine,
-                writer=loaded.writer(engine),
+                writer=loaded.writer(engine, spending),
                 named_by_model=request.suite is not None,
             )
             for engine in engines

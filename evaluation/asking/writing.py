@@ -23,6 +23,7 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
 )
+from evaluation.servers.pacing import SpendingLimit
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.plan import RunTotals
 from evaluation.walking.run_folder import AppendedLines, whole_lines
@@ -125,9 +126,13 @@ class Questioner:
             # What the first leaves behind, a server's prompt cache above all, is to
             # favour none of the others.
             turn = number % len(writers) if writers else 0
-            for writer in (*writers[turn:], *writers[:turn]):
-                if writer.label not in self.totals.unavailable:
-                    self._ask(group, writer)
+            try:
+                for writer in (*writers[turn:], *writers[:turn]):
+                    if writer.label not in self.totals.unavailable:
+                        self._ask(group, writer)
+            except SpendingLimit as limit:
+                self.totals.stopped = str(limit)
+                break
         return self.totals
 
     def _ask(self, records: Sequence[Record], writer: Writer) -> None:

@@ -25,7 +25,7 @@ from evaluation.commands.options import (
     split_settings,
 )
 from evaluation.commands.settings_help import with_settings
-from evaluation.commands.show_run import show_screen
+from evaluation.commands.show_run import say_unfinished, show_screen
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
@@ -205,13 +205,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             "busy, and in no figure; the same command asks again",
             style="yellow",
         )
-    if totals.unanswered:
-        say(
-            "the server was in trouble, so that "
-            f"{counted(totals.unanswered, 'text')} must be asked for again: the same "
-            "command does it",
-            style="yellow",
-        )
+    say_unfinished(totals, "text")
     if totals.reproducers:
         count = len(totals.reproducers)
         say(f"{counted(count, 'reproducer')} written to {folder}/reproducers")

@@ -157,6 +157,19 @@ class ModelGroup:
         str,
         typer.Option(help="auto is a GPU where there is one; cpu, cuda, cuda:1."),
     ] = "auto"
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="AMOUNT",
+            hidden=True,
+            help="Stop asking servers once the run's answers have cost so much.",
+        ),
+    ] = None
+    max_requests: Annotated[
+        int | None,
+        typer.Option(min=1, hidden=True, help="Send servers at most so many now."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +233,9 @@ class RunSettings(
     price: Annotated[
         str,
         Meta(
-            description="of a server's tokens, PROMPT/OUTPUT a million each; of "
-            "several models separated by commas"
+            description="of a server's tokens, PROMPT/OUTPUT a million each, or a "
+            "list of prices, FILE.toml; of several models separated by commas; empty: "
+            "the list of csbdata"
         ),
     ] = ""
     patience: Annotated[
@@ -432,6 +446,8 @@ def run_request(  # noqa: PLR0913 - groups of options
         run_dir=run_dir,
         models=model_options(models, settings, run_seconds),
         repairs=settings.repairs,
+        max_cost=models.max_cost,
+        max_requests=models.max_requests,
         **more,
     )
 
@@ -466,14 +482,14 @@ def parse_batch(text: str) -> int:
     return int(text)
 
 
-def parse_prices(text: str) -> TokenPrices | None:
-    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
+def parse_prices(text: str) -> TokenPrices | Path | None:
+    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each, or their file.
 
     Raises:
         BadConfiguration: the text is no such pair of numbers.
     """
-    if not text:
-        return None
+    if not text or text.endswith(".toml"):
+        return Path(text) if text else None
     first, _, second = text.partition("/")
     try:
         prices = TokenPrices(prompt=float(first), output=float(second))

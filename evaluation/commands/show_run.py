@@ -9,6 +9,7 @@ import typer
 
 from curation.system.terminal import height, say, say_command, with_more
 from curation.system.terminal import show as print_line
+from curation.system.words import counted
 from evaluation.reporting.printing import (
     ReportFormat,
     named_tables,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
+    from evaluation.walking.plan import RunTotals
 
 
 #: Lines of a list that people are shown; other formats have all.
@@ -165,3 +167,23 @@ def _head(run: RecordedRun) -> dict[str, UntypedJson]:
         "problems": list(run.problems),
         "lacks": gaps_of(run),
     }
+
+
+def say_unfinished(totals: RunTotals, noun: str) -> None:
+    """Say what servers must still be asked for, and how.
+
+    Args:
+        totals: The totals of the run.
+        noun: What they were asked for.
+    """
+    if totals.stopped:
+        say(
+            f"{totals.stopped}: the same command with a higher one goes on",
+            style="yellow",
+        )
+    if totals.unanswered:
+        say(
+            f"the server was in trouble, so that {counted(totals.unanswered, noun)} "
+            "must be asked for again: the same command does it",
+            style="yellow",
+        )

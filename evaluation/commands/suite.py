@@ -30,7 +30,7 @@ from evaluation.commands.options import (
     split_settings,
 )
 from evaluation.commands.settings_help import with_settings
-from evaluation.commands.show_run import show_screen
+from evaluation.commands.show_run import say_unfinished, show_screen
 from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -182,13 +182,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
         f"{counted(totals.ran, 'answer')} written now, {totals.reused:,} found there. "
         f"{result.folder}"
     )
-    if totals.unanswered:
-        say(
-            "the server was in trouble, so that "
-            f"{counted(totals.unanswered, 'answer')} must be asked for again: "
-            "the same command does it",
-            style="yellow",
-        )
+    say_unfinished(totals, "answer")
     say_command("Next", command("results", "compare", result.folder))
     _gate(result, gate)
 

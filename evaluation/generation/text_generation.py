@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
@@ -319,6 +320,20 @@ class TokenPrices:
 
     prompt: float
     output: float
+    #: The share of them that is paid for an answer of a batch.
+    batch: float = 1.0
+    #: Currency, date and source of a list; empty for prices that the user gave.
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no price.
+
+        Raises:
+            ValueError: one is below 0, or no number.
+        """
+        for price in (self.prompt, self.output, self.batch):
+            if not 0 <= price < inf:
+                raise ValueError(f"{price} is no price")
 
     def cost(self, prompt: int | None, output: int | None) -> float | None:
         """Return what a text of so many tokens costs; None if they are not known."""

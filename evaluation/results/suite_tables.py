@@ -12,12 +12,15 @@ from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import (
     Cell,
     ClusterRate,
+    MissingFigure,
     Rate,
     Table,
     quantile_cell,
 )
 from evaluation.results.suite_pairs import cluster_differences, pair_sides
 
+#: A server or a list of prices does not tell it.
+NOT_TOLD = MissingFigure("not told")
 #: The line over all groups.
 ALL = "all"
 _NS = 1e9
@@ -65,13 +68,12 @@ def standings(run: ScoredRun) -> Table:
         del failed[""]
         most = [f"{name} {count:,}" for name, count in failed.most_common(2)]
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
-        prices = [one.cost for one in responses if one.cost is not None]
         rows.append(
             {
                 "model": label,
                 "passed": rates[label],
                 "p against the first": adjusted.get(label),
-                "cost": sum(prices) if prices else None,
+                "cost": total_cost(one.cost for one in responses),
                 "p50": quantile_cell(times, 50.0),
                 "fails most": ", ".join(most),
             }
@@ -183,7 +185,7 @@ def costs(run: ScoredRun) -> Table:
     rows: list[dict[str, Cell]] = []
     for label, responses in run.by_label.items():
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
-        prices = [one.cost for one in responses if one.cost is not None]
+        cost = total_cost(one.cost for one in responses)
         rows.append(
             {
                 "model": label,
@@ -192,8 +194,10 @@ def costs(run: ScoredRun) -> Table:
                 "prompt tokens": _total(one.prompt_tokens for one in responses),
                 "output tokens": _total(one.output_tokens for one in responses),
                 "thinking": _total(one.reasoning_tokens for one in responses),
-                "cost": sum(prices) if prices else None,
-                "cost of 50": 50 * sum(prices) / len(prices) if prices else None,
+                "cost": cost,
+                "cost of 50": 50 * cost / len(responses)
+                if isinstance(cost, float)
+                else None,
             }
         )
     return Table.of_records(
@@ -203,6 +207,20 @@ def costs(run: ScoredRun) -> Table:
         "tokens of the output that were no answer, where they were counted.",
         name="costs",
     )
+
+
+def total_cost(costs: Iterable[float | None]) -> float | MissingFigure | None:
+    """Return a sum; None if no cost is known, and no figure if some are not.
+
+    Example:
+        >>> total_cost([0.5, 0.25]), str(total_cost([0.5, None])), total_cost([None])
+        (0.75, 'not told', None)
+    """
+    every = list(costs)
+    known = [cost for cost in every if cost is not None]
+    if len(known) < len(every):
+        return NOT_TOLD if known else None
+    return sum(known) if known else None
 
 
 def _total(figures: Iterable[float | None]) -> float | None:

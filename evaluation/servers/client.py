@@ -12,10 +12,10 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from threading import Lock, Thread
+from threading import Thread
 from time import perf_counter_ns
 from typing import Final
 
@@ -33,6 +33,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.retry import retry_after
+from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.provider import CHAT, Provider
 from evaluation.servers.responses import (
     BrokenStream,
@@ -46,86 +47,6 @@ from evaluation.servers.responses import (
     response_lines,
     response_pieces,
 )
-
-#: Seconds of the first pause; doubled after each further trouble without an answer.
-_FIRST_PAUSE: Final = 1.0
-_LONGEST_PAUSE: Final = 60.0
-
-
-class SharedBackoff:
-    """When the next request may be sent.
-
-    Example:
-        >>> backoff = SharedBackoff(minutes=10)
-        >>> sent = backoff.wait()
-        >>> backoff.again_after(sent, requested=2.0)  # HTTP 429, Retry-After: 2
-        True
-        >>> backoff.wait()  # doctest: +SKIP
-        >>> backoff.answered()
-    """
-
-    def __init__(
-        self,
-        minutes: float,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        """Prepare; nobody waits yet.
-
-        Args:
-            minutes: For how long a server may give no answer at all.
-            clock: Tells the time in seconds.
-            sleep: Waits so many seconds.
-        """
-        self._budget = minutes * 60
-        self._clock = clock
-        self._sleep = sleep
-        self._lock = Lock()
-        # When requests may go on, and when the last pause was begun.
-        self._until = self._begun = float("-inf")
-        #: When trouble began; None while the server answers.
-        self._since: float | None = None
-        self._pause = _FIRST_PAUSE
-
-    def wait(self) -> float:
-        """Wait until a request may be sent; return the moment at which that was."""
-        while True:
-            with self._lock:
-                now = self._clock()
-                remaining = self._until - now
-            if remaining <= 0:
-                return now
-            self._sleep(remaining)
-
-    def answered(self) -> None:
-        """Note that the server answers: later trouble is a new one."""
-        with self._lock:
-            self._since = None
-            self._pause = _FIRST_PAUSE
-
-    def again_after(self, sent: float, requested: float = 0.0) -> bool:
-        """Have all requests wait; return whether there is time to ask again.
-
-        Args:
-            sent: What `wait` returned for the request that met the trouble.
-            requested: Seconds that the server wants to be left alone (`Retry-After`).
-        """
-        with self._lock:
-            now = self._clock()
-            if self._since is None:
-                self._since = now
-            # A request that was under way when others began to wait tells nothing new.
-            pause = self._pause if sent >= self._begun else 0.0
-            until = max(self._until, now + max(pause, requested))
-            if until - self._since > self._budget:
-                return False
-            if pause:
-                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-                self._begun = now
-            self._until = until
-            return True
-
 
 _CONNECT_SECONDS: Final = 10.0
 #: What may happen where an object was to be read.
@@ -221,10 +142,20 @@ class ServerClient:
     """A connection to one server."""
 
     def __init__(
-        self, connection: ServerConnection, backoff: SharedBackoff | None = None
+        self,
+        connection: ServerConnection,
+        backoff: SharedBackoff | None = None,
+        account: Account | None = None,
     ) -> None:
-        """Prepare; nothing is sent yet."""
+        """Prepare; nothing is sent yet.
+
+        Args:
+            connection: Server and model.
+            backoff: That of all who ask them.
+            account: Pays for answers.
+        """
         self._connection = connection
+        self._account = account or Account(Spending())
         self._backoff = backoff or SharedBackoff(connection.limits.patience)
         self._session = requests.Session()
         # One connection for each text that is asked for at the same time is kept.
@@ -287,11 +218,14 @@ class ServerClient:
             return None
         return answer if isinstance(answer, dict) else None
 
-    def ask(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
+    def ask(
+        self, body: Mapping[str, Json], budget: int = 0
+    ) -> tuple[ServerAnswer, int]:
         """Ask for one text; retry while the server is in trouble.
 
         Args:
             body: The request.
+            budget: Most tokens of the text.
 
         Returns:
             The answer, and the moment at which the try that gave it began
@@ -304,13 +238,14 @@ class ServerClient:
             NotPermitted: the key is missing or wrong (exit 77).
             NoInput: the server has no such model (exit 66).
             Unavailable: the account is exhausted (exit 69).
+            SpendingLimit: the run may not ask for more.
         """
         begun = time.monotonic()
         tries = 0
         while True:
             sent = self._backoff.wait()
             try:
-                answer = self._ask_once(body)
+                answer = self._ask_once(body, budget)
             except _TryAgain as trouble:
                 tries += not trouble.told_to_wait
                 seconds = time.monotonic() - begun
@@ -346,15 +281,23 @@ class ServerClient:
         except _TryAgain as trouble:
             raise RetriesExhausted(str(trouble)) from None
 
-    def _ask_once(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
+    def _ask_once(
+        self, body: Mapping[str, Json], budget: int = 0
+    ) -> tuple[ServerAnswer, int]:
         connection = self._connection
         provider, seconds = connection.provider, connection.limits.seconds
         limit = time.monotonic() + seconds
         answer = ServerAnswer()
+        headers: Mapping[str, str] = {}
+        # Whether there is something to pay: a text has begun, or may have.
+        owed = False
+        self._account.spending.send()
         start = perf_counter_ns()
         try:
             path = provider.path.format(model=connection.model)
             with self._posted(connection.base + path, body, seconds) as response:
+                headers = response.headers
+                owed = response.ok
                 self._check_status(response)
                 lines = response_lines(response, limit)
                 read_stream(lines, answer, provider.read, bare=provider.bare)
@@ -364,11 +307,17 @@ class ServerClient:
         except requests.ConnectTimeout:
             raise _TryAgain("no connection in time") from None
         except (TooLate, requests.Timeout, ReadTimeoutError):
+            owed = True
             raise DeadlinePassed(answer, start) from None
         except (requests.RequestException, HTTPError) as error:
             # Its text may repeat the address; its kind says enough.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
         finally:
+            self._backoff.told(headers, answer.tokens)
+            if owed:
+                sent = len(json.dumps(body))
+                told = answer.prompt_tokens, answer.output_tokens
+                self._account.pay(*told, sent=sent, budget=budget)
             for part in ("text", "reasoning", "refusal", "finish"):
                 setattr(answer, part, self._hide(getattr(answer, part)))
         return answer, start

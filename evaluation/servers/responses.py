@@ -84,6 +84,11 @@ class ServerAnswer:
         )
 
     @property
+    def tokens(self) -> int:
+        """All tokens that the server counted; 0 where it did not say."""
+        return (self.prompt_tokens or 0) + (self.output_tokens or 0)
+
+    @property
     def begun(self) -> bool:
         """Whether the model has written anything, be it a thought or a refusal."""
         return bool(self.text or self.reasoning or self.refusal)

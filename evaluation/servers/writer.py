@@ -22,6 +22,7 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
 )
+from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.responses import RefusalCause, ServerAnswer
 
@@ -73,6 +74,8 @@ class AskedText:
             pieces=0,
             adapted=self.schema.text if self.schema.edits else "",
             edits=self.schema.edits,
+            # What no model has read costs nothing.
+            cost=0.0 if self.prices and ending is not TextEnding.MODEL else None,
         )
 
     def refused(
@@ -167,16 +170,17 @@ class ServerWriter:
     def __init__(
         self,
         server: ModelServer,
+        account: Account | None = None,
         *,
-        prices: TokenPrices | None = None,
         client: ServerClient | None = None,
+        backoff: SharedBackoff | None = None,
         say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet."""
         self._server = server
         self._adapter = server.adapter
-        self._client = client or ServerClient(server.connection)
-        self._prices = prices
+        self._account = account or Account(Spending())
+        self._client = client or ServerClient(server.connection, backoff, self._account)
         self._say = say
         self.parameters = Parameters(server.connection.provider.parameters)
         #: Words of refusals before the first answer; None after it.
@@ -200,16 +204,23 @@ class ServerWriter:
             NoInput: the server has no such model (exit 66).
             Unavailable: the account is exhausted, or the first requests are all
                 refused for the same reason (exit 69).
+            SpendingLimit: the run may not ask for more.
+
+        Texts under way at that moment have ended when it is raised.
         """
         with ThreadPoolExecutor(len(requests) or 1) as pool:
             futures = [pool.submit(self._write_one, request) for request in requests]
             places = {future: place for place, future in enumerate(futures)}
             for future in as_completed(futures):
-                on_end(places[future], future.result())
+                # What has come is paid for, whatever ends the run.
+                if future.exception() is None:
+                    on_end(places[future], future.result())
             return [future.result() for future in futures]
 
     def _write_one(self, request: GenerationRequest) -> Generation:
-        text = AskedText(request, self._adapter.of(request.record), self._prices)
+        text = AskedText(
+            request, self._adapter.of(request.record), self._account.prices
+        )
         if text.schema.refusal:
             return text.undeclared()
         try:
@@ -231,7 +242,7 @@ class ServerWriter:
             body = self._server.request(request, schema)
             body = self.parameters.apply(body)
             try:
-                return self._client.ask(body)
+                return self._client.ask(body, request.budget)
             except RequestRefused as refused:
                 change = self.parameters.learn(body, refused.words)
                 if change is None:

@@ -55,6 +55,8 @@ class RunTotals:
     #: Of these, texts for which a server in trouble gave no answer: their rows are
     #: there, and the next run asks again.
     unanswered: int = 0
+    #: The limit at which nothing more was asked for; empty if there was none.
+    stopped: str = ""
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
     reproducers: list[Path] = field(default_factory=list)
@@ -66,4 +68,5 @@ class RunTotals:
         self.disturbed += other.disturbed
         self.undecided += other.undecided
         self.unanswered += other.unanswered
+        self.stopped = other.stopped or self.stopped
         self.unavailable.update(other.unavailable)

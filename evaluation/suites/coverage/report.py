@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from evaluation.generation.text_generation import DecidedApart, Generation
+from evaluation.generation.text_generation import DecidedApart
 from evaluation.reporting.bootstrap import share_difference
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
@@ -18,6 +18,7 @@ from evaluation.reporting.tables import (
     Shift,
     Table,
 )
+from evaluation.results.suite_tables import NOT_TOLD, total_cost
 from evaluation.suites.coverage.efficiency import spread, tokens
 from evaluation.suites.coverage.judgement import TextClass, TextVerdict
 from evaluation.suites.coverage.texts import (
@@ -200,7 +201,8 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                 ),
                 "with a thought": sum(bool(text.reasoning) for text in written),
                 "undecided": undecided,
-                "cost": _cost(written),
+                "cost": total_cost(text.cost for text in written)
+                or (NOT_TOLD if any(text.pieces for text in written) else None),
             }
         )
     return Table.of_records("Outputs", rows, _OUTPUT_NOTE, "outputs")
@@ -223,11 +225,6 @@ def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
     if not counts:
         return None
     return Rate.total(Rate(forced, of) for forced, of in counts.values())
-
-
-def _cost(written: Sequence[Generation]) -> float | None:
-    costs = [generation.cost for generation in written if generation.cost is not None]
-    return sum(costs) if costs else None
 
 
 def share_of_texts(

@@ -53,9 +53,13 @@ class _Watched(Quiet):
 
     @contextmanager
     def bar(
-        self, title: str, total: int, found: int = 0
+        self,
+        title: str,
+        total: int,
+        found: int = 0,
+        note: Callable[[], str] = str,
     ) -> Iterator[Callable[[int], None]]:
-        del title, found
+        del title, found, note
         self.done, self.total = 0, total
 
         def advance(steps: int) -> None:

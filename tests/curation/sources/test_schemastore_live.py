@@ -60,6 +60,7 @@ class Counting(Quiet):
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,
         found: int = 0,  # noqa: ARG002 (the protocol's)
+        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
     ) -> Iterator[Callable[[int], None]]:
         """Remember the total."""
         self.totals.append(total)

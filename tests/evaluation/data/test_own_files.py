@@ -249,6 +249,7 @@ class _Stopping(Quiet):
         title: str,  # noqa: ARG002 (the protocol's)
         total: int,  # noqa: ARG002 (the protocol's)
         found: int = 0,  # noqa: ARG002 (the protocol's)
+        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
     ) -> Iterator[Callable[[int], None]]:
         made: list[int] = []
 

@@ -21,9 +21,9 @@ from evaluation.servers.client import (
     RetriesExhausted,
     ServerClient,
     ServerConnection,
-    SharedBackoff,
     split_address,
 )
+from evaluation.servers.pacing import SharedBackoff
 from evaluation.servers.provider import CHAT
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 

@@ -23,6 +23,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
+from evaluation.servers.pacing import Account, Spending
 from evaluation.servers.writer import ServerWriter
 from tests.evaluation.servers.flaky_proxy import flaky_proxy
 from tests.evaluation.small_model import small_model
@@ -95,7 +96,9 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     base, model = served
     connection = ServerConnection(base=f"{base}/v1", model=model, limits=_LIMITS)
     (participant,) = server_participants(connection, ["none"])
-    writer = ServerWriter(participant, prices=TokenPrices(prompt=1.0, output=2.0))
+    writer = ServerWriter(
+        participant, Account(Spending(), TokenPrices(prompt=1.0, output=2.0))
+    )
     made = writer.write([_asked("one"), _asked("two"), _asked("three")])
     writer.close()
     assert [each.id for each in made] == ["one", "two", "three"]

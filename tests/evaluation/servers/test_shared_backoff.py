@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.client import SharedBackoff
+from evaluation.servers.pacing import SharedBackoff
 
 
 class Clock:

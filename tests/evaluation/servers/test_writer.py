@@ -16,9 +16,9 @@ from evaluation.servers.client import (
     RequestLimits,
     ServerClient,
     ServerConnection,
-    SharedBackoff,
 )
 from evaluation.servers.model_server import server_participants
+from evaluation.servers.pacing import SharedBackoff
 from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge

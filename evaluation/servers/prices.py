@@ -1,0 +1,75 @@
+"""Prices of models behind servers, from a dated list that a user can replace."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from curation.system.errors import BadData, NoInput
+from curation.system.user_files import refuse_large
+from evaluation.generation.text_generation import TokenPrices
+
+if TYPE_CHECKING:
+    from evaluation.servers.client import ServerConnection
+
+#: The list that comes with csbdata.
+_LIST: Final = Path(__file__).with_name("prices.toml")
+#: What vendors put behind a model's name: the day of a version.
+_DATED: Final = re.compile(r"-(?:[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2}|latest)\Z")
+
+
+class _HostPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    #: Of a million tokens of a prompt and of an answer, by model.
+    models: dict[str, tuple[float, float]]
+    #: The share that is paid for an answer of a batch.
+    batch: float = 1.0
+
+
+class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    date: str
+    source: str
+    currency: str
+    #: By the name of the host that is asked.
+    hosts: dict[str, _HostPrices]
+
+
+def prices_of(
+    prices: TokenPrices | Path | None, connection: ServerConnection
+) -> TokenPrices | None:
+    """Return the prices of a model behind a server; None if they are not told.
+
+    Args:
+        prices: The prices themselves, or a list; None for our own list.
+        connection: The server and its model.
+
+    Raises:
+        NoInput: there is no such file.
+        BadData: it is no list of prices.
+    """
+    if isinstance(prices, TokenPrices):
+        return prices
+    path = prices or _LIST
+    try:
+        tables = tomllib.loads(refuse_large(path).read_text("utf-8"))
+        own = msgspec.convert(tables, _PriceList)
+        host = own.hosts.get(urlsplit(connection.base).hostname or "")
+        models = host.models if host else {}
+        name = connection.model
+        found = models.get(name) or models.get(_DATED.sub("", name))
+        if host is None or found is None:
+            return None
+        return TokenPrices(
+            prompt=found[0],
+            output=found[1],
+            batch=host.batch,
+            source=f"{own.currency}, {own.date}, {own.source}",
+        )
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"no list of prices: {error}", str(path)) from error
