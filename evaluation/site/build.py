@@ -1,0 +1,49 @@
+"""Build the site of an edition: the pages of every module, and the edition's files."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from curation.system.atomic_files import atomic_write_bytes
+from evaluation.results.edition import INDEX, ROWS
+from evaluation.site import front
+from evaluation.site.rendering import static_text
+from evaluation.site.site import Page, open_site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from evaluation.site.site import Site
+
+#: The modules of pages.
+_MODULES: Final = (front,)
+_SCRIPTS: Final = ("site.js",)
+
+
+def build_site(results: Path, data: Path | None, out: Path) -> list[Page]:
+    """Write the site of an edition into a folder; return its files.
+
+    Raises:
+        NoInput: the edition or the dataset is not there.
+        BadData: a file of them cannot be read.
+        BadConfiguration: the edition was measured on another dataset.
+        CannotCreate: the folder cannot be written.
+    """
+    site = open_site(results, data)
+    written = []
+    for page in chain(*(module.pages(site) for module in _MODULES), _files(site)):
+        atomic_write_bytes(out / page.path, page.content)
+        written.append(Page(path=page.path, content=b""))
+    return written
+
+
+def _files(site: Site) -> Iterator[Page]:
+    """Yield the scripts, and the edition's own files under `results/`."""
+    for name in _SCRIPTS:
+        yield Page(path=name, content=static_text(name).encode())
+    own = [ROWS, INDEX, *(entry.file for entry in site.index.engines)]
+    for name in own:
+        path = site.folder / name
+        yield Page(path=f"results/{name}", content=path.read_bytes())

@@ -1,0 +1,61 @@
+"""The first page: which engine to take, on the records that all were asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evaluation.results.edition import Times, all_asked_table
+from evaluation.site.classes import Class, rates_of
+from evaluation.site.drawings import stacked_bar
+from evaluation.site.rendering import render
+from evaluation.tasks.masks import NAME as MASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.site.site import Page, Site
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the first page."""
+    own = {
+        engine: [
+            line
+            for line in site.by_task[engine, MASKS]
+            if (line["config"], line["id"]) in site.common
+        ]
+        for engine in site.engines
+        if (engine, MASKS) in site.by_task
+    }
+    compiled = [
+        {(line["config"], line["id"]) for line in lines if line["compiled"]}
+        for lines in own.values()
+    ]
+    by_all = set.intersection(*compiled) if compiled else set()
+    matrix: list[dict[str, Any]] = []
+    for engine, lines in own.items():
+        rates = rates_of(lines)
+        timed = [line for line in lines if (line["config"], line["id"]) in by_all]
+        matrix.append(
+            {
+                "engine": engine,
+                "rates": rates,
+                "bar": stacked_bar(rates),
+                "times": [
+                    Times.of_rows(timed, name) for name in ("compile_ns", "between_ns")
+                ],
+            }
+        )
+    matrix.sort(key=lambda row: -row["rates"][Class.RIGHT].count)
+    yield render(
+        "index.html",
+        "front",
+        site=site,
+        title="Which engine enforces a JSON Schema?",
+        matrix=matrix,
+        classes=[
+            each for each in Class if any(row["rates"][each].count for row in matrix)
+        ],
+        timed=len(by_all),
+        table=all_asked_table(site.index),
+    )

@@ -1,0 +1,125 @@
+"""Render templates to pages: foreign text escaped, scripts and styles by digest alone.
+
+Everything that a record or an engine says is text: `{{ }}` escapes markup, and makes
+control characters and marks that reorder text visible.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from curation.system.escaping import safe, safe_lines
+from curation.system.words import counted
+from evaluation.reporting.tables import Cell, text_of
+from evaluation.site.site import Page
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+#: Nothing is fetched but the site's own scripts; no text can become one.
+_POLICY: Final = (
+    "default-src 'none'; style-src 'sha256-{style}'; script-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'"
+)
+#: Spaces inside a figure; a line may end before what is in brackets.
+_INNER: Final = re.compile(r" (?![\[(])")
+_SLUG: Final = re.compile(r"[^A-Za-z0-9$@._-]+")
+_LONGEST_SLUG: Final = 60
+
+
+def render(path: str, template: str, **values: object) -> Page:
+    """Return the page of a template.
+
+    Args:
+        path: Of the page; its depth decides the addresses of all others.
+        template: Its name without the ending.
+        values: What the template asks for, at least `site` and `title`.
+
+    Raises:
+        jinja2.UndefinedError: the template asks for what is not there.
+    """
+    style = static_text("site.css")
+    policy = _POLICY.format(style=b64encode(sha256(style.encode()).digest()).decode())
+    text = _environment().get_template(f"{template}.html.jinja")
+    content = text.render(
+        root="../" * path.count("/"),
+        style=Markup(style),  # noqa: S704 - our own file
+        policy=policy,
+        **values,
+    )
+    return Page(path=path, content=content.encode())
+
+
+def static_text(name: str) -> str:
+    """Return a file of `static/`."""
+    loader = PackageLoader("evaluation.site", "static")
+    return loader.get_source(_environment(), name)[0]
+
+
+def data_script(path: str, name: str, value: UntypedJson) -> Page:
+    """Return a script that calls `csbdata.data(name, text)`; `data.js` reads the text.
+
+    The text is base64 of gzip of JSON, the same bytes each time.
+    """
+    packed = gzip.compress(msgspec.json.encode(value), mtime=0)
+    text = f'csbdata.data("{slug(name)}", "{b64encode(packed).decode()}");\n'
+    return Page(path=path, content=text.encode())
+
+
+def slug(name: str) -> str:
+    """Return a name as part of an address and of a file's name, unique for the name."""
+    plain = _SLUG.sub("-", name)
+    if plain in {name, name.replace(" ", "-")} and len(plain) <= _LONGEST_SLUG:
+        return plain
+    return f"{plain[:_LONGEST_SLUG]}-{sha256(name.encode()).hexdigest()[:8]}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("evaluation.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+    )
+    environment.filters |= {
+        "counted": counted,
+        "figure": figure,
+        "side": _side,
+        "lines": _lines,
+        "slug": slug,
+    }
+    return environment
+
+
+def _visible(value: object) -> object:
+    return (
+        safe(value) if isinstance(value, str) and type(value) is not Markup else value
+    )
+
+
+def figure(cell: Cell) -> str:
+    """Return a cell of a table as the terminal shows it, with unbroken figures."""
+    text = safe(text_of(cell))
+    return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
+
+
+def _side(cell: Cell) -> str:
+    """Return the class of a cell: figures stand to the right."""
+    return "text" if cell is None or isinstance(cell, str) else "figure"
+
+
+def _lines(text: str) -> Markup:
+    """Return text of several lines, their ends kept."""
+    return escape(safe_lines(text))

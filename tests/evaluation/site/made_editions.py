@@ -1,0 +1,104 @@
+"""Editions and datasets made up for the site's tests: small, and hostile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+import polars as pl
+
+from evaluation.results.edition import (
+    COLUMNS,
+    INDEX,
+    ROWS,
+    TASKS,
+    EngineEntry,
+    EngineResults,
+    Line,
+    TaskFigures,
+    common_records,
+    read_engine,
+    read_index,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PUBLISHED: Final = Path(__file__).parents[3] / "results" / "2026.11"
+#: Markup, quotes, a terminal's sequence, a mark that turns text around, a long run.
+EVIL: Final = "<script>alert(1)</script>\"'</pre>{{ 7*7 }}\x1b[2J\u202e" + "A" * 200
+
+
+def line(
+    engine: str, id_: str, outcome: str = "passed", **columns: str | int | None
+) -> Line:
+    """Return a line of task masks, or of another with `task`."""
+    taken = outcome not in {"compile_error", "crash"}
+    return {
+        **dict.fromkeys(COLUMNS),
+        "engine": engine,
+        "task": "masks",
+        "config": "Github_easy",
+        "id": id_,
+        "outcome": outcome,
+        "compiled": taken,
+        "passed": outcome == "passed",
+        "phase": "" if taken else "compile",
+        "valid": 2,
+        "valid_accepted": 2,
+        "invalid": 3,
+        "invalid_blocked": 3,
+        "respelled": 0,
+        "respelled_accepted": 0,
+        "wrong": "",
+        "why": "",
+        "compile_ns": 1_000_000,
+        "between_ns": 9_000 if taken else None,
+        "quiet": True,
+        "weight": 1.0,
+        "message": "" if taken else "abc",
+        "case": f"{engine}{id_}",
+        **columns,
+    }
+
+
+def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Path:
+    """Write an edition of these lines, with the conditions of the published one."""
+    index = read_index(_PUBLISHED)
+    engines, common = [], common_records(lines)
+    for number, engine in enumerate(sorted({line["engine"] for line in lines})):
+        own = [line for line in lines if line["engine"] == engine]
+        tasks: dict[str, TaskFigures | Literal["not run"]] = {}
+        for task in TASKS:
+            rows = [line for line in own if line["task"] == task]
+            tasks[task] = TaskFigures.of_rows(rows) if rows else "not run"
+        file = f"engines/{number}.json"
+        masks = [
+            line
+            for line in own
+            if (line["config"], line["id"]) in common and line["task"] == "masks"
+        ]
+        entry = EngineEntry(
+            engine=engine, file=file, tasks=tasks, common=TaskFigures.of_rows(masks)
+        )
+        engines.append(entry)
+        figures = msgspec.structs.replace(
+            read_engine(_PUBLISHED / index.engines[0].file),
+            engine=engine, name=engine, spec=engine, tasks=tasks,
+        )  # fmt: skip
+        _write(folder / file, figures)
+    dataset = msgspec.structs.replace(index.dataset, content=content)
+    index = msgspec.structs.replace(
+        index, edition="tiny", engines=engines, pairs=[], dataset=dataset
+    )
+    _write(folder / INDEX, index)
+    schema = {name: kind for name, (kind, _) in COLUMNS.items()}
+    pl.DataFrame(list(lines), schema=schema).write_parquet(folder / ROWS)
+    return folder
+
+
+def _write(path: Path, value: EngineResults | object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(msgspec.to_builtins(value)))
