@@ -18,7 +18,6 @@ from curation.checking.messages import ACCEPTS, GIVES_UP
 from curation.checking.schema_check import LARGE, SchemaChecker
 from curation.commands.check import check
 from curation.system.errors import BadConfiguration, CsbdataError, NoInput
-from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 
