@@ -28,6 +28,9 @@ EXPECTED = (
     # The package index or the Hub does not answer, or has no such file.
     r"csbdata eval .*fetches it",
     r"pip cannot install",
+    # A browser, and what drives it.
+    r"(node|npm|chromium) is not installed",
+    r"npm cannot install",
     # Engines that the development environment leaves to environments of their own.
     r"csbdata engines add ",
     r"pip install 'csbdata\[",

@@ -78,7 +78,7 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 what += f" (not {_listed([_quoted(it) for it in rule.values])})"
             if rule.most is not None:
                 what += f" (over {rule.most:,})"
-            sentence = f"{what} is {_DONE[rule.effect]}"
+            sentence = f"{what} is {DONE[rule.effect]}"
             yield Found((*place.tokens, name), name, sentence)
 
 
@@ -86,7 +86,7 @@ def _exceeds(value: Json, most: int) -> bool:
     return is_number(value) and value > most
 
 
-_DONE: Final = {
+DONE: Final = {
     Effect.REFUSED: "refused",
     Effect.LIMITED: "over the limit",
     Effect.IGNORED: "ignored",
@@ -99,7 +99,7 @@ def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         for name in place.keywords:
             if name in KNOWN_KEYWORDS and name not in quiet:
-                sentence = f"`{shortened(name, _SHOWN)}` is {_DONE[rule.effect]}"
+                sentence = f"`{shortened(name, _SHOWN)}` is {DONE[rule.effect]}"
                 yield Found((*place.tokens, name), name, sentence)
 
 
@@ -115,7 +115,7 @@ def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for name in rule.names:
         if name in scan.document.root.keywords:
-            sentence = f"`{name}` at the root is {_DONE[rule.effect]}"
+            sentence = f"`{name}` at the root is {DONE[rule.effect]}"
             yield Found((name,), name, sentence)
 
 
@@ -123,7 +123,7 @@ def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         is_switch = place.tokens[-1:] == ("additionalProperties",)
         if isinstance(place.schema, bool) and not is_switch:
-            sentence = f"a boolean for a schema is {_DONE[rule.effect]}"
+            sentence = f"a boolean for a schema is {DONE[rule.effect]}"
             yield Found(place.tokens, "", sentence)
 
 
@@ -133,14 +133,14 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             ("type", *rule.names)
         ):
             words = _listed([f"`{name}`" for name in ("type", *rule.names)])
-            sentence = f"a schema with none of {words} is {_DONE[rule.effect]}"
+            sentence = f"a schema with none of {words} is {DONE[rule.effect]}"
             yield Found(place.tokens, "type", sentence)
 
 
 def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if isinstance(place.keywords.get("type"), list):
-            sentence = f"a list of types is {_DONE[rule.effect]}"
+            sentence = f"a list of types is {DONE[rule.effect]}"
             yield Found((*place.tokens, "type"), "type", sentence)
 
 
@@ -164,7 +164,7 @@ def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if name not in names:
                 tokens = (*place.tokens, "properties", name)
                 own = f"property {_quoted(name)} is not in `required`"
-                yield Found(tokens, "required", f"{own}: {_DONE[rule.effect]}")
+                yield Found(tokens, "required", f"{own}: {DONE[rule.effect]}")
 
 
 def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -173,20 +173,20 @@ def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if isinstance(name, str) and name not in properties_of(place.keywords):
                 own = f"required {_quoted(name)} is not in `properties`"
                 tokens = (*place.tokens, "required")
-                yield Found(tokens, "required", f"{own}: {_DONE[rule.effect]}")
+                yield Found(tokens, "required", f"{own}: {DONE[rule.effect]}")
 
 
 def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if isinstance(place.keywords.get("items"), list):
-            sentence = f"a list of schemas in `items` is {_DONE[rule.effect]}"
+            sentence = f"a list of schemas in `items` is {DONE[rule.effect]}"
             yield Found((*place.tokens, "items"), "items", sentence)
 
 
 def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if "array" in types_of(place.keywords) and "items" not in place.keywords:
-            sentence = f"an array without `items` is {_DONE[rule.effect]}"
+            sentence = f"an array without `items` is {DONE[rule.effect]}"
             yield Found(place.tokens, "items", sentence)
 
 
@@ -196,7 +196,7 @@ def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         value = place.keywords.get("format")
         known = not isinstance(value, str) or value in taken
         if not known and is_of_types(place.keywords, rule.types):
-            sentence = f"format {_quoted(value)} is {_DONE[rule.effect]}"
+            sentence = f"format {_quoted(value)} is {DONE[rule.effect]}"
             yield Found((*place.tokens, "format"), "format", sentence)
 
 
@@ -208,7 +208,7 @@ def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if types:
                 sentence = f"{_listed(sorted(types))} in `{keyword}`"
                 tokens = (*place.tokens, keyword)
-                yield Found(tokens, keyword, f"{sentence}: {_DONE[rule.effect]}")
+                yield Found(tokens, keyword, f"{sentence}: {DONE[rule.effect]}")
 
 
 def _json_type(value: Json) -> str:
@@ -218,10 +218,10 @@ def _json_type(value: Json) -> str:
 
 #: Inside `[...]` only escapes are looked at.
 _CLASS: Final = r"\[(?:\\.|[^\]\\])*\]"
-_OUTSIDE: Final = re.compile(rf"{_CLASS}|\\[^bBkpP1-9dDwWsS]", re.DOTALL)
+OUTSIDE: Final = re.compile(rf"{_CLASS}|\\[^bBkpP1-9dDwWsS]", re.DOTALL)
 #: What a pattern may use, by the text that is left of it without classes and literal
 #: escapes; `anchors` and `class-escape` look at the whole.
-_FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
+FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
     "lookaround": re.compile(r"\(\?<?[=!]"),
     "back-reference": re.compile(r"\\[1-9]|\\k<"),
     "word-boundary": re.compile(r"\\[bB]"),
@@ -234,7 +234,7 @@ _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
     "class-escape": lambda text: re.search(r"\\[dDwWsS]", text) is not None,
 }
-PATTERN_FEATURES: Final = (*_FEATURES, *_WHOLE)
+PATTERN_FEATURES: Final = (*FEATURES, *_WHOLE)
 
 
 def features_of(text: str) -> tuple[str, ...]:
@@ -244,8 +244,8 @@ def features_of(text: str) -> tuple[str, ...]:
         >>> features_of(r"\d+(?=x)")
         ('lookaround', 'unanchored', 'class-escape')
     """
-    bare = _OUTSIDE.sub("_", text)
-    inside = [name for name, mark in _FEATURES.items() if mark.search(bare)]
+    bare = OUTSIDE.sub("_", text)
+    inside = [name for name, mark in FEATURES.items() if mark.search(bare)]
     return (*inside, *(name for name, has in _WHOLE.items() if has(text)))
 
 
@@ -257,7 +257,7 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if used:
                 sentence = f"pattern {_quoted(text)} ({_listed(used)})"
                 tokens = (*place.tokens, "pattern")
-                yield Found(tokens, "pattern", f"{sentence}: {_DONE[rule.effect]}")
+                yield Found(tokens, "pattern", f"{sentence}: {DONE[rule.effect]}")
 
 
 def _references(
@@ -265,7 +265,7 @@ def _references(
 ) -> Iterator[Found]:
     for reference in scan.references:
         if has(reference):
-            sentence = f"{_quoted(reference.text)} {what}: {_DONE[rule.effect]}"
+            sentence = f"{_quoted(reference.text)} {what}: {DONE[rule.effect]}"
             tokens = (*reference.tokens, reference.keyword)
             yield Found(tokens, reference.keyword, sentence)
 
@@ -337,7 +337,7 @@ def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for tokens in scan.document.scanned.inner_resources:
         keyword = scan.document.dialect.id_keyword
-        sentence = f"`{keyword}` inside the schema is {_DONE[rule.effect]}"
+        sentence = f"`{keyword}` inside the schema is {DONE[rule.effect]}"
         yield Found((*tokens, keyword), keyword, sentence)
 
 
@@ -349,12 +349,12 @@ def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if name != reference.keyword and name not in taken:
                 sentence = f"`{name}` beside `{reference.keyword}`"
                 tokens = (*reference.tokens, name)
-                yield Found(tokens, name, f"{sentence} is {_DONE[rule.effect]}")
+                yield Found(tokens, name, f"{sentence} is {DONE[rule.effect]}")
 
 
 def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
     """Yield what is over a rule's limit in some schemas together, if anything is."""
-    noun, count = _COUNTS[rule.check]
+    noun, count = COUNTS[rule.check]
     number, most = sum(map(count, scans)), rule.most or 0
     if number > most:
         whole = " in one request" if rule.scope is Scope.REQUEST else ""
@@ -420,7 +420,7 @@ def _enum_count(scan: Scan) -> int:
 
 
 #: What is counted: the noun, and the number in one schema.
-_COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
+COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "depth": ("levels of objects and arrays", lambda scan: scan.depth),
     "properties": (
         "properties",
@@ -459,5 +459,5 @@ CHECKS: Final[Mapping[str, _Check]] = {
     "beside-reference": _beside_reference,
     "nested-identifier": _nested_identifier,
     "long-enum": _long_enum,
-    **dict.fromkeys(_COUNTS, _limit),
+    **dict.fromkeys(COUNTS, _limit),
 }

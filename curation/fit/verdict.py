@@ -112,9 +112,14 @@ def untold_keywords(schema: Json, profile: Profile) -> tuple[str, ...]:
     scan = scan_of(SameObject(schema))
     if scan is None or not profile.taken:
         return ()
-    told = {name for rule in profile.rules for name in _keywords_of(rule)}
     used = {name for place in scan.places for name in place.keywords}
-    return tuple(sorted((used & KNOWN_KEYWORDS) - told - QUIET - set(profile.taken)))
+    return tuple(sorted((used & KNOWN_KEYWORDS) - told_keywords(profile)))
+
+
+def told_keywords(profile: Profile) -> frozenset[str]:
+    """Return the keywords of which a source tells something, annotations with them."""
+    told = {name for rule in profile.rules for name in _keywords_of(rule)}
+    return QUIET | told | set(profile.taken)
 
 
 def _keywords_of(rule: ProfileRule) -> tuple[str, ...]:

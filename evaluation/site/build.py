@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.atomic_files import atomic_write_bytes
 from evaluation.results.edition import INDEX, ROWS
-from evaluation.site import front
-from evaluation.site.rendering import static_text
+from evaluation.site import front, pairs, query, schema
+from evaluation.site.rendering import script_names, static_text
 from evaluation.site.site import Page, open_site
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from evaluation.site.site import Site
 
 #: The modules of pages.
-_MODULES: Final = (front,)
-_SCRIPTS: Final = ("site.js",)
+_MODULES: Final = (front, pairs, query, schema)
 
 
 def build_site(results: Path, data: Path | None, out: Path) -> list[Page]:
@@ -41,7 +40,7 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[Page]:
 
 def _files(site: Site) -> Iterator[Page]:
     """Yield the scripts, and the edition's own files under `results/`."""
-    for name in _SCRIPTS:
+    for name in script_names():
         yield Page(path=name, content=static_text(name).encode())
     own = [ROWS, INDEX, *(entry.file for entry in site.index.engines)]
     for name in own:

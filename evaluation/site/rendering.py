@@ -65,6 +65,12 @@ def static_text(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
+def script_names() -> list[str]:
+    """Return the names of the scripts in `static/`, sorted."""
+    loader = PackageLoader("evaluation.site", "static")
+    return [name for name in loader.list_templates() if name.endswith(".js")]
+
+
 def data_script(path: str, name: str, value: UntypedJson) -> Page:
     """Return a script that calls `csbdata.data(name, text)`; `data.js` reads the text.
 

@@ -95,15 +95,7 @@ PROVIDER: Final = Provider(
     path="/models/{model}:streamGenerateContent?alt=sse",
     body=_body,
     read=_read,
-    parameters=dict.fromkeys(
-        (f"generationConfig.{it}" for it in ("temperature", "seed", "thinkingConfig")),
-        "",
-    ),
-    effort=lambda level: {
-        "generationConfig": {
-            "thinkingConfig": {"thinkingLevel": level, "includeThoughts": True}
-        }
-    },
+    parameters={"generationConfig.temperature": "", "generationConfig.seed": ""},
     profile="gemini",
     ways={
         "json": lambda _schema: {"generationConfig": {**_JSON}},

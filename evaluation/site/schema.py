@@ -1,0 +1,89 @@
+"""The page that judges a reader's own schema in the browser, by profiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
+from curation.fit.profile import load_profile, profile_names
+from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
+from curation.fit.verdict import told_keywords
+from curation.schema.dialects import ANY_DIALECT, BY_NAME
+from curation.schema.keywords import KNOWN_KEYWORDS
+from evaluation.site.rendering import data_script, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import UntypedJson
+    from curation.fit.profile import Profile
+    from curation.schema.dialects import Dialect
+    from evaluation.site.site import Page, Site
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page and the tables that its script reads."""
+    yield data_script("profiles.js", "profiles", tables())
+    yield render(
+        "schema.html",
+        "schema",
+        site=site,
+        title="What happens to my schema?",
+        profiles=[load_profile(name) for name in profile_names()],
+    )
+
+
+def tables() -> dict[str, UntypedJson]:
+    """Return all that `static/fit.js` knows: profiles, keywords, dialects, rewrites."""
+    rewrites = {it.name: it for it in (*EXACT, NORMALISED, *SAFE, *UNSAFE)}
+    return {
+        "profiles": [_profile(load_profile(name)) for name in profile_names()],
+        "dialects": {it.name: _dialect(it) for it in (ANY_DIALECT, *BY_NAME.values())},
+        "keywords": sorted(KNOWN_KEYWORDS),
+        "quiet": sorted(QUIET),
+        "done": DONE,
+        "counts": {name: noun for name, (noun, _) in COUNTS.items()},
+        "outside": OUTSIDE.pattern,
+        "features": {name: it.pattern for name, it in FEATURES.items()},
+        "rewrites": [
+            {
+                "name": it.name,
+                "sentence": it.sentence,
+                "claim": it.claim,
+                "rules": sorted(it.rules),
+                "keywords": sorted(it.keywords),
+            }
+            for it in rewrites.values()
+        ],
+    }
+
+
+def _profile(profile: Profile) -> dict[str, UntypedJson]:
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "date": profile.date,
+        "note": profile.note,
+        "rules": msgspec.to_builtins(profile.rules),
+        "sources": {
+            key: {
+                "title": f"{source.title} ({source.date})",
+                "url": source.url,
+                "evidence": source.evidence,
+            }
+            for key, source in profile.sources.items()
+        },
+        "told": sorted(told_keywords(profile)) if profile.taken else [],
+    }
+
+
+def _dialect(dialect: Dialect) -> dict[str, UntypedJson]:
+    return {
+        "applicators": {name: it.name for name, it in dialect.applicators.items()},
+        "anchors": dialect.anchor_keywords,
+        "references": dialect.reference_keywords,
+        "id": dialect.id_keyword,
+        "hides": dialect.ref_hides_siblings,
+    }

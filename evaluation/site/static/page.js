@@ -1,0 +1,54 @@
+// What the pages with a form share: their data, elements made of text, the address.
+"use strict";
+var csbdata = globalThis.csbdata ??= {};
+csbdata.packed = {};
+// Called by each data script; what it holds is opened when it is asked for.
+csbdata.data = (name, text) => { csbdata.packed[name] = text; };
+csbdata.read = async (name) => {
+  const bytes = Uint8Array.from(atob(csbdata.packed[name]), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+};
+
+// An element with attributes; strings among its children are text, whatever they hold.
+csbdata.element = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.map((child) => (typeof child === "string" ? csbdata.json.safe(child) : child)));
+  return element;
+};
+
+// A table; in one of `cards` each row stands by itself where the page is narrow.
+csbdata.table = (caption, heads, rows, { cards = false } = {}) => {
+  const { element } = csbdata;
+  const cell = (value, index) => {
+    if (index === 0) return element("th", { scope: "row" }, value);
+    const isFigure = typeof value === "number";
+    const attributes = { class: isFigure ? "figure" : "text", "data-label": heads[index] };
+    return element("td", attributes, isFigure ? csbdata.json.grouped(value) : value);
+  };
+  const region = cards ? { class: "cards" } : { class: "scroll", tabindex: "0", role: "region", "aria-label": caption };
+  return element("div", region, element("table", {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
+};
+
+// The address after `#`, as a form: named values that a reader can send to another.
+csbdata.address = {
+  read: () => new URLSearchParams(location.hash.slice(1)),
+  write: (values) => {
+    const kept = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
+    if (location.hash.slice(1) !== kept.toString()) history.replaceState(null, "", `#${kept}`);
+  },
+};
+
+csbdata.csv = (rows) => {
+  const cell = (value) => {
+    let text = csbdata.json.safe(String(value ?? ""));
+    // A spreadsheet takes a cell that begins so for a formula.
+    if (/^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !isFinite(text)) text = `'${text}`;
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+};

@@ -1,0 +1,52 @@
+"""Chromium, driven by Playwright: what pages say, and what axe finds in them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+_HERE: Final = Path(__file__).parent
+_TOOLS: Final = Path("build/browser").absolute()
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM: Final = next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+def tools(*, lighthouse: bool = False) -> Path:
+    """Return the folder with the tools of `package.json`, installed once.
+
+    Raises:
+        pytest.skip.Exception: there is no browser, or npm cannot install them.
+    """
+    npm = shutil.which("npm")
+    if CHROMIUM is None or npm is None:
+        pytest.skip(f"{'npm' if CHROMIUM else 'chromium'} is not installed")
+    wanted = "lighthouse" if lighthouse else "axe-core"
+    if not (_TOOLS / "node_modules" / wanted).is_dir():
+        _TOOLS.mkdir(parents=True, exist_ok=True)
+        shutil.copy(_HERE / "package.json", _TOOLS)
+        less = [] if lighthouse else ["--omit=optional"]
+        install = [npm, "install", "--no-audit", "--no-fund", *less]
+        if subprocess.run(install, cwd=_TOOLS, check=False).returncode:
+            pytest.skip("npm cannot install the tools of a browser")
+    return _TOOLS
+
+
+def visited(visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what `visit.cjs` says of each visit."""
+    folder = tools()
+    done = subprocess.run(
+        ["node", str(_HERE / "visit.cjs")],  # noqa: S607 - as in PATH
+        cwd=folder,
+        input=json.dumps({"chromium": CHROMIUM, "visits": visits}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    results: list[dict[str, Any]] = json.loads(done.stdout)
+    return results

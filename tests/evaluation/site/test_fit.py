@@ -1,0 +1,110 @@
+"""The page of a reader's schema judges as `csbdata fit` does."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import polars as pl
+import pytest
+
+from curation.fit.profile import load_profile, profile_names
+from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
+from curation.fit.verdict import FitFinding, judge_fit, untold_keywords
+from evaluation.site.schema import tables
+from tests.evaluation.site.node import answers, needs_node
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+_JUDGED = """({ texts, tables }) => texts.map((text) => {
+  const scan = new csbdata.fit.Scan(csbdata.json.parse(text), tables);
+  return tables.profiles.map((profile) => [
+    csbdata.fit.judge(scan, profile, tables).map((it) => [
+      it.pointer, it.keyword, it.rule, it.effect, it.sentence, it.source.title,
+      csbdata.fit.rewrites(it, tables).map(({ name }) => name)]),
+    csbdata.fit.untold(scan, profile, tables)]);
+})"""
+#: What records of the dataset do not have: a case for each part of the port.
+_HARD = (
+    "true",
+    "false",
+    "{}",
+    '{"type": ["object", "null"], "properties": {"b": {}, "1": {}, "__proto__": {}}}',
+    '{"enum": [1, 1.0, -0.0, 1e2, null, "a", [], {}], "const": {"a": 1}}',
+    '{"$ref": "#/$defs/a%20b", "$defs": {"a b": {"$ref": "#"}}, "minLength": 2500}',
+    (
+        '{"$id": "http://a.example/b/c.json", "properties": {"x": {"$ref": "../d#/y"},'
+        ' "y": {"$ref": "c.json#/properties/x"}, "z": {"$ref": "#nothing"},'
+        ' "w": {"$ref": "/b/./e/../c.json"}, "v": {"$ref": "?q#/a"}}}'
+    ),
+    (
+        '{"$schema": "http://json-schema.org/draft-07/schema#", "$id": "a.json",'
+        ' "items": [{"$id": "#name"}, {"$ref": "a.json#name"}, {"$ref": "#/items/0"}]}'
+    ),
+    (
+        '{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"n":'
+        ' {"$dynamicAnchor": "n", "$id": "urn:x:y", "$ref": "urn:x:y#n"}}}'
+    ),
+    (
+        '{"properties": {"a": {"required": ["a"], "properties": {"a": {"$ref":'
+        ' "#/properties/a"}}}, "b": {"$ref": "#/types/c"}}, "types": {"c": {}}}'
+    ),
+    r'{"pattern": "^\\d+(?=x)\\1\\bé\\p{L}[*?]+?$", "format": "\u202e<script>"}',
+    json.dumps({"enum": ["\N{GRINNING FACE}" * 60, "x" * 16_000] + ["y"] * 300}),
+    json.dumps({"properties": {f"p{n}": {"anyOf": [{}, {}]} for n in range(60)}}),
+    '{"const": {"type": "string", "minItems": 4}, "minItems": 4, "maxItems": 3000.5}',
+)
+
+
+def _ours(text: str, name: str) -> list[Any]:
+    schema: Json = json.loads(text)
+    profile = load_profile(name)
+    findings = [
+        [
+            *(it.pointer, it.keyword, it.rule, it.effect, it.sentence, it.source),
+            _rewrites(it),
+        ]
+        for it in judge_fit(schema, profile)
+    ]
+    return [findings, list(untold_keywords(schema, profile))]
+
+
+def _rewrites(finding: FitFinding) -> list[str]:
+    every = (*EXACT, NORMALISED, *SAFE, *UNSAFE)
+    asked = (it.name for it in every if it.answers(finding.rule, finding.keyword))
+    return list(dict.fromkeys(asked))
+
+
+def _texts(build: Path) -> list[str]:
+    tables = [pl.read_parquet(path) for path in sorted(build.glob("*/*.parquet"))]
+    return [text for table in tables for text in table["json_schema"]]
+
+
+def _assert_same(texts: list[str]) -> None:
+    own = json.loads(msgspec.json.encode(tables()))
+    judged = answers("json fit", _JUDGED, {"texts": texts, "tables": own})
+    for text, by_target in zip(texts, judged, strict=True):
+        for name, theirs in zip(profile_names(), by_target, strict=True):
+            assert theirs == _ours(text, name), (name, text[:500])
+
+
+@pytest.mark.slow
+@needs_node
+def test_every_check_says_in_the_browser_what_fit_says(sample_build: Path) -> None:
+    """Hard schemas and the sample: each finding, word for word, under each profile."""
+    _assert_same([*_HARD, *_texts(sample_build)])
+
+
+@pytest.mark.slow
+@needs_node
+def test_300_records_say_in_the_browser_what_fit_says() -> None:
+    """Of 300 records drawn by seed each finding is the same under every profile."""
+    build = os.environ.get("CSBDATA_BUILD")
+    if not build:
+        pytest.skip("CSBDATA_BUILD names no build to draw records from")
+    _assert_same(random.Random(40).sample(_texts(Path(build)), 300))

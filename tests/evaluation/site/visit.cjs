@@ -1,0 +1,65 @@
+// Visits pages as standard input lists them, and prints what each came to, as JSON.
+// A visit: url, width, scheme, javascript, actions ([name, argument ...]), read (an
+// expression), axe, screenshot. Run in the folder that holds node_modules.
+"use strict";
+const fs = require("fs");
+const { createRequire } = require("module");
+const own = createRequire(`${process.cwd()}/`);
+const { chromium } = own("playwright-core");
+const axe = fs.readFileSync(own.resolve("axe-core/axe.min.js"), "utf8");
+
+const ACTIONS = {
+  click: (page, selector) => page.locator(selector).first().click(),
+  // One click on the link, button or disclosure of that name.
+  follow: async (page, name) => {
+    const target = page.locator("a, button, summary, input[type=submit]").filter({ hasText: name }).locator("visible=true").first();
+    await target.click();
+    await page.waitForLoadState();
+  },
+  fill: (page, selector, text) => page.locator(selector).fill(text),
+  choose: (page, selector, value) => page.locator(selector).selectOption(value),
+  expect: (page, text) => page.locator("main").getByText(text).first().waitFor({ timeout: 10000 }),
+  until: (page, expression) => page.waitForFunction(expression, null, { timeout: 20000 }),
+};
+
+async function visit(browser, { url, width = 1280, scheme = "light", javascript = true, actions = [], ...what }) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, javaScriptEnabled: javascript });
+  const page = await context.newPage();
+  const said = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && said.push(message.text()));
+  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("request", (request) => new URL(request.url()).protocol !== new URL(url).protocol
+    && !/^(data|blob):/.test(request.url()) && said.push(`asked for ${request.url()}`));
+  page.on("dialog", (dialog) => { said.push(`a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  const result = { said };
+  try {
+    await page.goto(url);
+    for (const [name, ...rest] of actions) await ACTIONS[name](page, ...rest);
+    if (javascript) {
+      result.overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      if (what.read) result.value = await page.evaluate(what.read);
+    }
+    if (what.screenshot) await page.screenshot({ path: what.screenshot, fullPage: true });
+    result.text = await page.locator("main").innerText();
+    result.url = page.url();
+    if (what.axe) {
+      // The browser's own protocol puts it there, which no policy of the page restrains.
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => globalThis.axe.run());
+      result.violations = violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`);
+    }
+  } catch (error) {
+    said.push(`${url}: ${String(error).split("\n")[0]}`);
+  }
+  await context.close();
+  return result;
+}
+
+(async () => {
+  const { chromium: executablePath, visits } = JSON.parse(fs.readFileSync(0, "utf8"));
+  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  const results = [];
+  for (const each of visits) results.push(await visit(browser, each));
+  await browser.close();
+  process.stdout.write(JSON.stringify(results));
+})();
