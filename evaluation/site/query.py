@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import KNOWN_KEYWORDS
@@ -16,7 +16,6 @@ from evaluation.tasks.masks import NAME as MASKS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
     from evaluation.results.edition import Line
     from evaluation.site.site import Page, Site
 
@@ -39,13 +38,13 @@ def pages(site: Site) -> Iterator[Page]:
     yield render("q.html", "query", site=site, title=title, examples=examples)
 
 
-def records_data(site: Site) -> dict[str, UntypedJson]:
+def records_data(site: Site) -> dict[str, Any]:
     """Return columns of all records, and what task masks came to under each engine."""
     records = {(it["config"], it["id"]): it for it in _records(site)}
     places = {key: index for index, key in enumerate(records)}
     columns = {name: [it[name] for it in records.values()] for name in _EMPTY}
     outcomes = [str(outcome) for outcome in Outcome]
-    data: dict[str, UntypedJson] = {
+    data: dict[str, Any] = {
         "classes": {it: class_of({"outcome": it}).slug for it in outcomes},
         "words": {it.slug: it.value for it in Class},
         "outcomes": {chr(97 + index): it for index, it in enumerate(outcomes)},
@@ -70,7 +69,7 @@ def records_data(site: Site) -> dict[str, UntypedJson]:
 
 
 #: The columns of a record, as they are of one that no dataset describes.
-_EMPTY: Final[dict[str, UntypedJson]] = {
+_EMPTY: Final[dict[str, Any]] = {
     "config": "",
     "id": "",
     "title": "",
@@ -81,7 +80,7 @@ _EMPTY: Final[dict[str, UntypedJson]] = {
 }
 
 
-def _records(site: Site) -> Iterator[dict[str, UntypedJson]]:
+def _records(site: Site) -> Iterator[dict[str, Any]]:
     if site.data is None:
         asked = {(it["config"], it["id"]) for it in site.lines if it["task"] == MASKS}
         for config, id_ in sorted(asked):
@@ -105,7 +104,7 @@ def _records(site: Site) -> Iterator[dict[str, UntypedJson]]:
 
 def _engine(
     name: str, lines: list[Line], places: dict[tuple[str, str], int]
-) -> dict[str, UntypedJson]:
+) -> dict[str, Any]:
     letters = {str(outcome): chr(97 + index) for index, outcome in enumerate(Outcome)}
     outcome, passed, compiled = ([_NOTHING] * len(places) for _ in range(3))
     compile_ns: list[int | None] = [None] * len(places)

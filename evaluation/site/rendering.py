@@ -11,7 +11,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,9 +21,6 @@ from curation.system.escaping import safe, safe_lines
 from curation.system.words import counted
 from evaluation.reporting.tables import Cell, text_of
 from evaluation.site.site import Page
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 #: Nothing is fetched but the site's own scripts; no text can become one.
 _POLICY: Final = (
@@ -71,7 +68,7 @@ def script_names() -> list[str]:
     return [name for name in loader.list_templates() if name.endswith(".js")]
 
 
-def data_script(path: str, name: str, value: UntypedJson) -> Page:
+def data_script(path: str, name: str, value: object) -> Page:
     """Return a script that calls `csbdata.data(name, text)`; `data.js` reads the text.
 
     The text is base64 of gzip of JSON, the same bytes each time.

@@ -17,7 +17,6 @@ from evaluation.site.rendering import data_script, render
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
     from curation.fit.profile import Profile
     from curation.schema.dialects import Dialect
     from evaluation.site.site import Page, Site
@@ -35,7 +34,7 @@ def pages(site: Site) -> Iterator[Page]:
     )
 
 
-def tables() -> dict[str, UntypedJson]:
+def tables() -> dict[str, object]:
     """Return all that `static/fit.js` knows: profiles, keywords, dialects, rewrites."""
     rewrites = {it.name: it for it in (*EXACT, NORMALISED, *SAFE, *UNSAFE)}
     return {
@@ -60,7 +59,7 @@ def tables() -> dict[str, UntypedJson]:
     }
 
 
-def _profile(profile: Profile) -> dict[str, UntypedJson]:
+def _profile(profile: Profile) -> dict[str, object]:
     return {
         "name": profile.name,
         "title": profile.title,
@@ -79,7 +78,7 @@ def _profile(profile: Profile) -> dict[str, UntypedJson]:
     }
 
 
-def _dialect(dialect: Dialect) -> dict[str, UntypedJson]:
+def _dialect(dialect: Dialect) -> dict[str, object]:
     return {
         "applicators": {name: it.name for name, it in dialect.applicators.items()},
         "anchors": dialect.anchor_keywords,
