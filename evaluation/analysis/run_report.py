@@ -17,13 +17,14 @@ from evaluation.results.suite_rows import (
     joined_runs,
     scored_run,
 )
+from evaluation.results.suite_tables import suite_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.run_header import ParticipantHeader
-    from evaluation.core.suite import ScoredRun, Suite
+    from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
@@ -200,7 +201,7 @@ def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
         scored[name if name not in scored else str(run.folder)] = scored_run(
             run, suite.name, run.raw_header
         )
-    return _standings_first(suite, joined_runs(scored))
+    return suite_report(suite, joined_runs(scored))
 
 
 def suite_of(run: RecordedRun) -> str | None:
@@ -216,11 +217,4 @@ def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
         named = suite_named(suite)
     except CsbdataError:
         return overview(run, name)
-    return _standings_first(named, scored_run(run, name, run.raw_header))
-
-
-def _standings_first(suite: Suite[Any], run: ScoredRun) -> Report:
-    from evaluation.results.suite_tables import standings  # noqa: PLC0415 (of suites)
-
-    report = suite.report(run)
-    return replace(report, tables=(standings(run), *report.tables))
+    return suite_report(named, scored_run(run, name, run.raw_header))

@@ -367,14 +367,14 @@ def selftest_command(
 
     Exits with 1 if a verdict is not the one intended.
     """
-    from evaluation.asking.records import records_of
+    from evaluation.asking.records import OWN, records_of
     from evaluation.asking.self_test import (
         kinds_table,
         self_test,
         surprises_table,
     )
 
-    options = DataOptions(data=data, limit=limit)
+    options = DataOptions(data=data or OWN, limit=limit)
     choice, request = _request(name, value, data=options)
     tested = self_test(
         choice,
@@ -442,6 +442,8 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr the problems of responses."""
     from evaluation.analysis.run_report import reports
     from evaluation.results.description import partial_data
+    from evaluation.results.suite_rows import SUITE
+    from evaluation.results.suite_tables import reading
 
     run = result.open()
     by_task = reports(run)
@@ -449,7 +451,8 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     head = {"run": str(result.folder), "header": run.raw_header}
     if format_ is ReportFormat.AUTO:
         again = command("results", "show", result.folder)
-        show_screen(again, partial_data(run.header), by_task, tables)
+        said = reading(run.raw_header[SUITE])
+        show_screen(again, [said, *partial_data(run.header)], by_task, tables)
     else:
         print_tables(tables, format_, {**head, "problems": list(result.problems)})
     for problem in result.problems[:10]:

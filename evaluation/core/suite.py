@@ -205,21 +205,25 @@ class Suite(Generic[S]):
     #: Its failure classes, each with the sentence that explains it, in the order of
     #: their precedence. A verdict has one of them, or passes.
     classes: Mapping[str, str]
-    #: Returns the records that are wanted.
-    records: Callable[[RecordRequest, S], RecordSet]
     #: Returns how a record is asked.
     prompt: Callable[[Record, S], Prompt]
     #: Returns what prepares records and judges their responses; called once in each
     #: process.
     scorer: Callable[[S], Scorer]
-    #: Returns tables and plots of a scored run.
-    report: Callable[[ScoredRun], Report]
     #: Yields answers to a record whose verdicts are known: right ones that must pass,
     #: and mutated ones that must fail for the reason intended.
     known_answers: Callable[[Record, S], Iterable[KnownAnswer]]
+    #: Returns the suite's own tables and plots of a scored run, around which standings,
+    #: pairs, classes and costs stand; None for rates by group.
+    report: Callable[[ScoredRun], Report] | None = None
     #: Yields so many records of its own, drawn with a seed: `generate(count, seed,
     #: settings)`; None where it has no generator.
     generate: Callable[[int, int, S], Iterable[Record]] | None = None
+    #: Returns the records that are wanted, where these are not only generated.
+    records: Callable[[RecordRequest, S], RecordSet] | None = None
+    #: What `--data` calls the data that its authors publish on the Hub; a run without
+    #: `--data` has these where the Hub answers, and else generated ones.
+    published: str = ""
     #: Lets a model reword generated records; None where it cannot.
     rewording: Rewording[S] | None = None
     #: Layouts of a file of records beside our own, by the name of `generate --format`:

@@ -18,6 +18,7 @@ from curation.system.terminal import command_line
 from curation.system.user_files import refuse_large
 from curation.system.words import command, counted
 from curation.workers.fingerprint import fingerprint
+from evaluation.asking.records import records_of
 from evaluation.asking.request import SuiteChoice, choose_suite
 from evaluation.asking.scoring import LiveScorer
 from evaluation.core.cases import Result
@@ -257,7 +258,7 @@ def _requests(
 
     records = RecordRequest(data=request.data, fetch=request.fetch, dataset=data)
     requests = []
-    for record in suite.suite.records(records, suite.settings).records:
+    for record in records_of(suite, records).records:
         prompt = suite.suite.prompt(record, suite.settings)
         requests.append(
             GenerationRequest(

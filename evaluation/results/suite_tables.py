@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun
+from curation.core.json_types import Json
+from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
+from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import (
     Cell,
@@ -17,7 +21,11 @@ from evaluation.reporting.tables import (
     Table,
     quantile_cell,
 )
-from evaluation.results.suite_pairs import cluster_differences, pair_sides
+from evaluation.results.suite_pairs import (
+    cluster_differences,
+    pair_sides,
+    paired_rates,
+)
 
 #: A server or a list of prices does not tell it.
 NOT_TOLD = MissingFigure("not told")
@@ -27,9 +35,37 @@ _NS = 1e9
 CLUSTERED = "Answers about one schema, or one kind of thing, are a cluster."
 
 
-def reading(run: ScoredRun) -> str:
-    """Return the sentence that says what was read, and by which reading."""
-    facts = run.facts
+def suite_report(suite: Suite[Any], run: ScoredRun) -> Report:
+    """Return the standings, a suite's own tables, and those that every suite has."""
+    own = suite.report(run) if suite.report else Report(tables=(pass_rates(run),))
+    tables = (standings(run), *own.tables, *tables_of_all(run, suite.classes))
+    said = reading(run.facts)
+    return replace(
+        own,
+        tables=tuple(
+            replace(table, note=f"{said} {table.note}".strip())
+            for table in tables
+            if table.rows
+        ),
+    )
+
+
+def tables_of_all(run: ScoredRun, classes: Mapping[str, str]) -> tuple[Table, ...]:
+    """Return the tables that every suite has after its own."""
+    return (
+        paired_rates(pair_sides(run.by_label)),
+        repairs_table(run),
+        classes_table(run, classes),
+        costs(run),
+    )
+
+
+def reading(facts: Mapping[str, Json]) -> str:
+    """Return the sentence that says what was read, and by which reading.
+
+    Args:
+        facts: What a run's header says of its suite.
+    """
     compat = facts.get("compat") or "the recommended one"
     return (
         f"Records: {facts.get('data', 'not recorded')} ({facts.get('origin', '?')}). "
@@ -48,7 +84,7 @@ def pass_rates(run: ScoredRun) -> Table:
         title="Pass rate",
         columns=("group", "model", "responses", "passed", BY_CLUSTER),
         rows=tuple(rows),
-        note=f"Of the responses that count. {CLUSTERS} {BRACKETS} {reading(run)}",
+        note=f"Of the responses that count. {CLUSTERS} {BRACKETS}",
         name="pass-rate",
     ).without_empty_columns(BY_CLUSTER)
 
@@ -82,7 +118,7 @@ def standings(run: ScoredRun) -> Table:
         "Standings",
         rows,
         note=f"{BRACKETS} {CLUSTERED} p: the exact test of the pair by clusters, "
-        f"adjusted by Holm. p50: half of the answers took less. {reading(run)}",
+        "adjusted by Holm. p50: half of the answers took less.",
         name="standings",
     )
 
@@ -91,6 +127,13 @@ def passed(responses: Iterable[ScoredResponse]) -> Rate:
     """Return the share that passes, with an interval by clusters."""
     return Rate.of_answers(
         (one.cluster, one.verdict.passed) for one in responses if one.verdict.counted
+    )
+
+
+def share_of(responses: Iterable[ScoredResponse], score: str) -> Rate:
+    """Return the share with a score of 1, with an interval by clusters."""
+    return Rate.of_answers(
+        (one.cluster, one.verdict.scores.get(score, 0.0) == 1.0) for one in responses
     )
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
+from curation.json.values import identity
 from curation.system.errors import NoInput
-from evaluation.core.records import Record
-from evaluation.core.suite import RecordRequest, RecordSet
+from evaluation.answers.extraction import POLICIES, MissingAnswer, TriageRules, triage
+from evaluation.answers.json_answers import read_json_answer
+from evaluation.core.records import Record, Response, Verdict
+from evaluation.core.suite import Judge, RecordRequest, RecordSet, Scorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -120,6 +124,49 @@ def schema_records(
 
 def _witnesses(record: Record) -> list[Json]:
     return [instance.text for instance in record.instances if instance.valid]
+
+
+#: The classes of `value_scorer`.
+VALUE_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "no_answer": "there is no text",
+        "not_json": "the text is not JSON",
+        "wrong_value": "JSON, but not the right value",
+    }
+)
+
+
+def value_scorer(right: Callable[[Record], Json]) -> Scorer:
+    """Return a scorer of answers that are JSON of one right value.
+
+    Thinking and a fence around the answer are taken off.
+
+    Args:
+        right: Returns a record's right value.
+    """
+    rules = TriageRules(policy=POLICIES["outer_fence"])
+
+    def failed(kind: str, reason: str) -> Verdict:
+        return Verdict(passed=False, failure_class=kind, reasons=(reason,))
+
+    def prepare(record: Record) -> Judge:
+        expected = right(record)
+        value = identity(expected)
+
+        def judge(response: Response) -> Verdict:
+            text = triage(response, rules)
+            if isinstance(text, MissingAnswer):
+                return failed("no_answer", text.reason)
+            answer = read_json_answer(text)
+            if answer.problem:
+                return failed("not_json", answer.detail)
+            if answer.duplicates or identity(answer.value) != value:
+                return failed("wrong_value", f"{answer.value} is not {expected}")
+            return Verdict(passed=True)
+
+        return judge
+
+    return prepare
 
 
 def first_witness(schema: str, dialect: str) -> Iterator[tuple[CompiledSchema, Json]]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from evaluation.core.task import RunRows, Task, TaskInput
-
-if TYPE_CHECKING:
-    from evaluation.reporting.report import Report
+from evaluation.reporting.report import Report
 
 
 def _report(run: RunRows) -> Report:
     from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import tables_of_all  # noqa: PLC0415 - heavy
     from evaluation.suites.coverage.report import report  # noqa: PLC0415 - heavy
+    from evaluation.suites.coverage.suite import SUITE  # noqa: PLC0415 - heavy
 
-    return report(scored_run(run, "coverage", {}))
+    texts = scored_run(run, "coverage", {})
+    own = report(texts).tables
+    others = [table for table in tables_of_all(texts, SUITE.classes) if table.rows]
+    return Report(tables=(*own, *others))
 
 
 TASK = Task(

@@ -12,11 +12,9 @@ import msgspec
 
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table
-from evaluation.results.suite_tables import classes_table, costs
 from evaluation.suites.concodeeval import task_tables
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.settings import (
-    AnswerClass,
     ConcodeSettings,
     Output,
     TaskName,
@@ -83,9 +81,8 @@ def report(run: ScoredRun) -> Report:
             task_tables.unclear_table(validation),
             task_tables.representation_tests(validation),
         ]
-    explanations = {kind.value: kind.explanation for kind in AnswerClass}
     return Report(
-        tables=(*tables, classes_table(run, explanations), costs(run)),
+        tables=tuple(tables),
         plots=(task_tables.locality_plot(generation),) if generation else (),
     )
 

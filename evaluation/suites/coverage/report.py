@@ -6,16 +6,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evaluation.generation.text_generation import DecidedApart
-from evaluation.reporting.bootstrap import share_difference
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
-from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import (
     Cell,
     ClusterRate,
     MissingFigure,
     Rate,
-    Shift,
     Table,
 )
 from evaluation.results.suite_tables import NOT_TOLD, total_cost
@@ -23,10 +20,8 @@ from evaluation.suites.coverage.efficiency import spread, tokens
 from evaluation.suites.coverage.judgement import TextClass, TextVerdict
 from evaluation.suites.coverage.texts import (
     GeneratedText,
-    PairedTexts,
     configs_of_texts,
     is_unconstrained,
-    pair_texts,
     texts_by_engine,
     texts_of_config,
 )
@@ -62,11 +57,6 @@ _READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
     ", Listing 10": lambda text: text.compliant_by_listing_10,
     ", as published": lambda text: text.compliant_as_published,
 }
-_PAIR_NOTE = (
-    "Requests that both were given. difference: b - a, with a 95 % interval by "
-    "bootstrap over schemas. p: McNemar's exact test; with several texts a schema, of "
-    "the sums of schemas under all signs. p adjusted: Holm's, for all lines."
-)
 _BATCH_NOTE: Final = (
     "Greedy texts of batches. decided apart: some token was so close to the chosen one "
     "that sums in another order might turn the choice; the text was written again "
@@ -78,8 +68,8 @@ _BATCH_NOTE: Final = (
 def report(run: ScoredRun) -> Report:
     """Return the tables of task coverage; what would be empty is left out."""
     sides = texts_by_engine(run)
-    tables = [coverage(sides), paired(sides), outcomes(sides), keywords(sides)]
-    tables += [outputs(sides), decided_apart(sides), adapted(sides)]
+    tables = [coverage(sides), keywords(sides), outputs(sides)]
+    tables += [decided_apart(sides), adapted(sides)]
     return Report(tables=tuple(table for table in tables if table.rows))
 
 
@@ -131,28 +121,6 @@ def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
         (text.schema_key, text.compliant, text.weight) for text in texts
     )
     return *cells, by_cluster
-
-
-def outcomes(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return how many texts of each engine are in each class."""
-    counts = {
-        engine: Counter(text.outcome for text in side) for engine, side in sides.items()
-    }
-    used = [
-        kind
-        for kind in TextClass
-        if any(kind in counter for counter in counts.values())
-    ]
-    rows: list[dict[str, Cell]] = [
-        {
-            "engine": engine,
-            "texts": len(side),
-            **{kind.value: counts[engine][kind] for kind in used},
-        }
-        for engine, side in sides.items()
-    ]
-    note = "; ".join(f"{kind.value}: {kind.explanation}" for kind in used)
-    return Table.of_records("What became of every text", rows, note, "outcomes")
 
 
 def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
@@ -234,48 +202,8 @@ def share_of_texts(
     return Rate.of_answers((text.schema_key, good(text)) for text in texts)
 
 
-def paired(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return the empirical coverage of every two participants on the same requests."""
-    pairs = [pair for pair in pair_texts(sides) if pair.texts]
-    ps = {place: sign_flip(_differences(pair)) for place, pair in enumerate(pairs)}
-    adjusted = holm(ps) if len(ps) > 1 else {}
-    rows: list[dict[str, Cell]] = []
-    for place, pair in enumerate(pairs):
-        both = Counter((a.compliant, b.compliant) for a, b in pair.texts)
-        mean = share_difference(pair.texts, _is_compliant, lambda text: text.schema_key)
-        rows.append(
-            {
-                "a": pair.a,
-                "b": pair.b,
-                "schemas": len({a.schema_key for a, _ in pair.texts}),
-                "empirical of a": share_of_texts(
-                    (a for a, _ in pair.texts), _is_compliant
-                ),
-                "empirical of b": share_of_texts(
-                    (b for _, b in pair.texts), _is_compliant
-                ),
-                "only a": both[True, False],
-                "only b": both[False, True],
-                "difference": Shift.of(mean),
-                "p": ps[place],
-                "p adjusted": adjusted.get(place),
-            }
-        )
-    title = "Empirical coverage, paired"
-    table = Table.of_records(title, rows, _PAIR_NOTE, "coverage-paired")
-    return table.without_empty_columns("p adjusted")
-
-
 def _is_compliant(text: GeneratedText) -> bool:
     return text.compliant
-
-
-def _differences(pair: PairedTexts) -> list[int]:
-    """Return for each schema how many more of its texts of b are compliant."""
-    sums: Counter[tuple[str, str]] = Counter()
-    for a, b in pair.texts:
-        sums[a.schema_key] += b.compliant - a.compliant
-    return list(sums.values())
 
 
 def decided_apart(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:

@@ -16,14 +16,10 @@ from evaluation.reporting.tables import (
     Rate,
     Table,
 )
-from evaluation.results.suite_pairs import (
-    pair_sides,
-    paired_rates,
-    pairs_with_free,
-)
-from evaluation.results.suite_tables import classes_table, costs, pass_rates
+from evaluation.results.suite_pairs import pair_sides, pairs_with_free
+from evaluation.results.suite_tables import pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
-from evaluation.suites.ifstruct.settings import Failure, Requirement
+from evaluation.suites.ifstruct.settings import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,18 +89,14 @@ def report(run: ScoredRun) -> Report:
         label: [JudgedResponse.of(scored) for scored in side if scored.verdict.counted]
         for label, side in run.by_label.items()
     }
-    explanations = {str(failure): failure.explanation for failure in Failure}
     tables = (
         pass_rates(run),
         _readings(responses),
-        paired_rates(pair_sides(run.by_label)),
         _free_or_constrained(run),
         _requirement_costs(responses),
         _ladder(responses),
         _by_choice(responses),
-        classes_table(run, explanations),
         _published_classes(responses),
-        costs(run),
     )
     return Report(tables=tuple(table for table in tables if table and table.rows))
 

@@ -411,6 +411,7 @@ SUITE: Final = Suite(
     report=imported_late("ifstruct.report", "report"),
     known_answers=_known_answers,
     generate=_generate,
+    published="LiquidAI/ifstruct-v1.0",
     layouts={"published": _published, "hub": _hub},
     paper=as_published,
     rewording=Rewording(prompt=_rewording, accept=_reworded),

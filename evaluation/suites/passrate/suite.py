@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Record
     from evaluation.reporting.report import Report
-    from evaluation.reporting.tables import Cell, Table
+    from evaluation.reporting.tables import Cell
 
 #: Share of responses without an answer above which a rate says little of the model.
 _DEGRADED: Final = 0.01
@@ -89,28 +89,9 @@ def _wrong_values(schema: Json, right: Json) -> Iterator[tuple[FailureClass, Jso
 def report(run: ScoredRun) -> Report:
     """Return the tables of a run."""
     from evaluation.reporting.report import Report  # noqa: PLC0415 - heavy
-    from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
-        classes_table,
-        costs,
-        repairs_table,
-    )
-
-    repairs = repairs_table(run)
-    return Report(
-        tables=(
-            _rates_table(run),
-            *((repairs,) if repairs.rows else ()),
-            classes_table(run, SUITE.classes),
-            costs(run),
-        )
-    )
-
-
-def _rates_table(run: ScoredRun) -> Table:
     from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
     from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
         groups_of,
-        reading,
         texts_of_group,
     )
 
@@ -119,34 +100,33 @@ def _rates_table(run: ScoredRun) -> Table:
         for label, responses in run.by_label.items():
             rows.append((group, label, *_rates(texts_of_group(responses, group))))
     rates = ("answered", "strict", "schema", "degraded")
-    return Table(
+    table = Table(
         title="Prompted pass rate",
         columns=("config", "model", "responses", "passed", BY_CLUSTER, *rates),
         rows=tuple(rows),
-        note=f"{_NOTE} {reading(run)}",
+        note=_NOTE,
         name="pass-rate",
-    ).without_empty_columns(BY_CLUSTER)
+    )
+    return Report(tables=(table.without_empty_columns(BY_CLUSTER),))
 
 
 def _rates(responses: Sequence[ScoredResponse]) -> tuple[Cell, ...]:
-    from evaluation.reporting.tables import Rate  # noqa: PLC0415 - heavy
-    from evaluation.results.suite_tables import passed_by_cluster  # noqa: PLC0415 - heavy
+    from evaluation.results.suite_tables import passed, passed_by_cluster, share_of  # noqa: PLC0415 - heavy
 
-    counted = [scored.verdict for scored in responses if scored.verdict.counted]
-    failed = sum(
-        verdict.failure_class == FailureClass.API_ERROR.value for verdict in counted
-    )
-    passed = sum(verdict.passed for verdict in counted)
-    strict = sum(verdict.scores.get("strict", 0.0) for verdict in counted)
-    lenient = sum(verdict.scores.get("schema", 0.0) for verdict in counted)
+    counted = [scored for scored in responses if scored.verdict.counted]
+    answered = [
+        scored
+        for scored in counted
+        if scored.verdict.failure_class != FailureClass.API_ERROR
+    ]
     return (
         len(responses),
-        Rate(passed, len(counted)),
+        passed(counted),
         passed_by_cluster(responses),
-        Rate(passed, len(counted) - failed),
-        Rate(int(strict), len(counted)),
-        Rate(int(lenient), len(counted)),
-        "yes" if failed > _DEGRADED * len(counted) else "",
+        passed(answered),
+        share_of(counted, "strict"),
+        share_of(counted, "schema"),
+        "yes" if len(counted) - len(answered) > _DEGRADED * len(counted) else "",
     )
 
 

@@ -13,9 +13,8 @@ from evaluation.results.suite_pairs import (
     paired_rates,
     pairs_with_free,
 )
-from evaluation.results.suite_tables import classes_table, costs, reading
+from evaluation.results.suite_tables import passed, share_of
 from evaluation.suites.quality.records import MEMBERS, TASKS, Orders, group_name
-from evaluation.suites.quality.scorer import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,15 +29,12 @@ _Groups: TypeAlias = "dict[str, dict[str, list[ScoredResponse]]]"
 
 def quality_report(run: ScoredRun) -> Report:
     """Return the tables of a run."""
-    own = reading(run)
     groups = _by_group(run.by_label)
     tables = (
-        _accuracy(groups, own),
-        _paper_form(run.by_label, groups, own),
+        _accuracy(groups),
+        _paper_form(run.by_label, groups),
         _constraint(groups),
         _order(groups),
-        classes_table(run, CLASSES),
-        costs(run),
     )
     return Report(tables=tuple(table for table in tables if table.rows))
 
@@ -55,22 +51,12 @@ def _by_group(labels: Mapping[str, Sequence[ScoredResponse]]) -> _Groups:
     return {group: answers for group, answers in groups.items() if answers}
 
 
-def _correct(answers: Sequence[ScoredResponse]) -> Rate:
-    return Rate.of_answers(
-        (answer.record, answer.verdict.passed)
-        for answer in answers
-        if answer.verdict.counted
-    )
-
-
 def _share(answers: Sequence[ScoredResponse], score: str) -> Rate | None:
     """Return the share of answers that have a score of 1; None if none has it."""
     having = [answer for answer in answers if score in answer.verdict.scores]
     if not having:
         return None
-    return Rate.of_answers(
-        (answer.record, answer.verdict.scores[score] == 1) for answer in having
-    )
+    return share_of(having, score)
 
 
 def _tokens(answers: Sequence[ScoredResponse]) -> float | None:
@@ -79,7 +65,7 @@ def _tokens(answers: Sequence[ScoredResponse]) -> float | None:
     return sum(figures) / len(figures) if figures else None
 
 
-def _accuracy(groups: _Groups, own: str) -> Table:
+def _accuracy(groups: _Groups) -> Table:
     return Table(
         title="Accuracy",
         columns=("task", "model and condition", "right", "valid", "in order", "tokens"),
@@ -87,7 +73,7 @@ def _accuracy(groups: _Groups, own: str) -> Table:
             (
                 group,
                 label,
-                _correct(answers),
+                passed(answers),
                 _share(answers, "valid"),
                 _share(answers, "in_order"),
                 _tokens(answers),
@@ -95,7 +81,7 @@ def _accuracy(groups: _Groups, own: str) -> Table:
             for group, labels in groups.items()
             for label, answers in labels.items()
         ),
-        note=f"{own} right: the answer is the right one, however it is wrapped. valid: "
+        note="right: the answer is the right one, however it is wrapped. valid: "
         "the JSON satisfies the schema. in order: of the answers that are an object, "
         "those whose members are in the requested order. tokens: the mean of an "
         "answer's length. Budgets are equal, free and constrained.",
@@ -103,11 +89,11 @@ def _accuracy(groups: _Groups, own: str) -> Table:
 
 
 def _paper_form(
-    labels: Mapping[str, Sequence[ScoredResponse]], groups: _Groups, own: str
+    labels: Mapping[str, Sequence[ScoredResponse]], groups: _Groups
 ) -> Table:
     def cell(label: str, task: str) -> Cell:
         answers = groups.get(task, {}).get(label)
-        share = _correct(answers).share if answers else None
+        share = passed(answers).share if answers else None
         return NOT_RUN if share is None else FixedFigure(100 * share)
 
     return Table(
@@ -120,7 +106,7 @@ def _paper_form(
             "GSM8K (%)",
         ),
         rows=tuple((label, *(cell(label, task) for task in TASKS)) for label in labels),
-        note=f"{own} The form of Table 7 of arXiv 2501.10868, reasoning first.",
+        note="The form of Table 7 of arXiv 2501.10868, reasoning first.",
     )
 
 

@@ -13,6 +13,7 @@ from evaluation.suites.common import imported_late
 from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import (
     MEMBERS,
+    PUBLISHED,
     QualitySettings,
     as_paper,
     own_records,
@@ -93,5 +94,6 @@ SUITE: Final = Suite(
     report=imported_late("quality.report", "quality_report"),
     known_answers=known_answers,
     generate=own_records,
+    published=PUBLISHED,
     paper=as_paper,
 )

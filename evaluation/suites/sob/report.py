@@ -18,7 +18,6 @@ from evaluation.results.suite_pairs import (
     pair_sides,
     pairs_with_free,
 )
-from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.sob.leaderboard import (
     CATEGORIES,
     Category,
@@ -27,7 +26,7 @@ from evaluation.suites.sob.leaderboard import (
     figure,
 )
 from evaluation.suites.sob.metrics import SEVEN, Metric
-from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT, Mistake
+from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,12 +77,10 @@ def report(run: ScoredRun) -> Report:
         _category_table(figures),
         _paired_table(run),
         _lenient_table(figures),
-        classes_table(run, {kind.value: kind.explanation for kind in Mistake}),
         _leaf_table(figures),
         _breakdown_table(figures),
         _path_table(figures),
         _quality_table(run),
-        costs(run),
     )
     return Report(
         tables=tuple(table for table in tables if table.rows),
@@ -111,7 +108,7 @@ def _leaderboard_table(figures: RunFigures) -> Table:
         ),
         note=f"Sorted by overall = raw x of all; raw: mean of the seven; of all: share "
         f"of the set's records ({sizes}; {kind}). Each metric is {_WEIGHTS}, its "
-        f"sources by their weight; perfect without audio. {reading(figures.run)}",
+        "sources by their weight; perfect without audio.",
         name="leaderboard",
     )
 
@@ -249,7 +246,7 @@ def _paired_table(run: ScoredRun) -> Table:
         note="pass, value: mean difference of JSON pass and Value Accuracy, with a "
         "95 % bootstrap interval over clusters. lost, won: records that only the "
         "other answers perfectly and validly; p: the exact test of them by clusters.",
-        name="paired",
+        name="conditions",
     )
 
 

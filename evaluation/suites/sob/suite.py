@@ -25,6 +25,7 @@ from evaluation.suites.sob.metrics import (
     all_leaves,
     pointer_of,
 )
+from evaluation.suites.sob.records import PUBLISHED as PUBLISHED_DATA
 from evaluation.suites.sob.records import (
     SobRecord,
     read_records,
@@ -193,6 +194,7 @@ SUITE: Final = Suite(
     report=imported_late("sob.report", "report"),
     known_answers=known_answers,
     generate=_generate,
+    published=PUBLISHED_DATA,
     paper=as_published,
     published_response=response_of_line,
 )

@@ -115,7 +115,7 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     assert constrained["ferry"].compliant
     assert constrained["tide"].compliant
     names = {each["name"] for each in told["tables"]}
-    assert {"coverage", "outcomes", "outputs", "efficiency", "passes"} <= names
+    assert {"coverage", "classes", "outputs", "efficiency", "passes"} <= names
     header = open_run(run).raw_header["models"]
     assert header["dtype"] == "float32"
     assert header["prompt"] == "sections"

@@ -22,6 +22,8 @@ _TROUBLE = """
 def scorer(settings):
     import os, time
 
+    from evaluation.core.records import Verdict
+
     def judge(response):
         if response.text == "hang":
             time.sleep(60)
@@ -44,6 +46,9 @@ def troubled(tmp_path: Path) -> SuiteChoice:
     folder = lay_out(tmp_path, f"troubled_{tmp_path.name}")
     source = (folder / "suite.py").read_text("utf-8")
     source = source.replace("\nSUITE = Suite(", f"{_TROUBLE}\nSUITE = Suite(")
+    source = source.replace(
+        "scorer=lambda settings: value_scorer(right)", "scorer=scorer"
+    )
     (folder / "suite.py").write_text(source, "utf-8")
     chosen = choose_suite(str(folder))
     return replace(chosen, suite=replace(chosen.suite, scoring_seconds=0.5))

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result
+from evaluation.core.records import Verdict
+from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import (
     DecodingStep,
     Generation,
@@ -18,6 +20,7 @@ from evaluation.generation.text_generation import (
 from evaluation.reporting.quantiles import Quantile
 from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import Ratio, json_of
+from evaluation.results.suite_pairs import pair_sides, paired_rates
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
     efficiency,
@@ -26,7 +29,7 @@ from evaluation.suites.coverage.efficiency import (
     tokens,
 )
 from evaluation.suites.coverage.judgement import TextVerdict
-from evaluation.suites.coverage.report import coverage, paired
+from evaluation.suites.coverage.report import coverage
 from evaluation.suites.coverage.texts import on_common_samples
 from tests.evaluation.suites.coverage.written_texts import (
     GENERATIONS,
@@ -39,6 +42,7 @@ from tests.evaluation.suites.coverage.written_texts import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evaluation.reporting.tables import Cell
     from evaluation.suites.coverage.texts import (
         GeneratedText,
     )
@@ -156,28 +160,41 @@ def test_samples_of_a_schema_are_no_independent_texts() -> None:
     assert str(row[3]) == "100.0 % [43.9, 100.0] (60 of 60)"
 
 
+def _paired(**sides: Sequence[Sequence[bool]]) -> Sequence[Sequence[Cell]]:
+    scored = {
+        name: [
+            ScoredResponse(
+                record=f"o{i}",
+                group="",
+                repeat=repeat,
+                model=name,
+                condition="free",
+                verdicts=(Verdict(passed=is_good),),
+            )
+            for i, texts in enumerate(good)
+            for repeat, is_good in enumerate(texts)
+        ]
+        for name, good in sides.items()
+    }
+    return paired_rates(pair_sides(scored)).rows
+
+
 def test_engines_are_compared_in_pairs_by_schema() -> None:
     """One text a schema is McNemar's test; the same twenty times over is no other."""
     a, b = [[True], [False], [False], [False]], [[True], [True], [True], [True]]
-    once = paired({"a": _samples(a, "a"), "b": _samples(b, "b")}).rows[0]
-    often = paired(
-        {
-            "a": _samples([texts * 20 for texts in a], "a"),
-            "b": _samples([texts * 20 for texts in b], "b"),
-        }
-    ).rows[0]
-    assert once[2] == often[2] == 4
+    (once,) = _paired(a=a, b=b)
+    (often,) = _paired(a=[texts * 20 for texts in a], b=[texts * 20 for texts in b])
     assert once[-1] == often[-1] == mcnemar(0, 3)
-    assert once[7] == often[7]
+    assert once[6] == often[6]
 
 
 def test_p_values_of_a_table_are_adjusted_together() -> None:
     """With three engines there are three lines, and Holm's p are no smaller."""
     sides = {
-        name: _samples([[i < count] for i in range(12)], name)
+        name: [[i < count] for i in range(12)]
         for name, count in (("a", 2), ("b", 8), ("c", 12))
     }
-    rows = paired(sides).rows
+    rows = _paired(**sides)
     assert len(rows) == 3
     ps = {place: p for place, row in enumerate(rows) if isinstance(p := row[-2], float)}
     assert {place: row[-1] for place, row in enumerate(rows)} == holm(ps)

@@ -19,6 +19,7 @@ from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import RecordRequest, ScoredResponse
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
+from evaluation.results.suite_tables import suite_report
 from evaluation.suites.ifstruct.rows import SLICES, difficulty_of, read_record
 from evaluation.suites.ifstruct.settings import IfstructSettings, RuleReading
 from evaluation.suites.ifstruct.suite import SUITE, suite_record, write_records
@@ -41,6 +42,7 @@ def _request(data: str | None = None, limit: int | None = None) -> RecordRequest
 
 
 def _records(data: str | None = None, limit: int | None = None) -> RecordSet:
+    assert SUITE.records is not None
     return SUITE.records(_request(data, limit), _SETTINGS)
 
 
@@ -223,7 +225,7 @@ def _scored(
 def _tables(*sides: list[ScoredResponse]) -> dict[str, Table]:
     by_label = {side[0].label: side for side in sides}
     run = RecordedSuiteRun(facts={}, by_label=by_label)
-    return {table.slug: table for table in SUITE.report(run).tables}
+    return {table.slug: table for table in suite_report(SUITE, run).tables}
 
 
 def test_the_report_says_which_requirement_costs_what() -> None:

@@ -77,7 +77,7 @@ def test_right_answers_lead_the_board_with_everything_at_one() -> None:
     best, worst = _lines(tables["leaderboard"])
     assert (best["model"], best["overall"], best["of all"]) == ("m E", 1, 1)
     assert (worst["model"], worst["overall"]) == ("m free", 0)
-    (paired,) = _lines(tables["paired"])
+    (paired,) = _lines(tables["conditions"])
     assert (paired["condition"], paired["against"]) == ("m E", "m free")
     assert (paired["lost"], paired["won"]) == (0, 18)
     assert paired["value"].value == 1
