@@ -7,7 +7,6 @@ from enum import StrEnum
 from itertools import islice, zip_longest
 from pathlib import Path
 from random import Random
-from types import MappingProxyType
 from typing import Annotated, Final
 
 import msgspec
@@ -18,13 +17,14 @@ from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.user_files import reading_parquet
 from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
-from evaluation.suites.quality import gsm8k, last_letter, shuffled_objects
-from evaluation.suites.quality.problems import ANSWER, REASONING, Problem, QualityTask
-
-#: The three tasks, in the order of the paper's Table 7.
-TASKS: Final[Mapping[str, QualityTask]] = MappingProxyType(
-    {module.TASK.name: module.TASK for module in (last_letter, shuffled_objects, gsm8k)}
+from evaluation.suites.quality.tasks import (
+    ANSWER,
+    REASONING,
+    TASKS,
+    Problem,
+    QualityTask,
 )
+
 #: The name of the published problems for `--data`.
 PUBLISHED: Final = "published"
 _SUFFIXES: Final = (".parquet", ".jsonl", ".json")
@@ -156,6 +156,8 @@ def as_records(
                 "question": problem.question,
                 "reasoning": problem.reasoning,
                 "answer": problem.answer,
+                # A published problem is by itself, in both orders.
+                "cluster": f"{task.name} {problem.story or number}",
             },
         )
 
@@ -222,11 +224,10 @@ def hub_problems(task: QualityTask, revision: str | None) -> tuple[str, list[Pro
     """
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy
 
-    published = task.published
-    patterns = [f"{published.files}*{suffix}" for suffix in _SUFFIXES]
-    folder = hub_snapshot(published.repository, revision, patterns)
-    problems = _read(task, _files(folder, published.files))
-    return f"{published.repository}@{folder.name}", problems
+    patterns = [f"{task.files}*{suffix}" for suffix in _SUFFIXES]
+    folder = hub_snapshot(task.repository, revision, patterns)
+    problems = _read(task, _files(folder, task.files))
+    return f"{task.repository}@{folder.name}", problems
 
 
 def problems_in_folder(task: QualityTask, place: Path) -> list[Problem]:
@@ -237,7 +238,7 @@ def problems_in_folder(task: QualityTask, place: Path) -> list[Problem]:
         BadData: a row cannot be read.
     """
     if place.is_dir():
-        return _read(task, _files(place, task.published.files) or _files(place, ""))
+        return _read(task, _files(place, task.files) or _files(place, ""))
     paths = [place.with_name(f"{place.name}{suffix}") for suffix in _SUFFIXES]
     existing = [path for path in paths if path.is_file()]
     if not existing:
@@ -259,18 +260,17 @@ def _files(folder: Path, start: str) -> list[Path]:
 
 def _read(task: QualityTask, files: Sequence[Path]) -> list[Problem]:
     if not files:
-        published = task.published
-        message = f"{published.repository}: no file {published.files}*.parquet or .json"
+        message = f"{task.repository}: no file {task.files}*.parquet or .json"
         raise NoInput(message)
     problems: list[Problem] = []
     for path in files:
         for number, row in enumerate(_rows(path), 1):
             try:
-                problems.append(task.published.read(row))
+                problems.append(task.reading.read(row))
             except (KeyError, ValueError, ArithmeticError) as error:
                 message = f"{path.name}, row {number}: no problem of {task.name}"
                 raise BadData(f"{message} ({type(error).__name__}: {error})") from error
-    return problems[task.published.skip :]
+    return problems[task.skip :]
 
 
 def _rows(path: Path) -> list[dict[str, Json]]:

@@ -14,7 +14,8 @@ from evaluation.results.suite_pairs import (
     pairs_with_free,
 )
 from evaluation.results.suite_tables import passed, share_of
-from evaluation.suites.quality.records import MEMBERS, TASKS, Orders, group_name
+from evaluation.suites.quality.records import MEMBERS, Orders, group_name
+from evaluation.suites.quality.tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.core.json_types import Json
 from evaluation.answers.extraction import (
     MissingAnswer,
@@ -23,14 +25,13 @@ from evaluation.answers.json_answers import (
     read_json_answer,
 )
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.suites.quality.problems import ANSWER
 from evaluation.suites.quality.records import (
     MEMBERS,
-    TASKS,
     AnswerReading,
     Orders,
     QualitySettings,
 )
+from evaluation.suites.quality.tasks import ANSWER, TASKS
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -72,6 +73,14 @@ class QualityScorer:
     def _judge(
         self, record: Record, schema: CompiledSchema | str, response: Response
     ) -> Verdict:
+        """Return the verdict on one response, with the story that it depends on."""
+        verdict = self._verdict(record, schema, response)
+        details = {**verdict.details, "cluster": record.fields.get("cluster")}
+        return msgspec.structs.replace(verdict, details=details)
+
+    def _verdict(
+        self, record: Record, schema: CompiledSchema | str, response: Response
+    ) -> Verdict:
         text = triage(response, self._rules)
         if isinstance(text, MissingAnswer):
             return _failure(_MISSING[text.kind], text.reason)
@@ -104,7 +113,7 @@ def _by_value(
         return _failure("form_error", 'there is no member "answer"', scores)
     if ANSWER in answer.duplicates:
         return _failure("form_error", 'the member "answer" is repeated', scores)
-    value = task.canonical(members[ANSWER])
+    value = task.reading.canonical(members[ANSWER])
     if value is None:
         reason = f"the answer has another form: {_kind(members[ANSWER])}"
         return _failure("form_error", reason, scores)

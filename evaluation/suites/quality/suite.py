@@ -10,7 +10,6 @@ from curation.core.json_types import Json
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, Suite
 from evaluation.suites.common import imported_late
-from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import (
     MEMBERS,
     PUBLISHED,
@@ -21,6 +20,7 @@ from evaluation.suites.quality.records import (
     quality_records,
 )
 from evaluation.suites.quality.scorer import CLASSES, QualityScorer
+from evaluation.suites.quality.tasks import ANSWER, REASONING
 
 _FORMS: Final = {
     REASONING: '"reasoning": <reasoning about the answer>',
@@ -55,7 +55,7 @@ def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownA
     task, order, problem = problem_of_record(record)
     right = task.answer_text(problem, MEMBERS[order])
     members: dict[str, Json] = json.loads(right)
-    wrong = task.value(task.wrong(problem.answer))
+    wrong = task.reading.value(task.reading.wrong(problem.answer))
     yield KnownAnswer(kind="reference", text=right)
     yield KnownAnswer(kind="code fence", text=f"```json\n{right}\n```")
     yield KnownAnswer(kind="after thinking", text=f"<think>So.</think>\n{right}")

@@ -135,7 +135,7 @@ def test_two_rows_of_one_seed_are_refused() -> None:
 def test_the_published_rows_are_loaded_from_the_hub(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: str
 ) -> None:
-    """By name or by default, in either format; without a Hub own rows, and so it says."""
+    """By name or by default, in either format; without a Hub own rows, and said so."""
     rows = [{**_HUB, "doc_id": number} for number in range(3)]
     file = tmp_path / f"test.{kind}"
     frame = pl.DataFrame(rows)

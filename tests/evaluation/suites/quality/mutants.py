@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from evaluation.core.suite import KnownAnswer
-from evaluation.suites.quality.problems import ANSWER, REASONING
 from evaluation.suites.quality.records import MEMBERS, problem_of_record
+from evaluation.suites.quality.tasks import ANSWER, REASONING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,9 @@ def mutants(record: Record) -> Iterator[KnownAnswer]:
     right = task.answer_text(problem, MEMBERS[order])
     members: dict[str, Json] = json.loads(right)
     yield from _right_ones(right, members, problem.reasoning)
-    yield from _wrong_values(task.value(task.wrong(problem.answer)), members)
+    yield from _wrong_values(
+        task.reading.value(task.reading.wrong(problem.answer)), members
+    )
     yield from _wrong_forms(members)
     yield from _no_json(right, members)
     yield from _no_answer(right)

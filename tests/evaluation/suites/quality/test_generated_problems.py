@@ -7,9 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from evaluation.suites.quality import last_letter, shuffled_objects
-from evaluation.suites.quality.gsm8k import word_problems
-from evaluation.suites.quality.records import TASKS
+from evaluation.suites.quality.tasks import TASKS
 
 _EQUATION = re.compile(r"(-?[\d.]+(?: [-+*/] -?[\d.]+)+) = (-?[\d.]*\d)")
 #: The persons of the published problems of each form.
@@ -52,8 +50,9 @@ def test_every_answer_is_in_the_form_asked_for(name: str) -> None:
     """The canonical answer is what its own JSON value is read as."""
     task = TASKS[name]
     for problem in (*task.generate(200, 1), *task.shots):
-        assert task.canonical(task.value(problem.answer)) == problem.answer
-        assert task.canonical(task.value(task.wrong(problem.answer))) != problem.answer
+        canonical, value, wrong, *_ = task.reading
+        assert canonical(value(problem.answer)) == problem.answer
+        assert canonical(value(wrong(problem.answer))) != problem.answer
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -100,7 +99,7 @@ def test_exchanges_lead_to_the_answer() -> None:
 
 def test_every_equation_of_a_solution_holds_and_the_last_one_gives_the_answer() -> None:
     """Exact arithmetic, done again from the solution's own words."""
-    for problem in word_problems(500, 5):
+    for problem in TASKS["gsm8k"].generate(500, 5):
         equations = _EQUATION.findall(problem.reasoning)
         for left, right in equations:
             assert _value(left) == Fraction(right), problem.reasoning
@@ -110,7 +109,7 @@ def test_every_equation_of_a_solution_holds_and_the_last_one_gives_the_answer() 
 
 def test_word_problems_have_zero_negative_and_decimal_answers() -> None:
     """What the published expression cannot read is there to be asked."""
-    answers = [Fraction(problem.answer) for problem in word_problems(300, 6)]
+    answers = [Fraction(problem.answer) for problem in TASKS["gsm8k"].generate(300, 6)]
     assert any(answer == 0 for answer in answers)
     assert any(answer < 0 for answer in answers)
     assert any(answer.denominator > 1 for answer in answers)
@@ -118,8 +117,30 @@ def test_word_problems_have_zero_negative_and_decimal_answers() -> None:
 
 def test_no_person_of_ours_is_one_of_the_published_problems() -> None:
     """Names are disjoint, so that no problem was in anybody's training data as such."""
-    ours = {*last_letter.NAMES, *shuffled_objects.NAMES}
-    assert not ours & _PUBLISHED_NAMES
+    problems = [one for task in TASKS.values() for one in task.generate(400, 9)]
+    words = {word for one in problems for word in re.findall(r"\w+", one.question)}
+    assert not words & _PUBLISHED_NAMES
+
+
+def test_a_number_and_its_noun_agree() -> None:
+    """Nothing is 1 kilometres, and nothing 2 kilometre."""
+    nouns = set()
+    for problem in TASKS["gsm8k"].generate(3_000, 10):
+        text = f"{problem.question} {problem.reasoning}"
+        nouns |= set(re.findall(r"(?<![-\d.])[2-9]\d* (\w+)s\b", text))
+    for problem in TASKS["gsm8k"].generate(3_000, 10):
+        text = f"{problem.question} {problem.reasoning}"
+        assert not re.search(rf"(?<![-\d.])1 ({'|'.join(nouns)})s\b", text), text
+        assert not re.search(rf"(?<![-\d.])[2-9]\d* ({'|'.join(nouns)})\b", text), text
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_problems_have_many_forms(name: str) -> None:
+    """What stands in a question beside names and figures has ten forms at least."""
+    task = TASKS[name]
+    stories = {problem.story for problem in task.generate(300, 11)}
+    assert len(stories) == (1 if name == "last-letter" else len(task.stories))
+    assert len(task.stories) >= {"gsm8k": 20, "shuffled-objects": 10}.get(name, 4)
 
 
 def _value(expression: str) -> Fraction:

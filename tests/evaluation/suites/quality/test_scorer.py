@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.suites.quality.problems import Problem
 from evaluation.suites.quality.records import (
-    TASKS,
     Orders,
     QualitySettings,
     as_paper,
     as_records,
 )
 from evaluation.suites.quality.suite import SUITE
+from evaluation.suites.quality.tasks import TASKS, Problem
 from tests.evaluation.suites.quality.mutants import mutants
 
 SETTINGS = QualitySettings()
