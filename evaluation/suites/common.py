@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from curation.core.documents import Rejected
+from curation.json.text import parse, plain
 from curation.json.values import identity
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
+from curation.system.user_files import reading_parquet, refuse_large
 from evaluation.answers.extraction import POLICIES, MissingAnswer, TriageRules, triage
 from evaluation.answers.json_answers import read_json_answer
 from evaluation.core.records import Record, Response, Verdict
@@ -69,6 +73,60 @@ def published_files(
     if not files:
         raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), then)
     return origin, files
+
+
+def published_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Yield the rows of a published file, parquet or JSON, each with its place.
+
+    Raises:
+        NoInput: the file cannot be read.
+        BadData: it is damaged, or a line of it is no JSON object.
+    """
+    if file.suffix == ".parquet":
+        import polars as pl  # noqa: PLC0415 - heavy
+
+        with reading_parquet(file):
+            rows = pl.read_parquet(file, glob=False).to_dicts()
+        yield from ((f"{file}:{place}", row) for place, row in enumerate(rows, 1))
+        return
+    try:
+        content = refuse_large(file).read_bytes()
+    except OSError as error:
+        raise NoInput(error.strerror or "cannot be read", str(file)) from error
+    yield from json_rows(content, str(file))
+
+
+def json_rows(content: bytes, name: str) -> Iterator[tuple[str, dict[str, Json]]]:
+    """Yield the objects of JSON lines, or of one array in `.json`, with their places.
+
+    Python's parser reads what ours refuses, as authors' files may hold NaN.
+
+    Raises:
+        BadData: a line is no JSON object.
+    """
+    lines: list[bytes | Json] = [*content.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+    if name.endswith(".json"):
+        whole = _json_value(content, name)
+        lines = [*whole] if isinstance(whole, list) else [whole]
+    for number, line in enumerate(lines, 1):
+        if isinstance(line, bytes) and not line.strip():
+            continue
+        where = f"{name}:{number}"
+        row = _json_value(line, where) if isinstance(line, bytes) else line
+        if not isinstance(row, dict):
+            raise BadData("no JSON object", where)
+        yield where, row
+
+
+def _json_value(text: bytes, where: str) -> Json:
+    value = parse(text)
+    if not isinstance(value, Rejected):
+        return plain(value)
+    try:
+        read: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"no JSON: {error}", where) from error
+    return read
 
 
 def schema_records(
@@ -171,7 +229,6 @@ def value_scorer(right: Callable[[Record], Json]) -> Scorer:
 
 def first_witness(schema: str, dialect: str) -> Iterator[tuple[CompiledSchema, Json]]:
     """Yield a schema with one value that it accepts; nothing where none is known."""
-    from curation.core.documents import Rejected  # noqa: PLC0415 - heavy
     from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
     from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - heavy
 

@@ -20,7 +20,7 @@ from curation.json.yaml_reader import (
 from curation.system.escaping import shortened
 from evaluation.answers.extraction import MissingAnswer, NoAnswer, strict_fence
 from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
-from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, RuleReading
+from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
 #: Levels of nesting that are read; a row asks for five at most.
 DEEPEST: Final = 100
@@ -78,8 +78,6 @@ class AnswerValue:
     """The value of an answer, with the remarks of its reader."""
 
     value: UntypedJson
-    #: Names that stand twice in one object, in the order in which they do.
-    duplicates: tuple[str, ...] = ()
     #: Faults of a text whose value could be read.
     findings: tuple[Flaw, ...] = ()
 
@@ -234,7 +232,6 @@ def read_answer(
     answer: str,
     block: CodeBlock | None,
     requirements: Requirements,
-    settings: IfstructSettings,
     *,
     lenient: bool = False,
 ) -> AnswerValue | Flaw:
@@ -244,7 +241,6 @@ def read_answer(
         answer: The text without thinking.
         block: Its code block.
         requirements: The format.
-        settings: Options of reading JSON.
         lenient: Whether text may stand around raw JSON.
     """
     text = answer.strip()
@@ -259,12 +255,7 @@ def read_answer(
             return Flaw(Failure.EMPTY, "the code block is empty")
     if requirements.format is AnswerFormat.YAML:
         return _read_yaml(text)
-    return _read_json(
-        text,
-        fenced=block is not None,
-        lenient=lenient,
-        notice_duplicates=settings.no_duplicate_keys,
-    )
+    return _read_json(text, fenced=block is not None, lenient=lenient)
 
 
 def _read_yaml(text: str) -> AnswerValue | Flaw:
@@ -277,14 +268,11 @@ def _read_yaml(text: str) -> AnswerValue | Flaw:
     findings = (Flaw(Failure.WRONG_FORMAT, "JSON for YAML"),)
     return AnswerValue(
         value=document.value,
-        duplicates=document.duplicates,
         findings=findings if document.is_flow else (),
     )
 
 
-def _read_json(
-    text: str, *, fenced: bool, lenient: bool, notice_duplicates: bool
-) -> AnswerValue | Flaw:
+def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:
     """Read JSON with Python's reader, as the published verifier does.
 
     It accepts NaN and infinities, of two equal names the last one counts, and a lone
@@ -295,7 +283,6 @@ def _read_json(
         fenced: Whether it is the content of a code block.
         lenient: Read the first JSON value wherever it begins, and ignore the text
             around.
-        notice_duplicates: Look for names that stand twice in one object.
     """
     text = text.strip()
     start = 0
@@ -304,15 +291,8 @@ def _read_json(
         start = bracket.start() if bracket else 0
     elif not fenced and not text.startswith(_BRACKETS):
         return _wrong_beginning(text)
-    duplicates: list[str] = []
-
-    def members(pairs: list[tuple[str, UntypedJson]]) -> dict[str, UntypedJson]:
-        duplicates.extend(_repeated([name for name, _ in pairs]))
-        return dict(pairs)
-
-    hook = members if notice_duplicates else None
     try:
-        value, end = json.JSONDecoder(object_pairs_hook=hook).raw_decode(text, start)
+        value, end = json.JSONDecoder().raw_decode(text, start)
     except json.JSONDecodeError as error:
         if _YAML.match(text):
             return Flaw(Failure.WRONG_FORMAT, "YAML for JSON")
@@ -328,7 +308,7 @@ def _read_json(
     remainder = text[end:].strip()
     if remainder and (fenced or not lenient):
         return Flaw(Failure.TRAILING_TEXT, shortened(remainder, _SHOWN_BEGINNING))
-    return AnswerValue(value=value, duplicates=tuple(duplicates))
+    return AnswerValue(value=value)
 
 
 def _wrong_beginning(text: str) -> Flaw:
@@ -341,13 +321,3 @@ def _wrong_beginning(text: str) -> Flaw:
         return Flaw(Failure.LEADING_TEXT, begins)
     detail = f"begins neither with [ nor {{: {begins}"
     return Flaw(Failure.INVALID_JSON, detail)
-
-
-def _repeated(names: list[str]) -> list[str]:
-    seen_names: set[str] = set()
-    repeated = []
-    for name in names:
-        if name in seen_names:
-            repeated.append(name)
-        seen_names.add(name)
-    return repeated

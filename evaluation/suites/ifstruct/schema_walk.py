@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -40,10 +39,6 @@ class SchemaWalk:
 
     #: Whether a scalar of another type may be text without its quotes.
     is_yaml: bool
-    #: Whether `1.0` counts as a whole number, as in JSON Schema.
-    whole_floats: bool
-    #: Whether NaN and infinities count as numbers.
-    non_finite: bool
     findings: list[Flaw] = field(default_factory=list)
     #: Scalars that there should be, and those without fault. A missing field counts
     #: with all the scalars that it would hold.
@@ -72,16 +67,10 @@ class SchemaWalk:
             self.fields_total += 1
             self.fields_passed += self._scalar_is_right(schema, value, place)
 
-    def _has_type(self, types: Sequence[str], value: UntypedJson) -> bool:
+    @staticmethod
+    def _has_type(types: Sequence[str], value: UntypedJson) -> bool:
         kind = kind_of(value)
-        if kind in types or (kind == "integer" and "number" in types):
-            return True
-        return (
-            self.whole_floats
-            and isinstance(value, float)
-            and "integer" in types
-            and value.is_integer()
-        )
+        return kind in types or (kind == "integer" and "number" in types)
 
     def _refuse_type(
         self,
@@ -147,9 +136,7 @@ class SchemaWalk:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return True
         low, high = schema.get("minimum"), schema.get("maximum")
-        if not self.non_finite and not math.isfinite(value):
-            self._add(Failure.NOT_FINITE, str(value), place)
-        elif low is not None and value < low:
+        if low is not None and value < low:
             detail = f"{_number(value)} for at least {low}"
             self._add(Failure.BELOW_MINIMUM, detail, place)
         elif high is not None and value > high:

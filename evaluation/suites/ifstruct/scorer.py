@@ -81,7 +81,6 @@ class IfstructScorer:
 
     def __init__(self, settings: IfstructSettings) -> None:
         """Take the settings of the suite."""
-        self._settings = settings
         self._decides = settings.decides
 
     def __call__(self, record: Record) -> Judge:
@@ -107,7 +106,7 @@ class IfstructScorer:
         """Return the verdict on one response, with all that a report slices it by."""
         if free_only and response.condition != FREE:
             return _NOT_RUN
-        structure = verify(response, requirements, self._settings)
+        structure = verify(response, requirements, self._decides)
         counted = structure.counted(self._decides)
         lost = {_lost(finding) for finding in counted}
         scores = {"layout": float(not lost - STRUCTURE)}
@@ -215,21 +214,20 @@ def _rank(finding: Flaw) -> tuple[bool, int]:
 def verify(
     response: Response,
     requirements: Requirements,
-    settings: IfstructSettings | None = None,
+    decides: RuleReading = RuleReading.RECOMMENDED,
 ) -> StructureVerdict:
     """Return all faults of a response.
 
     Args:
         response: The response of a model.
         requirements: The requirements of its row.
-        settings: Options of the rules; by default those of the published verifier.
+        decides: The reading whose other facts are returned.
     """
-    settings = settings or IfstructSettings()
-    published = _verified(response, requirements, settings, RuleReading.PUBLISHED)
-    recommended = _verified(response, requirements, settings, RuleReading.RECOMMENDED)
+    published = _verified(response, requirements, RuleReading.PUBLISHED)
+    recommended = _verified(response, requirements, RuleReading.RECOMMENDED)
     shared = {*published.findings} & {*recommended.findings}
     return replace(
-        published if settings.decides is RuleReading.PUBLISHED else recommended,
+        published if decides is RuleReading.PUBLISHED else recommended,
         findings=tuple(
             finding if finding in shared else replace(finding, reading=reading)
             for structure, reading in (
@@ -245,7 +243,6 @@ def verify(
 def _verified(
     response: Response,
     requirements: Requirements,
-    settings: IfstructSettings,
     reading: RuleReading,
 ) -> StructureVerdict:
     """Return the faults of a response by one reading, as if both counted them."""
@@ -261,7 +258,7 @@ def _verified(
         detail = answer.reason if failure else ""
         structure = StructureVerdict(findings=(Flaw(failure or empty, detail),))
     else:
-        structure = _verify_answer(answer, requirements, settings, reading)
+        structure = _verify_answer(answer, requirements, reading)
     if published or response.finish != "length" or structure.parsed:
         return structure
     cut = Flaw(Failure.TRUNCATED, "the budget was used up")
@@ -271,7 +268,6 @@ def _verified(
 def _verify_answer(
     answer: str,
     requirements: Requirements,
-    settings: IfstructSettings,
     reading: RuleReading,
 ) -> StructureVerdict:
     published = reading is RuleReading.PUBLISHED
@@ -279,7 +275,7 @@ def _verify_answer(
     block = find_code_block("\n".join(answer.splitlines()) if published else answer)
     findings = list(check_fence(block, requirements.fence))
     lenient = requirements.commentary and not published
-    value = read_answer(answer, block, requirements, settings, lenient=lenient)
+    value = read_answer(answer, block, requirements, lenient=lenient)
     if not requirements.commentary:
         findings += check_commentary(answer, block, requirements, value)
     fenced = block is not None
@@ -288,9 +284,7 @@ def _verify_answer(
             findings.append(value)
         structure = StructureVerdict(findings=tuple(findings), fenced=fenced)
     else:
-        structure = _verify_value(
-            value, requirements, settings, findings, fenced=fenced
-        )
+        structure = _verify_value(value, requirements, findings, fenced=fenced)
     return replace(
         structure,
         findings=tuple(
@@ -304,15 +298,12 @@ def _verify_answer(
 def _verify_value(
     answer: AnswerValue,
     requirements: Requirements,
-    settings: IfstructSettings,
     findings: list[Flaw],
     *,
     fenced: bool,
 ) -> StructureVerdict:
     """Return the verdict on a value, after the faults of its text."""
     findings += answer.findings
-    if settings.no_duplicate_keys:
-        findings += [Flaw(Failure.DUPLICATE_KEY, name) for name in answer.duplicates]
     items, wrapped = answer.value, False
     if isinstance(items, dict) and len(items) == 1:
         ((key, inner),) = items.items()
@@ -321,11 +312,7 @@ def _verify_value(
             findings += _check_key(str(key), requirements.wrapper)
     elif isinstance(items, list) and requirements.wrapper is not None:
         findings.append(Flaw(Failure.NOT_WRAPPED, f"the key is {requirements.wrapper}"))
-    walk = SchemaWalk(
-        is_yaml=requirements.format is AnswerFormat.YAML,
-        whole_floats=settings.whole_floats,
-        non_finite=not settings.no_nan,
-    )
+    walk = SchemaWalk(is_yaml=requirements.format is AnswerFormat.YAML)
     if isinstance(items, list):
         findings += _check_length(items, requirements)
         walk.visit(requirements.schema, items, "")

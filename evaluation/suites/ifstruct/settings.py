@@ -38,8 +38,6 @@ class Requirement(StrEnum):
     ENUMS = "enum values"
     BOUNDS = "numeric bounds"
     LISTS = "lengths of lists"
-    OPTIONAL = "optional rules"
-    """Rules that only a setting turns on: `no_duplicate_keys`, `no_nan`."""
 
 
 #: Requirements of the content of an answer, apart from the text around it.
@@ -104,8 +102,6 @@ class Failure(Explained):
     ABOVE_MAXIMUM = ("above_maximum", "a number above its maximum")
     TOO_FEW_ITEMS = ("too_few_items", "a list inside an item that is too short")
     TOO_MANY_ITEMS = ("too_many_items", "a list inside an item that is too long")
-    DUPLICATE_KEY = ("duplicate_key", "an object has two members of one name")
-    NOT_FINITE = ("not_finite", "a number that is NaN or infinite")
 
 
 #: The requirement that a failure loses; `Requirement.SYNTAX` for all others.
@@ -137,8 +133,6 @@ LOST_REQUIREMENTS: Final[Mapping[Failure, Requirement]] = MappingProxyType(
         Failure.ABOVE_MAXIMUM: Requirement.BOUNDS,
         Failure.TOO_FEW_ITEMS: Requirement.LISTS,
         Failure.TOO_MANY_ITEMS: Requirement.LISTS,
-        Failure.DUPLICATE_KEY: Requirement.OPTIONAL,
-        Failure.NOT_FINITE: Requirement.OPTIONAL,
     }
 )
 
@@ -191,12 +185,6 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     reading: Literal["recommended", "published"] = "recommended"
     #: Most tokens of an answer.
     budget: int = DEFAULT_BUDGET
-    #: Let `1.0` count as a whole number.
-    whole_floats: bool = False
-    #: Refuse members that stand twice in one object.
-    no_duplicate_keys: bool = False
-    #: Refuse NaN and infinities.
-    no_nan: bool = False
 
     @property
     def decides(self) -> RuleReading:
@@ -207,10 +195,4 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 def as_published(settings: IfstructSettings) -> IfstructSettings:
     """Return the settings of the published verifier."""
-    return msgspec.structs.replace(
-        settings,
-        reading="published",
-        whole_floats=False,
-        no_duplicate_keys=False,
-        no_nan=False,
-    )
+    return msgspec.structs.replace(settings, reading="published")

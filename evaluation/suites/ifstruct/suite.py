@@ -9,16 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
-from curation.json.text import parse
-from curation.system.errors import BadData, NoInput
-from curation.system.user_files import reading_parquet, refuse_large
+from curation.system.errors import BadData
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import (
     KnownAnswer,
@@ -27,7 +23,12 @@ from evaluation.core.suite import (
     Rewording,
     Suite,
 )
-from evaluation.suites.common import first_witness, imported_late, published_files
+from evaluation.suites.common import (
+    first_witness,
+    imported_late,
+    published_files,
+    published_rows,
+)
 from evaluation.suites.ifstruct.rows import (
     TEXT_COLUMNS,
     AnswerFormat,
@@ -90,7 +91,7 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
     """
     if request.data is not None:
         origin, files = published_files(request.data, (".jsonl", ".parquet"), _THEN)
-        rows = [row for file in files for row in read_file(file)]
+        rows = [row for file in files for row in read_rows(published_rows(file))]
         return RecordSet(
             name=request.data, origin=origin, records=[*map(suite_record, rows)]
         )
@@ -113,64 +114,29 @@ def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Rec
     return map(suite_record, generate_rows(source, seed, count))
 
 
-def read_file(file: Path) -> list[IfstructRecord]:
-    """Return the rows of a file of JSON lines or parquet.
-
-    Raises:
-        NoInput: the file cannot be read.
-        BadData: a line of it is no row.
-    """
-    if file.suffix == ".parquet":
-        import polars as pl  # noqa: PLC0415 - for published data alone
-
-        with reading_parquet(file):
-            content = b"\n".join(
-                map(msgspec.json.encode, pl.read_parquet(file).to_dicts())
-            )
-        return read_records(content, str(file))
-    try:
-        return read_records(refuse_large(file).read_bytes(), str(file))
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise NoInput(why, str(file), _THEN) from error
-
-
-def read_records(content: bytes, name: str) -> list[IfstructRecord]:
-    """Return the rows of a JSON Lines file, in either published variant.
+def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRecord]:
+    """Return the rows of a file, in either published variant.
 
     Args:
-        content: The file's bytes; empty lines are ignored.
-        name: The file's name in messages.
+        rows: JSON objects with their places.
 
     Raises:
-        BadData: a line is no row, or two rows have one seed.
+        BadData: one is no row, two have one seed, or there is none.
     """
-    rows: dict[int, tuple[int, IfstructRecord]] = {}
-    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
+    read: dict[int, tuple[str, IfstructRecord]] = {}
+    for where, columns in rows:
         try:
-            row = read_record(_json_object(line))
+            row = read_record(columns)
         except (ValueError, msgspec.ValidationError) as error:
             then = "see docs/suites/ifstruct.md for the columns"
-            raise BadData(f"line {number} is no row: {error}", name, then) from None
-        if row.seed in rows:
-            what = f"lines {rows[row.seed][0]} and {number} both have the seed"
-            raise BadData(f"{what} {row.seed}", name, "give each row its own")
-        rows[row.seed] = (number, row)
-    if not rows:
-        raise BadData("there is no row in it", name)
-    return [row for _, row in rows.values()]
-
-
-def _json_object(line: bytes) -> dict[str, Json]:
-    value = parse(line)
-    if isinstance(value, Rejected):
-        raise ValueError(value.detail)  # noqa: TRY004 (the data are wrong, no type is)
-    if not isinstance(value, dict):
-        raise ValueError("not a JSON object")  # noqa: TRY004 (as above)
-    return value
+            raise BadData(f"no row: {error}", where, then) from None
+        if row.seed in read:
+            what = f"the seed {row.seed} stands at {read[row.seed][0]} too"
+            raise BadData(what, where, "give each row its own")
+        read[row.seed] = (where, row)
+    if not read:
+        raise BadData("there is no row in it")
+    return [row for _, row in read.values()]
 
 
 def write_records(
@@ -249,7 +215,6 @@ def _known_answers(record: Record, settings: IfstructSettings) -> Iterator[Known
             **dict(_wrong_values(items, requirements)),
             **dict(_wrong_shapes(items, requirements)),
             **dict(_wrong_texts(right, requirements, settings)),
-            **dict(_wrong_by_options(right, items, requirements, settings)),
         }
         for failure, broken in wrong.items():
             yield KnownAnswer(kind=failure, text=broken, expected=failure)
@@ -316,26 +281,6 @@ def _wrong_shapes(
         yield Failure.WRONG_WRAPPER_KEY, _answer(items, other_key)
     (other,) = {*AnswerFormat} - {requirements.format}
     yield Failure.WRONG_FORMAT, _answer(items, replace(requirements, format=other))
-
-
-def _wrong_by_options(
-    right: str,
-    items: UntypedJson,
-    requirements: Requirements,
-    settings: IfstructSettings,
-) -> Iterator[tuple[Failure, str]]:
-    """Yield answers in JSON that only a setting refuses."""
-    if requirements.format is not AnswerFormat.JSON:
-        return
-    fields = requirements.schema["items"]["properties"]
-    for name, value in items[0].items():
-        member = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
-        if settings.no_duplicate_keys and not isinstance(value, dict | list):
-            twice = right.replace(member, f"{member}, {member}", 1)
-            yield Failure.DUPLICATE_KEY, twice
-        if settings.no_nan and fields[name].get("type") == "number":
-            nan = right.replace(member, f"{json.dumps(name)}: NaN", 1)
-            yield Failure.NOT_FINITE, nan
 
 
 #: Content that cannot be read, by format.

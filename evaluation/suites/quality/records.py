@@ -10,13 +10,11 @@ from random import Random
 from typing import Annotated, Final
 
 import msgspec
-import polars as pl
 
-from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadData, NoInput
-from curation.system.user_files import reading_parquet
 from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
+from evaluation.suites.common import published_rows
 from evaluation.suites.quality.tasks import (
     ANSWER,
     REASONING,
@@ -264,21 +262,10 @@ def _read(task: QualityTask, files: Sequence[Path]) -> list[Problem]:
         raise NoInput(message)
     problems: list[Problem] = []
     for path in files:
-        for number, row in enumerate(_rows(path), 1):
+        for where, row in published_rows(path):
             try:
                 problems.append(task.reading.read(row))
             except (KeyError, ValueError, ArithmeticError) as error:
-                message = f"{path.name}, row {number}: no problem of {task.name}"
-                raise BadData(f"{message} ({type(error).__name__}: {error})") from error
+                message = f"no problem of {task.name} ({type(error).__name__}: {error})"
+                raise BadData(message, where) from error
     return problems[task.skip :]
-
-
-def _rows(path: Path) -> list[dict[str, Json]]:
-    if path.suffix == ".parquet":
-        with reading_parquet(path):
-            return pl.read_parquet(path).to_dicts()
-    try:
-        read = pl.read_ndjson if path.suffix == ".jsonl" else pl.read_json
-        return read(path).to_dicts()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadData(f"{path}: no table can be read ({error})") from error

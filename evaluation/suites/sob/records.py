@@ -20,10 +20,9 @@ from curation.core.documents import Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import parse, write
 from curation.json.values import is_number
-from curation.system.errors import BadData, NoInput
-from curation.system.user_files import refuse_large
+from curation.system.errors import BadData
 from evaluation.core.records import Record, Response
-from evaluation.suites.common import published_files
+from evaluation.suites.common import published_files, published_rows
 from evaluation.suites.sob.schemas import dialect_of
 
 #: Where a context comes from: texts, OCR of images, transcripts of speech.
@@ -146,9 +145,8 @@ def read_records(data: str) -> tuple[str, list[SobRecord]]:
 
 
 def _read(file: Path) -> Iterator[SobRecord]:
-    rows = _parquet_rows if file.suffix == ".parquet" else _json_rows
     ids: set[str] = set()
-    for where, row in rows(file):
+    for where, row in published_rows(file):
         if "output" not in row or "input" not in row:
             yield _record_of_row(row, where)
             continue
@@ -157,41 +155,6 @@ def _read(file: Path) -> Iterator[SobRecord]:
         if record.record_id not in ids:
             ids.add(record.record_id)
             yield record
-
-
-def _parquet_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
-    import pyarrow.parquet  # noqa: PLC0415 - for published data alone
-
-    try:
-        table = pyarrow.parquet.read_table(file)
-    except (OSError, ValueError) as error:
-        raise BadData(f"no parquet file: {error}", str(file)) from error
-    for number, row in enumerate(table.to_pylist(), 1):
-        yield f"{file}:{number}", row
-
-
-def _json_rows(file: Path) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Yield the objects of a file of JSON lines, with the place of each.
-
-    Python's parser reads lines that ours refuses, as the authors' files may hold NaN.
-    """
-    try:
-        lines = refuse_large(file).read_bytes().splitlines()
-    except OSError as error:
-        raise NoInput(error.strerror or "cannot be read", str(file)) from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{file}:{number}"
-        row = parse(line)
-        if isinstance(row, Rejected):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise BadData(f"no JSON: {error}", where) from error
-        if not isinstance(row, dict):
-            raise BadData("no JSON object", where)
-        yield where, row
 
 
 def _record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:

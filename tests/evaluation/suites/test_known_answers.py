@@ -42,8 +42,6 @@ _UNTESTED: Final = {
 }
 #: Coverage names the keyword that fails as near misses do, in three files more.
 _MOST_FILES: Final = {"violates": 9}
-#: Settings with classes of their own.
-_SETTINGS: Final = {"ifstruct": {"no_nan": "true", "no_duplicate_keys": "true"}}
 #: Records of a suite without a generator: an object, with a branch and a pattern.
 _SCHEMA: Final = {
     "type": "object",
@@ -64,7 +62,7 @@ _SUITES: Final = pytest.mark.parametrize("name", list(suites()))
 
 @cache
 def _known(name: str) -> list[tuple[Record, KnownAnswer, Response]]:
-    choice = choose_suite(name, _SETTINGS.get(name, {}))
+    choice = choose_suite(name)
     records = [
         Record(
             id=str(place),
@@ -82,7 +80,7 @@ def _known(name: str) -> list[tuple[Record, KnownAnswer, Response]]:
 @_SUITES
 def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
     """The self-test of a suite notices if its scorer gives one class no more."""
-    choice = choose_suite(name, _SETTINGS.get(name, {}))
+    choice = choose_suite(name)
     expected = {answer.expected for _, answer, _ in _known(name)}
     classes = set(choice.suite.classes) | {""}
     assert classes - expected == _UNTESTED.get(name, set())
@@ -100,7 +98,7 @@ def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
 @_SUITES
 def test_an_answer_is_scored_in_seven_files(name: str) -> None:
     """So many a reader opens to follow one; preparing a record takes one more."""
-    choice = choose_suite(name, _SETTINGS.get(name, {}))
+    choice = choose_suite(name)
     score = choice.suite.scorer(choice.settings)
     last_of_class = {pair[1].expected: pair for pair in _known(name)}
     for record, answer, response in last_of_class.values():

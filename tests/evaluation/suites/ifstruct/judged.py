@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from evaluation.suites.ifstruct.scorer import StructureVerdict
     from evaluation.suites.ifstruct.settings import (
         Failure,
-        IfstructSettings,
         RuleReading,
     )
 
@@ -46,11 +45,9 @@ PLAIN = '[{"id": 1}]'
 BLOCK = f"```json\n{PLAIN}\n```"
 
 
-def judge(
-    text: str, wanted: Requirements, options: IfstructSettings | None = None
-) -> StructureVerdict:
+def judge(text: str, wanted: Requirements) -> StructureVerdict:
     """Return the verdict on an answer."""
-    return verify(Response(record="a", text=text), wanted, options)
+    return verify(Response(record="a", text=text), wanted)
 
 
 def failures_of(text: str, wanted: Requirements, reading: RuleReading) -> list[Failure]:

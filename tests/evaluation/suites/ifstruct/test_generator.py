@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from scipy.stats import chisquare
 
 from curation.system.errors import BadConfiguration, BadData, CsbdataError, NoInput
+from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.data_files import (
     CHOICES,
     alternatives,
@@ -30,7 +31,7 @@ from evaluation.suites.ifstruct.generator import (
 )
 from evaluation.suites.ifstruct.rows import Fence, FenceWish, Presentation, all_fields
 from evaluation.suites.ifstruct.settings import IfstructSettings
-from evaluation.suites.ifstruct.suite import SUITE, read_records, write_records
+from evaluation.suites.ifstruct.suite import SUITE, read_rows, write_records
 from tests.evaluation.suites.ifstruct.rows import rows, source
 
 if TYPE_CHECKING:
@@ -229,8 +230,8 @@ def test_a_file_is_the_same_every_time() -> None:
 def test_rows_survive_a_file() -> None:
     """What is written is read back as it was, `spec` and all."""
     made = rows(60)
-    assert read_records(write_records(made), "rows") == list(made)
-    assert read_records(write_records(made, hub=True), "rows") == list(made)
+    assert read_rows(json_rows(write_records(made), "rows")) == list(made)
+    assert read_rows(json_rows(write_records(made, hub=True), "rows")) == list(made)
     assert all(row.spec and row.spec.requirements == row.requirements for row in made)
 
 

@@ -14,10 +14,11 @@ from curation.system.errors import BadData, NoInput
 from evaluation.asking.records import records_of
 from evaluation.asking.request import choose_suite
 from evaluation.core.suite import RecordRequest
+from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import Fence, FenceWish
 from evaluation.suites.ifstruct.suite import (
     PUBLISHED,
-    read_records,
+    read_rows,
     write_records,
 )
 from tests.publishing import connected
@@ -54,7 +55,10 @@ def _content(*rows: dict[str, Json]) -> bytes:
 
 def test_both_variants_are_the_same_row() -> None:
     """The plain row and the Hub's, with `doc_id` and JSON texts, are equal."""
-    plain, hub = read_records(_content(_ROW), "a"), read_records(_content(_HUB), "b")
+    plain, hub = (
+        read_rows(json_rows(_content(_ROW), "a")),
+        read_rows(json_rows(_content(_HUB), "b")),
+    )
     assert plain == hub
     wanted = plain[0].requirements
     assert (wanted.least, wanted.most, wanted.wrapper) == (2, 3, None)
@@ -65,19 +69,19 @@ def test_both_variants_are_the_same_row() -> None:
 def test_a_file_is_written_as_it_was_read() -> None:
     """The ten columns come back byte for byte, in both variants."""
     content = _content(_ROW, _ROW | {"seed": 8, "top_level_count": 2})
-    records = read_records(content, "a")
+    records = read_rows(json_rows(content, "a"))
     assert write_records(records, published=True) == content
     hub = write_records(records, published=True, hub=True)
     assert tuple(json.loads(hub.splitlines()[0])) == ("doc_id", *PUBLISHED)
-    assert read_records(hub, "b") == records
-    assert read_records(write_records(records, hub=True), "c") == records
+    assert read_rows(json_rows(hub, "b")) == records
+    assert read_rows(json_rows(write_records(records, hub=True), "c")) == records
 
 
 def test_a_published_row_knows_no_forbidden_block() -> None:
     """`require_code_block` false is a free choice; `fence` says more."""
-    (free,) = read_records(_content(_ROW | {"require_code_block": False}), "a")
+    (free,) = read_rows(json_rows(_content(_ROW | {"require_code_block": False}), "a"))
     assert free.requirements.fence == Fence(FenceWish.FREE)
-    (ours,) = read_records(_content(_ROW | {"fence": "required:yaml"}), "a")
+    (ours,) = read_rows(json_rows(_content(_ROW | {"fence": "required:yaml"}), "a"))
     assert ours.requirements.fence == Fence(FenceWish.REQUIRED, "yaml")
 
 
@@ -85,7 +89,7 @@ def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None
     """A constrained run is held to the object with its one key, and to the count."""
     row = _ROW | {"top_level_key": "box", "require_wrapper_key": True}
     row |= {"top_level_count": 2}
-    (record,) = read_records(_content(row), "a")
+    (record,) = read_rows(json_rows(_content(row), "a"))
     assert record.requirements.answer_schema() == {
         "type": "object",
         "properties": {
@@ -112,9 +116,9 @@ def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None
 )
 def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> None:
     """The error names the file, the line and what is wrong with it."""
-    with pytest.raises(BadData, match="line 2 is no row") as caught:
-        read_records(_content(_ROW, _ROW | {"seed": 8} | change), "rows.jsonl")
-    assert str(caught.value).startswith("rows.jsonl: ")
+    with pytest.raises(BadData, match="no row") as caught:
+        read_rows(json_rows(_content(_ROW, _ROW | {"seed": 8} | change), "rows.jsonl"))
+    assert str(caught.value).startswith("rows.jsonl:2: ")
     assert said in str(caught.value)
 
 
@@ -122,13 +126,13 @@ def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> N
 def test_a_file_without_rows_is_refused(content: bytes) -> None:
     """Nothing to score is an error, and no empty result."""
     with pytest.raises(BadData):
-        read_records(content, "rows.jsonl")
+        read_rows(json_rows(content, "rows.jsonl"))
 
 
 def test_two_rows_of_one_seed_are_refused() -> None:
     """A response could belong to either."""
-    with pytest.raises(BadData, match="lines 1 and 3 both have the seed 7"):
-        read_records(_content(_ROW) + b"\n" + _content(_ROW), "rows.jsonl")
+    with pytest.raises(BadData, match="the seed 7 stands at rows"):
+        read_rows(json_rows(_content(_ROW) + b"\n" + _content(_ROW), "rows.jsonl"))
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rewriting import (
     last_words,
     lost_in_rewording,
@@ -26,7 +27,7 @@ from evaluation.suites.ifstruct.rows import (
 from evaluation.suites.ifstruct.settings import IfstructSettings
 from evaluation.suites.ifstruct.suite import (
     SUITE,
-    read_records,
+    read_rows,
     suite_record,
     write_records,
 )
@@ -261,6 +262,6 @@ def test_texts_that_pass_take_the_place_of_ours() -> None:
 
 def test_a_published_row_cannot_be_checked() -> None:
     """Without its `spec` there is nothing to check a text against."""
-    (row,) = read_records(write_records(rows(240)[:1], published=True), "rows")
+    (row,) = read_rows(json_rows(write_records(rows(240)[:1], published=True), "rows"))
     assert "no `spec`" in _lost(row, row.prompt)[0]
     assert reworded(row, f"Hi. {row.prompt}") == row

@@ -159,7 +159,7 @@ def test_a_published_row_that_is_none_is_named(
     bad = [*MATHS[:2], {"question": "?", "answer": "no number"}]
     pl.DataFrame(bad).write_ndjson(tmp_path / "gsm8k.jsonl")
     asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
-    with pytest.raises(BadData, match=r"gsm8k\.jsonl, row 3"):
+    with pytest.raises(BadData, match=r"gsm8k\.jsonl:3"):
         quality_records(asked, SETTINGS)
 
 

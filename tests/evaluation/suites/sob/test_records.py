@@ -191,7 +191,7 @@ def test_what_is_not_there_is_told_with_what_could_be(tmp_path: Path) -> None:
     with pytest.raises(NoInput, match=r"no .parquet or .jsonl file"):
         _load(tmp_path, tmp_path)
     (tmp_path / "x.parquet").write_bytes(b"PAR0")
-    with pytest.raises(BadData, match="no parquet file"):
+    with pytest.raises(BadData, match="not readable as parquet"):
         _load(tmp_path / "x.parquet", tmp_path)
 
 

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
-from tests.evaluation.suites.ifstruct.answers.optional_mutations import (
-    OPTIONAL_MUTATIONS,
-    UNSEEN_MUTATIONS,
-)
 from tests.evaluation.suites.ifstruct.answers.reference import reference_answer
 from tests.evaluation.suites.ifstruct.answers.shape_mutations import SHAPE_MUTATIONS
 from tests.evaluation.suites.ifstruct.answers.syntax_mutations import SYNTAX_MUTATIONS
 from tests.evaluation.suites.ifstruct.answers.text_mutations import TEXT_MUTATIONS
+from tests.evaluation.suites.ifstruct.answers.unseen_mutations import UNSEEN_MUTATIONS
 from tests.evaluation.suites.ifstruct.answers.value_mutations import VALUE_MUTATIONS
 
 if TYPE_CHECKING:
@@ -28,7 +25,6 @@ MUTATIONS: Final = (
     *SHAPE_MUTATIONS,
     *TEXT_MUTATIONS,
     *SYNTAX_MUTATIONS,
-    *OPTIONAL_MUTATIONS,
     *UNSEEN_MUTATIONS,
 )
 #: What the kind of a fault is called where no rule sees it.
@@ -46,7 +42,7 @@ class JudgedAnswer:
 
 
 def judged_answers(
-    record: IfstructRecord, reading: RuleReading, *, options: bool = False
+    record: IfstructRecord, reading: RuleReading
 ) -> Iterator[JudgedAnswer]:
     """Yield a right answer to a row, and one for each fault that it leaves room for.
 
@@ -56,7 +52,6 @@ def judged_answers(
     Args:
         record: The row.
         reading: The reading that decides.
-        options: Whether `no_duplicate_keys` and `no_nan` are set.
     """
     answer = reference_answer(record)
     yield JudgedAnswer(kind="reference", text=answer.text)
@@ -64,7 +59,7 @@ def judged_answers(
         broken = mutation.apply(answer)
         if broken is None:
             continue
-        seen = broken.failure is not None and _is_seen(mutation, reading, options)
+        seen = broken.failure is not None and _is_seen(mutation, reading)
         yield JudgedAnswer(
             kind=mutation.name if seen else f"{UNSEEN}{mutation.name}",
             text=broken.text,
@@ -72,9 +67,7 @@ def judged_answers(
         )
 
 
-def _is_seen(mutation: PlantedFault, reading: RuleReading, options: bool) -> bool:  # noqa: FBT001 (handed down)
+def _is_seen(mutation: PlantedFault, reading: RuleReading) -> bool:
     if mutation.recommended_only and not reading & RuleReading.RECOMMENDED:
         return False
-    if mutation.published_only and not reading & RuleReading.PUBLISHED:
-        return False
-    return options or not mutation.needs_options
+    return not mutation.published_only or bool(reading & RuleReading.PUBLISHED)

@@ -35,8 +35,6 @@ class PlantedFault:
     #: Whether only the recommended reading counts it, or only the published one.
     recommended_only: bool = False
     published_only: bool = False
-    #: Whether it counts only if `no_duplicate_keys` and `no_nan` are set.
-    needs_options: bool = False
 
 
 def at_place(

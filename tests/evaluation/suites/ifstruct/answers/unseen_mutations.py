@@ -1,10 +1,9 @@
-"""Faults that only options of the rules count, and faults that no rule sees."""
+"""Faults that no rule sees."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.ifstruct.settings import Failure
 from tests.evaluation.suites.ifstruct.answers.mutation import (
     BrokenAnswer,
     PlantedFault,
@@ -40,7 +39,7 @@ def _duplicate(answer: ReferenceAnswer) -> BrokenAnswer | None:
         indent = " " * line.index(place.name)
         twice = f"{member}{indent}{member}"
     text = answer.around(content.replace(member, twice, 1))
-    return BrokenAnswer(text=text, failure=Failure.DUPLICATE_KEY)
+    return BrokenAnswer(text=text, failure=None)
 
 
 def _not_a_number(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -53,9 +52,7 @@ def _not_a_number(answer: ReferenceAnswer) -> BrokenAnswer | None:
     if text is None:
         return None
     spelled = "NaN" if answer.is_json else ".nan"
-    return BrokenAnswer(
-        text=text.replace(_MARK, spelled, 1), failure=Failure.NOT_FINITE
-    )
+    return BrokenAnswer(text=text.replace(_MARK, spelled, 1), failure=None)
 
 
 def _empty_texts(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -77,12 +74,10 @@ def _same_item(answer: ReferenceAnswer) -> BrokenAnswer | None:
     return BrokenAnswer(text=answer.with_items(items).text, failure=None)
 
 
-OPTIONAL_MUTATIONS: Final = (
-    PlantedFault(name="name twice", apply=_duplicate, needs_options=True),
-    PlantedFault(name="NaN", apply=_not_a_number, needs_options=True),
-)
 #: Faults that no rule is about.
 UNSEEN_MUTATIONS: Final = (
+    PlantedFault(name="name twice", apply=_duplicate),
+    PlantedFault(name="NaN", apply=_not_a_number),
     PlantedFault(name="empty text", apply=_empty_texts),
     PlantedFault(name="the same item again", apply=_same_item),
 )
