@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from evaluation.answers.judge import TextJudgement, judge
+    from evaluation.answers.judge import TextJudgement, judge, reward
     from evaluation.asking.request import ModelOptions, RunRequest, RunResult
     from evaluation.asking.run import run
     from evaluation.core.records import Instance, Record
@@ -35,6 +35,7 @@ __all__ = [
     "TextJudgement",
     "judge",
     "open_run",
+    "reward",
     "run",
 ]
 
@@ -44,6 +45,7 @@ _MODULES: Final = {
     "Bounds": "evaluation.walking.engine_worker",
     "TextJudgement": "evaluation.answers.judge",
     "judge": "evaluation.answers.judge",
+    "reward": "evaluation.answers.judge",
     "Instance": "evaluation.core.records",
     "Record": "evaluation.core.records",
     "RecordedRun": "evaluation.results.reader",

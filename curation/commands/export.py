@@ -32,9 +32,43 @@ class Split(StrEnum):
     TEST = "test"
 
 
-@export.callback()
-def _layouts() -> None:
-    """Keep the layout's name a word of the command line, though there is one."""
+class Program(StrEnum):
+    """A program that trains or evaluates models."""
+
+    VERIFIERS = "verifiers"
+    TRL = "trl"
+    LM_EVAL = "lm-eval"
+
+
+@export.command()
+def training(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write; replaced whole.")
+    ],
+    program: Annotated[
+        Program, typer.Option("--as", help="verifiers, trl, or lm-eval.")
+    ],
+    data: Annotated[
+        Path, typer.Option(metavar="BUILD", help="The build to take.")
+    ] = DEFAULT_BUILD,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Write prompts of the train split with a reward, for a program that trains models.
+
+    Clusters that touch the test split are left out. The reward is `csbdata.reward`.
+
+    Example: csbdata export training grpo --as trl
+    """
+    from curation.dataset.training_prompts import write_training
+    from curation.system.atomic_folders import atomic_folder
+
+    with atomic_folder(folder, marker=_MARKER) as temporary:
+        (temporary / _MARKER).touch()
+        count = write_training(data, program.value, temporary)
+    if format_ is Format.JSON:
+        print_json({"folder": str(folder), "prompts": count})
+        return
+    show(f"{counted(count, 'prompt')} in {folder}")
 
 
 @export.command()

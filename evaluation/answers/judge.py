@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -18,9 +19,13 @@ from evaluation.answers.json_answers import JsonProblem, read_json_answer, why_u
 from evaluation.answers.schema_faults import SchemaFault, answer_faults
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
+#: The policy of rewards.
+_TRAINED: Final = "outer_fence"
 #: Compiled schemas that are kept.
 _KEPT: Final = 256
 _ASSERTIONS: Final = names_of_kind(KeywordKind.ASSERTION) | {"additionalProperties"}
@@ -99,6 +104,77 @@ def judge(
         faults=faults,
         reasons=tuple(fault.reason for fault in faults),
     )
+
+
+def reward(text: str, schema: Json) -> float:
+    """Return what an answer earns in training, from 0 to 1.
+
+    That is the score of `judge` for the text without thinking and fence; at most a
+    third for an answer that says next to nothing (`is_trivial`), though it be valid.
+
+    Args:
+        text: The answer of a model.
+        schema: As of `judge`.
+
+    Raises:
+        BadData: the schema is none, or a reference in it leads nowhere.
+
+    Example:
+        >>> schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+        >>> [reward(text, schema) for text in ("", '{"a": 1}')]
+        [0.0, 1.0]
+        >>> round(reward("{}", schema), 2)
+        0.33
+    """
+    score = judge(text, schema, policy=_TRAINED).score
+    if not score:
+        return 0.0
+    value = read_json_answer(_answer_in(text, _TRAINED)).value
+    written = schema if isinstance(schema, str) else _text_of(schema)
+    return min(score, 1 / 3) if is_trivial(value, written) else score
+
+
+def is_trivial(value: Json, schema: str) -> bool:
+    """Return whether a value says next to nothing of what its schema could ask for.
+
+    That is `null`, `true`, `false`, `[]`, `{}`, a bare string that the schema itself
+    spells out in an `enum` or a `const`, and an object of nothing but members that are
+    required at the root, where the schema knows others.
+
+    Args:
+        value: What a model wrote.
+        schema: The schema's text.
+    """
+    if value is None or isinstance(value, bool) or value in ([], {}):
+        return True
+    root: Json = json.loads(schema)
+    if isinstance(value, str):
+        return value in _spelt_out(root)
+    if not isinstance(value, dict) or not isinstance(root, dict):
+        return False
+    required, properties = root.get("required"), root.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, dict):
+        return False
+    names = {name for name in required if isinstance(name, str)}
+    return set(value) <= names < set(properties)
+
+
+def _spelt_out(schema: Json) -> Iterator[str]:
+    """Yield the strings of every `enum` and `const`, wherever these stand."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            values = part.get("enum")
+            values = values if isinstance(values, list) else []
+            yield from (
+                value
+                for value in [*values, part.get("const")]
+                if isinstance(value, str)
+            )
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
 
 
 def _answer_in(text: str, policy: str) -> str:

@@ -33,6 +33,7 @@ from curation.system.escaping import shortened
 from curation.validation.python_validators import jsonschema
 from evaluation.answers.extraction import split_thinking
 from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.judge import is_trivial
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import Judge, KnownAnswer
@@ -51,7 +52,7 @@ from evaluation.suites.coverage.judgement import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from jsonschema import FormatChecker
 
@@ -190,49 +191,6 @@ def _own_verdict(
     if both.jsonschema_rs and both.jsonschema is not False:
         return TextVerdict.VALID, "", ""
     return TextVerdict.INVALID, failed.keyword if failed else "", both.error
-
-
-def is_trivial(value: Json, schema: str) -> bool:
-    """Return whether a value says next to nothing of what its schema could ask for.
-
-    That is `null`, `true`, `false`, `[]`, `{}`, a bare string that the schema itself
-    spells out in an `enum` or a `const`, and an object of nothing but members that are
-    required at the root, where the schema knows others.
-
-    Args:
-        value: What a model wrote.
-        schema: The schema's text.
-    """
-    if value is None or isinstance(value, bool) or value in ([], {}):
-        return True
-    root: Json = json.loads(schema)
-    if isinstance(value, str):
-        return value in _spelt_out(root)
-    if not isinstance(value, dict) or not isinstance(root, dict):
-        return False
-    required, properties = root.get("required"), root.get("properties")
-    if not isinstance(required, list) or not isinstance(properties, dict):
-        return False
-    names = {name for name in required if isinstance(name, str)}
-    return set(value) <= names < set(properties)
-
-
-def _spelt_out(schema: Json) -> Iterator[str]:
-    """Yield the strings of every `enum` and `const`, wherever these stand."""
-    waiting = [schema]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            values = part.get("enum")
-            values = values if isinstance(values, list) else []
-            yield from (
-                value
-                for value in [*values, part.get("const")]
-                if isinstance(value, str)
-            )
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
 
 
 _LISTING_10: Final = jsonschema.FormatChecker()

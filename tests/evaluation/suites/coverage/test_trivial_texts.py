@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from evaluation.suites.coverage.scorer import is_trivial
+from evaluation.answers.judge import is_trivial
 
 _SCHEMA = json.dumps(
     {
