@@ -32,7 +32,7 @@ class Split(StrEnum):
     TEST = "test"
 
 
-class Program(StrEnum):
+class Layout(StrEnum):
     """A program that trains or evaluates models."""
 
     VERIFIERS = "verifiers"
@@ -46,7 +46,7 @@ def training(
         Path, typer.Argument(metavar="DIR", help="The folder to write; replaced whole.")
     ],
     program: Annotated[
-        Program, typer.Option("--as", help="verifiers, trl, or lm-eval.")
+        Layout, typer.Option("--as", help="verifiers, trl, or lm-eval.")
     ],
     data: Annotated[
         Path, typer.Option(metavar="BUILD", help="The build to take.")

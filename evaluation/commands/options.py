@@ -81,8 +81,8 @@ class DataOptions:
             metavar="DATA",
             help="A build, a folder or file of schemas, a MaskBench folder, "
             "owner/name[@revision] on the Hub, or a file of a suite's records "
-            "[default: what a suite's authors publish, else `own`, which it generates; "
-            "else the local build, epfl-dlab/JSONSchemaBench, or the sample].",
+            "[default: a suite's published data, else its `own`; else the local build, "
+            "epfl-dlab/JSONSchemaBench, or the sample].",
         ),
     ] = None
     config: Annotated[

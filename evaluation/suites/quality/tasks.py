@@ -38,13 +38,13 @@ class Problem:
     question: str
     #: The steps to the answer, in a few sentences; empty if the authors publish none.
     reasoning: str
-    #: The right answer in its canonical form (`Reading.canonical`).
+    #: The right answer in its canonical form (`AnswerForm.canonical`).
     answer: str
     #: What its problem shares with others; empty for one by itself.
     story: str = ""
 
 
-class Reading(NamedTuple):
+class AnswerForm(NamedTuple):
     """How the answers to one task are read and drawn."""
 
     #: Returns an answer in canonical form; None if it does not have the form.
@@ -68,7 +68,7 @@ class QualityTask:
 
     #: Its group in records and tables.
     name: str
-    reading: Reading
+    reading: AnswerForm
     #: The system message; `{form}` stands for the form of the answer.
     instruction: str
     #: Worked examples before the question, none of them a problem of the set.
@@ -304,7 +304,7 @@ def _number(answer: str) -> Json:
 
 def _task(
     name: str,
-    reading: Reading,
+    reading: AnswerForm,
     shots: Sequence[Problem],
     stories: Sequence[Any],
 ) -> QualityTask:
@@ -315,7 +315,7 @@ def _task(
 
 
 def _tasks() -> Iterator[QualityTask]:
-    letters = Reading(
+    letters = AnswerForm(
         canonical=_four_letters,
         value=str,
         wrong=lambda answer: answer[:-1] + ("a" if answer[-1] != "a" else "b"),
@@ -329,7 +329,7 @@ def _tasks() -> Iterator[QualityTask]:
     questions = _LETTERS_TABLE["questions"]
     shots = [_last_letters(names, questions[0]) for names in _LETTERS_TABLE["shots"]]
     yield _task("last-letter", letters, shots, questions)
-    options = Reading(
+    options = AnswerForm(
         canonical=_option,
         value=str,
         wrong=lambda answer: LETTERS[(LETTERS.index(answer) + 1) % len(LETTERS)],
@@ -343,7 +343,7 @@ def _tasks() -> Iterator[QualityTask]:
     (story,) = (one for one in stories if one["name"] == shot["story"])
     solved = _exchanges(**{**shot, "story": story})
     yield _task("shuffled-objects", options, [solved], stories)
-    sums = Reading(
+    sums = AnswerForm(
         canonical=canonical_number,
         value=_number,
         wrong=lambda answer: format(Decimal(answer) + 1, "f"),

@@ -72,14 +72,17 @@ def test_a_folder_that_is_no_build_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "   ", "<think>{}", "null", "{}", "[]", '"x"'])
 def test_what_says_nothing_earns_next_to_nothing(text: str) -> None:
     """A schema that accepts everything is no way to a reward."""
-    for schema in ("true", {"properties": {"a": {}}}, {"type": "object"}):
-        bare = text == '"x"' and schema != {"type": "object"}
+    for schema in ("true", '{"properties": {"a": {}}}', '{"type": "object"}'):
+        bare = text == '"x"' and "type" not in schema
         assert reward(text, schema) <= (1 if bare else 1 / 3)
 
 
 def test_a_reward_is_the_judges_score() -> None:
     """For whatever says something, in a fence or not."""
-    schema: Json = {"required": ["a", "b"], "properties": {"a": {"type": "integer"}}}
+    schema: dict[str, Json] = {
+        "required": ["a", "b"],
+        "properties": {"a": {"type": "integer"}},
+    }
     for text in ('{"a": 1, "b": 2}', '{"a": "x", "c": 1}', '```json\n{"b": 1}\n```'):
         assert reward(text, schema) == judge(text, schema, policy="outer_fence").score
 
@@ -105,12 +108,7 @@ def test_each_program_loads_its_folder(tmp_path: Path, program: str) -> None:
     model = _embedded_folder(FetchSettings.from_environment(), lambda _line: None)
     paths = {"PYTHONPATH": str(_ROOT), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
-        [
-            python,
-            script,
-            out,
-            _embedded_folder(FetchSettings.from_environment(), print),
-        ],
+        [str(python), str(script), str(out), str(model)],
         env={**os.environ, **paths},
         capture_output=True,
         text=True,
