@@ -80,8 +80,8 @@ class DataOptions:
         typer.Option(
             metavar="DATA",
             help="A build, a folder or file of schemas, a MaskBench folder, "
-            "owner/name[@revision] on the Hub, or a file of a suite's records "
-            "[default: a suite's published data, else its `own`; else the local build, "
+            "owner/name[@revision] on the Hub, a file of a suite's records, or `own` "
+            "[default: the suite's; else the local build, "
             "epfl-dlab/JSONSchemaBench, or the sample].",
         ),
     ] = None
