@@ -15,10 +15,11 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
-.PHONY: help dataset eval test test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
+.PHONY: help dataset demo eval test test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
+	@echo "make demo        llguidance and no engine on 20 sample schemas, and a page"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
 	@echo "make test-all    these and the slow ones, with branch coverage: under 40 minutes"
@@ -38,6 +39,10 @@ help:
 
 dataset: $(CORE)
 	$(BIN)/csbdata build --fastjsonschema --instances
+
+demo: $(CORE)
+	$(PIP) $(HASHED) -r requirements/eval.txt
+	$(BIN)/csbdata demo
 
 eval: $(MODELS)
 	$(BIN)/csbdata eval --engine llguidance --engine none --limit 50

@@ -41,6 +41,7 @@ from evaluation.results.edition import (
     pairs_of,
     pairs_table,
 )
+from evaluation.results.edition_picture import PICTURE, picture_of
 from evaluation.results.measurements import measure
 from evaluation.results.merging import differences_of_parts
 from evaluation.results.outcomes import is_judged_apart
@@ -300,6 +301,7 @@ def _write(
         "sample": SAMPLE,
     }
     contents[TABLE] = table.encode()
+    contents[PICTURE] = picture_of(index).encode()
     contents[_CARD] = render_template("edition.md.j2", values).encode()
     for path in (out / "engines").glob("*.json"):
         # Of an engine that an earlier edition of this name had.

@@ -14,6 +14,7 @@ import pytest
 from bench.edition.figures import differences
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.edition import ROWS, TABLE, engines_table, read_index
+from evaluation.results.edition_picture import PICTURE, picture_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,17 +24,31 @@ _EDITIONS = sorted(path.parent for path in _ROOT.glob("results/*/index.json"))
 _BLOCK = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/engines.md"])
-def test_tables_of_engines_are_those_of_the_newest_edition(
-    page: str, compare_golden: Callable[[Path, str], None]
+def test_the_table_of_engines_is_that_of_the_newest_edition(
+    compare_golden: Callable[[Path, str], None],
 ) -> None:
     """No figure of an engine is typed: the block is the edition's own table."""
-    table = (_EDITIONS[-1] / TABLE).read_text("utf-8")
-    text = (_ROOT / page).read_text("utf-8")
+    table, page = (_EDITIONS[-1] / TABLE).read_text("utf-8"), _ROOT / "docs/engines.md"
+    text = page.read_text("utf-8")
     assert len(_BLOCK.findall(text)) == 1
-    compare_golden(
-        _ROOT / page, _BLOCK.sub(lambda match: f"{match[1]}{table}{match[2]}", text)
-    )
+    compare_golden(page, _BLOCK.sub(lambda match: f"{match[1]}{table}{match[2]}", text))
+
+
+def test_the_picture_of_readme_is_drawn_from_the_newest_edition(
+    compare_golden: Callable[[Path, str], None],
+) -> None:
+    """Its bars are the table's figures, in at most 10 kB of SVG without a script."""
+    path, index = _EDITIONS[-1] / PICTURE, read_index(_EDITIONS[-1])
+    compare_golden(path, picture_of(index))
+    assert f"({path.relative_to(_ROOT)})" in (_ROOT / "README.md").read_text("utf-8")
+    bars = re.findall(r'<rect [^>]*width="([\d.]+)"', path.read_text("utf-8"))
+    shares = [
+        entry.common.passed.count / entry.common.passed.of
+        for entry in index.engines
+        if not isinstance(entry.common, str)
+    ]
+    assert bars == [f"{300 * share:.1f}" for share in sorted(shares, reverse=True)]
+    assert path.stat().st_size < 10_000
 
 
 @pytest.mark.parametrize("folder", _EDITIONS, ids=lambda folder: folder.name)

@@ -1,0 +1,66 @@
+"""The picture of an edition: a bar an engine, readable on light and dark pages."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from evaluation.reporting.tables import Rate
+
+if TYPE_CHECKING:
+    from evaluation.results.edition import Index
+
+#: The file of an edition that holds it.
+PICTURE: Final = "picture.svg"
+#: Units of the picture: a line's height, where bars begin, and the width of 100 %.
+_LINE: Final = 24
+_LEFT: Final = 210
+_FULL: Final = 300
+_HEAD: Final = 34
+_COLOUR: Final = "#7d8590"
+
+
+def picture_of(index: Index) -> str:
+    """Return the share of schemas that each engine passes, with its interval, as SVG.
+
+    On the records that every engine was asked, as in the table; the best first.
+    """
+    rates = {
+        entry.engine: Rate(entry.common.passed.count, entry.common.passed.of)
+        for entry in index.engines
+        if not isinstance(entry.common, str)
+    }
+    best_first = sorted(rates.items(), key=lambda item: -(item[1].share or 0))
+    lines = []
+    for number, (engine, rate) in enumerate(best_first):
+        y = _HEAD + _LINE * number
+        lines.append(_text(_LEFT - 8, y + 15, engine, "end"))
+        width = _FULL * (rate.share or 0)
+        lines.append(
+            f'<rect x="{_LEFT}" y="{y + 3}" width="{width:.1f}" height="16" '
+            'fill="#2f81f7"/>'
+        )
+        if (between := rate.interval) is not None:
+            low, high = (_LEFT + _FULL * end for end in (between.low, between.high))
+            lines.append(f'<path d="M{low:.1f} {y + 11}H{high:.1f}" stroke-width="2"/>')
+        lines.append(
+            _text(_LEFT + _FULL + 8, y + 15, f"{100 * (rate.share or 0):.0f} %")
+        )
+    title = (
+        "Schemas compiled and enforced on every text, of the "
+        f"{index.dataset.common:,} that all engines were asked"
+    )
+    width, height = _LEFT + _FULL + 60, _HEAD + _LINE * len(rates) + 6
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" role="img" font-family="sans-serif" '
+        f'fill="{_COLOUR}" stroke="{_COLOUR}" stroke-width="0">'
+    )
+    caption = _text(8, 18, f"{title} ({index.edition})", size=11)
+    parts = (head, f"<title>{escape(title)}</title>", caption, *lines, "</svg>\n")
+    return "\n".join(parts)
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 13) -> str:
+    place = f'x="{x}" y="{y}" text-anchor="{anchor}" font-size="{size}"'
+    return f"<text {place}>{escape(text)}</text>"
