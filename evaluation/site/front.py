@@ -8,7 +8,6 @@ from evaluation.results.edition import Times, all_asked_table
 from evaluation.site.classes import Class, rates_of
 from evaluation.site.drawings import stacked_bar
 from evaluation.site.rendering import render
-from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,15 +17,7 @@ if TYPE_CHECKING:
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the first page."""
-    own = {
-        engine: [
-            line
-            for line in site.by_task[engine, MASKS]
-            if (line["config"], line["id"]) in site.common
-        ]
-        for engine in site.engines
-        if (engine, MASKS) in site.by_task
-    }
+    own = site.common_lines
     compiled = [
         {(line["config"], line["id"]) for line in lines if line["compiled"]}
         for lines in own.values()

@@ -12,6 +12,7 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -69,7 +70,7 @@ def script_names() -> list[str]:
 
 
 def data_script(path: str, name: str, value: object) -> Page:
-    """Return a script that calls `csbdata.data(name, text)`; `data.js` reads the text.
+    """Return a script that calls `csbdata.data(name, text)`; `page.js` reads the text.
 
     The text is base64 of gzip of JSON, the same bytes each time.
     """
@@ -84,6 +85,21 @@ def slug(name: str) -> str:
     if plain in {name, name.replace(" ", "-")} and len(plain) <= _LONGEST_SLUG:
         return plain
     return f"{plain[:_LONGEST_SLUG]}-{sha256(name.encode()).hexdigest()[:8]}"
+
+
+def engine_path(engine: str) -> str:
+    """Return the path of an engine's page."""
+    return f"engine/{slug(engine)}.html"
+
+
+def keyword_path(keyword: str) -> str:
+    """Return the path of a keyword's page."""
+    return f"can/{slug(keyword)}.html"
+
+
+def record_address(config: str, id_: str) -> str:
+    """Return the address of a record's page."""
+    return f"record.html#{quote(f'{config}/{id_}')}"
 
 
 @cache
@@ -102,6 +118,11 @@ def _environment() -> Environment:
         "side": _side,
         "lines": _lines,
         "slug": slug,
+    }
+    environment.globals |= {
+        "engine_path": engine_path,
+        "keyword_path": keyword_path,
+        "record_address": record_address,
     }
     return environment
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -20,12 +21,10 @@ from evaluation.results.edition import (
     read_index,
     read_lines,
 )
+from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-#: The engine that constrains nothing: a floor, and in no comparison of sets.
-NO_ENGINE: Final = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +64,42 @@ class Site:
     def common(self) -> frozenset[tuple[str, str]]:
         """Config and id of the records of task masks that every engine was asked."""
         return frozenset(common_records(self.lines))
+
+    @cached_property
+    def common_lines(self) -> dict[str, list[Line]]:
+        """Lines of task masks about the common records, by engine; none is empty."""
+        lines = {
+            engine: [
+                line for line in own if (line["config"], line["id"]) in self.common
+            ]
+            for (engine, task), own in self.by_task.items()
+            if task == MASKS
+        }
+        return {engine: own for engine, own in lines.items() if own}
+
+    @cached_property
+    def features(self) -> Counter[str]:
+        """Features to the records of the dataset that have them; none without it."""
+        return Counter(
+            name
+            for own in self._columns("features")["features"].to_list()
+            for name in own or ()
+        )
+
+    @cached_property
+    def features_of(self) -> int:
+        """Number of records in the dataset."""
+        return self._columns("unique_id").height
+
+    def _columns(self, *names: str) -> pl.DataFrame:
+        """Return columns of all records of the dataset."""
+        if self.data is None:
+            return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
+        return pl.concat(
+            pl.read_parquet(path, columns=list(names), glob=False)
+            for config in config_names(self.data)
+            for path in sorted((self.data / config).glob("*.parquet"))
+        )
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield every record of the dataset: its columns, `config`, `split`.

@@ -185,11 +185,22 @@ def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
-    standing = _OF_STANDING.get(outcome_of(row), ProbeOutcome.CRASH)
-    if standing is ProbeOutcome.ENFORCED and texts == 1:
-        return ProbeOutcome.TOLERATED
+    standing = of_outcome(outcome_of(row), texts)
     if standing is ProbeOutcome.IGNORED and _warns_of_the_keyword(row, own):
         return ProbeOutcome.WARNED
+    return standing
+
+
+def of_outcome(outcome: Outcome, texts: int) -> ProbeOutcome:
+    """Return what became of a probe by the outcome of its case, warnings aside.
+
+    Args:
+        outcome: Of all its walks.
+        texts: How many there are; one alone leaves nothing to enforce.
+    """
+    standing = _OF_STANDING.get(outcome, ProbeOutcome.CRASH)
+    if standing is ProbeOutcome.ENFORCED and texts == 1:
+        return ProbeOutcome.TOLERATED
     return standing
 
 

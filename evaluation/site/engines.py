@@ -1,0 +1,116 @@
+"""A page for each engine: its versions, what stops it, causes, slowest schemas."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from evaluation.reporting.tables import Duration
+from evaluation.results.edition import TASKS, read_engine
+from evaluation.site.classes import Class, class_of, rates_of
+from evaluation.site.drawings import stacked_bar
+from evaluation.site.keywords import keywords_of_probes, probe_outcome
+from evaluation.site.rendering import engine_path, keyword_path, render
+from evaluation.tasks.masks import NAME as MASKS
+from evaluation.tasks.probe import NAME as PROBE
+from evaluation.tasks.probe.outcomes import GOOD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evaluation.results.edition import Line
+    from evaluation.site.site import Page, Site
+
+#: Lines of a list, and examples of one of them.
+_MOST: Final = 10
+_EXAMPLES: Final = 3
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of each engine."""
+    entries = [read_engine(site.folder / entry.file) for entry in site.index.engines]
+    for entry in entries:
+        lines = site.by_task.get((entry.engine, MASKS), [])
+        probes = site.by_task.get((entry.engine, PROBE), [])
+        yield render(
+            engine_path(entry.engine),
+            "engine",
+            site=site,
+            title=entry.engine,
+            entry=entry,
+            tasks=TASKS,
+            versions=[
+                _version(site, other.engine)
+                for other in entries
+                if other.name == entry.name
+            ],
+            refusals=_refusals(lines),
+            causes=causes_of(lines),
+            probes=_faults(probes),
+            keyword_of=_keyword_of,
+            slowest={
+                "compile call": _slowest(lines, "compile_ns"),
+                "time between masks": _slowest(lines, "between_ns"),
+            },
+        )
+
+
+def _version(site: Site, engine: str) -> dict[str, Any]:
+    """Return an engine's classes on the common records; no bar if it was not asked."""
+    lines = site.common_lines.get(engine, [])
+    rates = rates_of(lines)
+    bar = stacked_bar(rates) if lines else None
+    return {"engine": engine, "rates": rates, "bar": bar}
+
+
+def _refusals(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Return equal messages of refused schemas, the most frequent first."""
+    refused = [line for line in lines if class_of(line) is Class.REFUSED]
+    return _ranked([(line["message"], line) for line in refused])
+
+
+def causes_of(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Return the causes of wrong texts, the most frequent first."""
+    return _ranked(
+        [(why, line) for line in lines for why in line["why"].split(" | ") if why]
+    )
+
+
+def _faults(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """Return probes that are not as specified, by what became of them."""
+    found = [(probe_outcome(line), line) for line in lines]
+    return _ranked([(each, line) for each, line in found if each not in GOOD])
+
+
+def _keyword_of(line: Line) -> str | None:
+    """Return the path of the page that shows a probe; None if there is none."""
+    keyword = keywords_of_probes().get((line["config"], line["id"]))
+    return None if keyword is None else keyword_path(keyword)
+
+
+def _ranked(named: Sequence[tuple[str, Line]]) -> list[dict[str, Any]]:
+    """Return names with how many lines have them, and these lines in order."""
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for name, line in named:
+        groups[name].append(line)
+    counts = Counter({name: len(own) for name, own in groups.items()})
+    return [
+        {
+            "name": name,
+            "count": count,
+            "lines": sorted(groups[name], key=lambda r: (r["config"], r["id"])),
+            "examples": _EXAMPLES,
+        }
+        for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
+
+
+def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
+    timed = sorted(
+        (line for line in lines if line[column] is not None),
+        key=lambda line: (-line[column], line["config"], line["id"]),
+    )
+    return [
+        (line, Duration(line[column], line["outcome"] == "timeout"))
+        for line in timed[:_MOST]
+    ]

@@ -1,0 +1,197 @@
+"""A page for each keyword: which engine enforces it, and in which place of a schema."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter, defaultdict
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from curation.core.documents import Explained
+from curation.fit.profile import load_profiles
+from evaluation.results.outcomes import Outcome
+from evaluation.site.rendering import keyword_path, render, slug
+from evaluation.tasks.probe import NAME
+from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, of_outcome
+from evaluation.tasks.probe.pairs import pairs
+from evaluation.tasks.probe.probe import CONTEXTS
+from evaluation.tasks.probe.task import all_placed, case_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curation.fit.profile import Profile
+    from evaluation.results.edition import Line
+    from evaluation.site.site import Page, Site
+    from evaluation.tasks.probe.probe import PlacedProbe
+
+
+class Told(Explained):
+    """What a profile says of a keyword."""
+
+    TAKEN = ("taken", "a source says that it is supported")
+    NOT_TOLD = ("not told", "no source says")
+
+
+#: Outcomes of probes to the colours of the first page.
+_TONES = {
+    ProbeOutcome.REFUSED: "refused",
+    ProbeOutcome.IGNORED: "silent",
+    ProbeOutcome.WRONG: "silent",
+    ProbeOutcome.OVER_STRICT: "blocked",
+}
+
+
+def tone(outcome: ProbeOutcome | None) -> str:
+    """Return the colour of an outcome; None: it was not run."""
+    if outcome is None:
+        return "none"
+    return "right" if outcome in GOOD else _TONES.get(outcome, "died")
+
+
+def probe_outcome(line: Line) -> ProbeOutcome:
+    """Return what became of the probe of a line."""
+    return of_outcome(Outcome(line["outcome"]), line["valid"] + line["invalid"])
+
+
+@cache
+def keywords_of_probes() -> dict[tuple[str, str], str]:
+    """Return the keyword whose page shows each probe, by dialect and id of its case."""
+    return {
+        (placed.dialect, case_of(placed).id): placed.probe.keyword
+        for placed in all_placed()
+    }
+
+
+def pages(site: Site) -> Iterator[Page]:
+    """Yield the page of each keyword, and the list of them."""
+    outcomes = {
+        (line["engine"], line["config"], line["id"]): probe_outcome(line)
+        for line in site.lines
+        if line["task"] == NAME
+    }
+    probes: dict[str, list[PlacedProbe]] = defaultdict(list)
+    for placed in all_placed():
+        probes[placed.probe.keyword].append(placed)
+    profiles = load_profiles("all")
+    listed = []
+    for keyword, own in sorted(probes.items()):
+        cells = {
+            engine: [
+                outcomes.get((engine, placed.dialect, case_of(placed).id))
+                for placed in own
+                if " + " not in placed.probe.name
+            ]
+            for engine in site.engines
+        }
+        feature = own[0].probe.group
+        listed.append(
+            {
+                "keyword": keyword,
+                "cells": [_summary(cells[engine]) for engine in site.engines],
+                "feature": feature,
+                "schemas": site.features.get(feature),
+            }
+        )
+        yield render(
+            keyword_path(keyword),
+            "keyword",
+            site=site,
+            title=f"Who enforces {keyword}, and where?",
+            entry=listed[-1],
+            contexts=CONTEXTS,
+            probes=_probes(site, own, outcomes),
+            pairs=[pair for pair in pairs() if keyword in pair.keywords],
+            profiles=[(profile, *_told(profile, keyword)) for profile in profiles],
+            tone=tone,
+            outcomes=list(ProbeOutcome),
+        )
+    yield render(
+        "can/index.html",
+        "keywords",
+        site=site,
+        title="Who enforces which keyword?",
+        listed=listed,
+    )
+
+
+def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
+    """Return how many probes are as specified, and what most of the others are."""
+    run = [each for each in outcomes if each is not None]
+    good = sum(each in GOOD for each in run)
+    bad = Counter(each for each in run if each not in GOOD).most_common(1)
+    worst = bad[0][0] if bad else ProbeOutcome.ENFORCED
+    return {
+        "run": len(run),
+        "good": good,
+        "tone": tone(worst if run else None),
+        "most": worst.value,
+    }
+
+
+def _probes(
+    site: Site,
+    own: Sequence[PlacedProbe],
+    outcomes: dict[tuple[str, str, str], ProbeOutcome],
+) -> list[dict[str, Any]]:
+    """Return the probes of a keyword, each with its places and what engines did."""
+    groups: dict[tuple[str, str], list[PlacedProbe]] = defaultdict(list)
+    for placed in own:
+        groups[placed.probe.name, placed.dialect].append(placed)
+    found = []
+    for number, ((name, dialect), placings) in enumerate(groups.items()):
+        places: dict[str, dict[str, Any]] = {}
+        for placed in placings:
+            case = case_of(placed)
+            places[placed.context] = {
+                "anchor": f"p{number}-{slug(placed.context)}",
+                "schema": json.dumps(placed.schema, indent=2, ensure_ascii=False),
+                "texts": case.walks,
+                "command": partial(_command, placed),
+                "outcomes": {
+                    engine: outcomes.get((engine, dialect, case.id))
+                    for engine in site.engines
+                },
+            }
+        found.append(
+            {
+                "name": name,
+                "dialect": dialect,
+                "places": places,
+                "run": {
+                    engine: any(place["outcomes"][engine] for place in places.values())
+                    for engine in site.engines
+                },
+            }
+        )
+    return found
+
+
+def _command(placed: PlacedProbe, spec: str) -> str:
+    """Return the command that asks an engine again, by a file in MaskBench's form."""
+    case = case_of(placed)
+    tests = [
+        {"valid": walk.valid, "data": json.loads(walk.text)} for walk in case.walks
+    ]
+    file = json.dumps({"schema": placed.schema, "tests": tests}, ensure_ascii=False)
+    return (
+        f"echo {shlex.quote(file)} > probe.json\n"
+        f"csbdata eval --data probe.json --task masks --set given_only=true "
+        f"--engine {shlex.quote(spec)}"
+    )
+
+
+def _told(profile: Profile, keyword: str) -> tuple[str, list[Any]]:
+    """Return what a profile does with a keyword, and the rules that say so."""
+    rules = [
+        rule
+        for rule in profile.rules
+        if keyword in rule.names and rule.check in {"keyword", "root-keyword"}
+    ]
+    always = [r for r in rules if r.check == "keyword" and not (r.beside or r.types)]
+    if always:
+        return always[0].effect.value, always
+    if keyword in profile.taken:
+        return Told.TAKEN.value, rules
+    return Told.NOT_TOLD.value, rules
