@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.atomic_files import atomic_write_bytes
 from evaluation.results.edition import INDEX, ROWS
-from evaluation.site import engines, front, keywords, pairs, query, records, schema
+from evaluation.site import (
+    about,
+    engines,
+    front,
+    keywords,
+    pairs,
+    query,
+    records,
+    schema,
+)
 from evaluation.site.rendering import script_names, static_text
 from evaluation.site.site import Page, open_site
 
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
     from evaluation.site.site import Site
 
 #: The modules of pages.
-_MODULES: Final = (front, keywords, engines, records, pairs, query, schema)
+_MODULES: Final = (front, keywords, engines, records, pairs, query, schema, about)
 
 
 def build_site(results: Path, data: Path | None, out: Path) -> list[Page]:

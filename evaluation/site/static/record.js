@@ -41,18 +41,19 @@ function table(heads, rows) {
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.join(", ") }, made);
 }
 
-// A value of a JSON text whose objects and arrays fold; keywords and names in colour.
+// A value of a JSON text whose objects and arrays fold; names and strings in colour.
 function folded(value, key, depth) {
   const name = key === null ? [] : [element("span", { class: "key-name" }, JSON.stringify(key)), ": "];
-  if (value === null || typeof value !== "object") {
-    const kind = typeof value === "string" ? "string" : "scalar";
-    return element("div", {}, ...name, element("span", { class: kind }, cut(JSON.stringify(value))));
-  }
   const list = Array.isArray(value);
-  const entries = list ? value.map((each) => [null, each]) : Object.entries(value);
+  if (!list && !csbdata.json.isObject(value)) {
+    const kind = typeof value === "string" ? "string" : "scalar";
+    const text = csbdata.json.isNumber(value) ? value.text : JSON.stringify(value);
+    return element("div", {}, ...name, element("span", { class: kind }, cut(text)));
+  }
+  const entries = list ? value.map((each) => [null, each]) : [...value];
   if (!entries.length) return element("div", {}, ...name, list ? "[]" : "{}");
-  const summary = element("summary", {}, ...name, element("span", { class: "count" }, list ? `[${entries.length}]` : `{${entries.length}}`));
-  const made = element("details", {}, summary);
+  const count = element("span", { class: "count" }, list ? `[${entries.length}]` : `{${entries.length}}`);
+  const made = element("details", {}, element("summary", {}, ...name, count));
   const fill = () => {
     if (made.children.length === 1) made.append(...entries.map(([own, each]) => folded(each, own, depth + 1)));
   };
@@ -66,12 +67,19 @@ function cut(text) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)} ... (${text.length} characters in all)` : text;
 }
 
+// A block of text whose line ends stay.
+function block(text) {
+  const made = element("pre", { tabindex: "0" });
+  made.append(cut(text).split("\n").map(visible).join("\n"));
+  return made;
+}
+
 function schemaOf(text) {
   try {
-    return [element("div", { class: "json" }, folded(JSON.parse(text), null, 0)),
-      element("details", {}, element("summary", {}, "The text as it is"), element("pre", { tabindex: "0" }, cut(text)))];
+    return [element("div", { class: "json" }, folded(csbdata.json.parse(text), null, 0)),
+      element("details", {}, element("summary", {}, "The text as it is"), block(text))];
   } catch {
-    return [element("pre", { tabindex: "0" }, cut(text))];
+    return [block(text)];
   }
 }
 
@@ -81,7 +89,7 @@ function time(ns) {
   return `${Number((ns / size).toPrecision(3))} ${unit}`;
 }
 
-function place_of(row, texts) {
+function placesOf(row, texts) {
   return row.wrong.split(" ").filter(Boolean).map((each) => {
     const [number, tokens] = each.split(":");
     const text = texts?.[number];
@@ -94,7 +102,7 @@ function engines(record) {
     const own = record.rows[engine];
     if (!own) return [engine, "not run", "", "", "", ""];
     const row = Object.fromEntries(columns.map((name, number) => [name, own[number]]));
-    const places = place_of(row, record.texts);
+    const places = placesOf(row, record.texts);
     const more = places.length > 6 ? [`and ${places.length - 6} more`] : [];
     const outcome = element("span", { title: outcomes[row.outcome] ?? "" }, row.outcome.replaceAll("_", " "));
     return [engine, outcome, [...places.slice(0, 6), ...more].join("; "), row.why.replaceAll(" | ", "; "),
@@ -107,7 +115,7 @@ function texts(record) {
   return table(["number", "label", "made as", "text"], record.texts.map(([text, valid, kind, keyword, pointer], number) => [
     number, valid ? "valid" : "invalid", keyword ? `${kind}: ${keyword} at ${pointer || "the root"}` : kind,
     text.length > 200
-      ? element("details", {}, element("summary", {}, `${text.slice(0, 200)} ...`), element("pre", { tabindex: "0" }, cut(text)))
+      ? element("details", {}, element("summary", {}, `${text.slice(0, 200)} ...`), block(text))
       : element("code", {}, text)]));
 }
 
