@@ -25,11 +25,11 @@ def demo(run_dir: RunFolderOption = None) -> None:
     single bytes. The engines are llguidance and none, which constrains nothing.
     """
     from curation.download.acquire import FetchSettings
-    from evaluation.analysis.page import write_page
     from evaluation.analysis.run_report import reports
     from evaluation.asking.request import RunRequest
     from evaluation.asking.run import run
     from evaluation.data.find_data import built_sample
+    from evaluation.site.run_page import write_page
 
     fetch = FetchSettings.from_environment()
     sample = built_sample(fetch, Shown())

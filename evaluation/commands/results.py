@@ -254,17 +254,17 @@ def export(
 
 def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.HTML:
-        from evaluation.analysis.page import write_page
+        from evaluation.site.run_page import write_page
 
         return [write_page(run, out, [])]
-    from evaluation.analysis.page import write_notice
+    from evaluation.analysis.plots import write_notice
 
     return [*_export_files(run, form, out), *write_notice(run, out)]
 
 
 def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.PLOTS:
-        from evaluation.analysis.page import draw_all, notice_of
+        from evaluation.analysis.plots import draw_all, notice_of
         from evaluation.analysis.run_report import reports
 
         found = reports(run)

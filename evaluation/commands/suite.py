@@ -428,7 +428,7 @@ def report_command(
     head = {str(run.folder): run.raw_header for run in opened}
     print_tables(named_tables(report.tables, table or ()), format_, {"runs": head})
     if html is not None:
-        from evaluation.analysis.page import write_joined_page, write_page
+        from evaluation.site.run_page import write_joined_page, write_page
 
         page = (
             write_page(opened[0], html, [suite.name])

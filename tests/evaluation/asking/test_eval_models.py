@@ -16,10 +16,10 @@ import typer
 from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.analysis.page import page
 from evaluation.commands.eval import evaluate
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
+from evaluation.site.run_page import page
 from tests.evaluation.suites.coverage.written_texts import text_from_row
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from html import unescape
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +13,6 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
-from evaluation.analysis.page import page
 from evaluation.analysis.run_report import reports
 from evaluation.asking.header import suite_header
 from evaluation.asking.request import (
@@ -29,6 +29,7 @@ from evaluation.data.find_data import SAMPLE_LINE
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
+from evaluation.site.run_page import page
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ def _asked(body: dict[str, Any]) -> str:
 
 
 def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
-    """What comes back is judged, counted and priced; the tables say so."""
+    """What comes back is judged, counted and priced; the tables say so.
+
+    The page has the prompt and the answer of each failure.
+    """
 
     def reply(body: dict[str, Any], _number: int) -> Said:
         if "response_format" in body:
@@ -127,7 +131,11 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
         ("all", "small free", 3),
         ("all", "small strict", 3),
     ]
-    assert "Prompted pass rate" in page(recorded)
+    shown = unescape(page(recorded))
+    assert "Prompted pass rate" in shown
+    answers = shown.partition('id="failures"')[2]
+    assert '{"n": 1, "m": 2}' in answers
+    assert "(task: r1)" in answers.partition("<h3>user</h3>")[2]
 
 
 def test_no_writer_is_always_the_first(tmp_path: Path) -> None:

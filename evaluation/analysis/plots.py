@@ -1,0 +1,91 @@
+"""Draw the plots of a run, and say why its figures are not what they seem."""
+
+from __future__ import annotations
+
+import io
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Final
+
+from matplotlib.figure import Figure
+
+from curation.dataset.plots import PAGE, save, style
+from curation.system.atomic_files import atomic_write_bytes, cannot_write
+from evaluation.results.description import partial_data
+from evaluation.results.reader import gaps_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from evaluation.reporting.report import Plot
+    from evaluation.results.reader import RecordedRun
+
+#: The file's name, beside what is exported.
+FILE: Final = "notice.txt"
+
+
+def notice_of(run: RecordedRun) -> list[str]:
+    """Return why figures of a run are not what they seem, line by line; often none."""
+    return [*gaps_of(run), *partial_data(run.header)]
+
+
+def write_notice(run: RecordedRun, folder: Path) -> list[Path]:
+    """Write the notice of a run into a folder, where it has one; returns the file.
+
+    Raises:
+        CannotCreate: it cannot be written.
+    """
+    path = folder / FILE
+    text = "".join(f"{line}\n" for line in notice_of(run))
+    if text:
+        atomic_write_bytes(path, text.encode())
+    return [path] if text else []
+
+
+_HEIGHT = 3.6
+#: Characters of a line below a plot.
+_NOTICE_WIDTH = 110
+
+
+def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path]:
+    """Draw plots into a folder, each as SVG and PNG; returns the files.
+
+    Args:
+        plots: What is drawn.
+        folder: Where the files go.
+        notice: Stands below each plot: a picture travels alone.
+
+    Raises:
+        CannotCreate: the folder cannot be written.
+    """
+    paths: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for plot in plots:
+            with style():
+                paths += save(_figure(plot, notice), folder / _slug(plot.name))
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    return paths
+
+
+def svg_of(plot: Plot) -> bytes:
+    """Return a plot as SVG."""
+    nothing: dict[str, Any] = {"Date": None, "Creator": None}
+    out = io.BytesIO()
+    with style():
+        _figure(plot).savefig(out, format="svg", metadata=nothing, bbox_inches="tight")
+    return out.getvalue()
+
+
+def _figure(plot: Plot, notice: str = "") -> Figure:
+    figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
+    plot.draw(figure)
+    if notice:
+        figure.supxlabel("\n".join(wrap(notice, _NOTICE_WIDTH)), fontsize="x-small")
+    return figure
+
+
+def _slug(name: str) -> str:
+    return "-".join(re.findall(r"[a-z0-9]+", name.lower())) or "plot"
