@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evaluation.reporting.charts import stack
-from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import Cell, Rate, Shift, Table
+from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import TaskName, TextLength
 
@@ -51,10 +50,13 @@ class Answer:
     """One answer with its verdict."""
 
     details: AnswerDetails
-    verdict: Verdict
-    #: Format, record and repeat without the representation, by which answers are
-    #: paired.
-    pair: tuple[str, str, int]
+    #: Its record without the representation, by which answers are paired.
+    scored: ScoredResponse
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on it."""
+        return self.scored.verdict
 
 
 #: The answers of each model and condition.
@@ -91,8 +93,8 @@ def _answer(scored: ScoredResponse) -> Answer:
             "length": {"characters": 0, "lines": 0, "words": 0},
         }
     details = msgspec.convert(facts, AnswerDetails)
-    pair = (details.output, name, scored.repeat)
-    return Answer(details=details, verdict=scored.verdict, pair=pair)
+    apart = replace(scored, record=f"{details.output}:{name}")
+    return Answer(details=details, scored=apart)
 
 
 def by_cell(answers: Iterable[Answer]) -> Mapping[tuple[str, str], Sequence[Answer]]:
@@ -359,36 +361,12 @@ def unclear_table(validation: AnswersByLabel) -> Table:
 
 
 def representation_tests(validation: AnswersByLabel) -> Table:
-    """Return McNemar's tests between representations, on the samples that both show."""
-    rows: list[tuple[Cell, ...]] = []
+    """Return the tests between representations, on the samples that both show."""
+    pairs: list[PairedSides] = []
     for label, answers in validation.items():
-        right: dict[str, dict[tuple[str, str, int], bool]] = {}
+        sides: dict[str, list[ScoredResponse]] = {}
         for answer in answers:
-            of_representation = right.setdefault(answer.details.representation, {})
-            of_representation[answer.pair] = answer.verdict.passed
-        counts = {
-            pair: _discordant(right[pair[0]], right[pair[1]])
-            for pair in combinations(right, 2)
-        }
-        adjusted = holm({pair: mcnemar(*count[1:]) for pair, count in counts.items()})
-        rows += [
-            (label, *pair, *count, adjusted[pair]) for pair, count in counts.items()
-        ]
-    return Table(
-        title="Representations compared (McNemar)",
-        columns=("model", "a", "b", "pairs", "only a", "only b", "p (Holm)"),
-        rows=tuple(rows),
-        note="only a: samples judged rightly by a's representation alone. p: exact, "
-        "two-sided, adjusted for the comparisons of one model.",
-        name="representations",
-    )
-
-
-def _discordant(
-    first: dict[tuple[str, str, int], bool], second: dict[tuple[str, str, int], bool]
-) -> tuple[int, int, int]:
-    """Return the number of pairs, and of those that only one of both has right."""
-    shared = first.keys() & second.keys()
-    only_first = sum(first[key] and not second[key] for key in shared)
-    only_second = sum(second[key] and not first[key] for key in shared)
-    return len(shared), only_first, only_second
+            side = f"{label}: {answer.details.representation}"
+            sides.setdefault(side, []).append(answer.scored)
+        pairs += pair_sides(sides)
+    return paired_rates(pairs, "Representations compared", "representations")

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 import msgspec
+from msgspec.structs import replace as with_fields
 
 from evaluation.reporting.notes import BRACKETS
 from evaluation.reporting.report import Report
-from evaluation.reporting.statistics import sign_flip
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
     Rate,
     Table,
 )
-from evaluation.results.suite_pairs import pair_sides, pairs_with_free
+from evaluation.results.suite_pairs import pair_sides, paired_rates, pairs_with_free
 from evaluation.results.suite_tables import pass_rates
 from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 from evaluation.suites.ifstruct.settings import Requirement
@@ -32,10 +33,9 @@ _RUNGS: Final = 5
 _TOP: Final = 10
 _CONDITION_NOTE: Final = (
     "Responses to the same rows, all in JSON: an engine cannot hold YAML to a schema. "
-    "structure: wrapper, number of items and fields are right; what a free answer "
-    "lacks and a constrained one has is what the model could say and not write. "
-    "passed: code block and commentary count too; a constrained answer can never be in "
-    "a code block. p: the exact test by kinds of things."
+    "passes: wrapper, number of items and fields are right, whatever stands around; "
+    "what a free answer lacks and a constrained one has is what the model could say "
+    "and not write."
 )
 _SLICE_NOTE: Final = (
     "structure: wrapper, number of items and every field are right, whatever stands "
@@ -74,7 +74,7 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
             "passes_recommended": verdict.passed,
             **verdict.details,
             "passed": verdict.passed,
-            "structure": verdict.scores.get("structure", 0.0) == 1.0,
+            "structure": _is_right(scored),
         }
         return msgspec.convert(facts, cls)
 
@@ -98,7 +98,7 @@ def report(run: ScoredRun) -> Report:
         _by_choice(responses),
         _published_classes(responses),
     )
-    return Report(tables=tuple(table for table in tables if table and table.rows))
+    return Report(tables=tables)
 
 
 def _readings(responses: Responses) -> Table:
@@ -125,43 +125,23 @@ def _readings(responses: Responses) -> Table:
     )
 
 
-def _free_or_constrained(run: ScoredRun) -> Table | None:
-    rows: list[tuple[Cell, ...]] = []
-    for sides in pair_sides(run.by_label, pairs_with_free(run.by_label)):
-        pairs = [tuple(map(JudgedResponse.of, pair)) for pair in sides.answers]
-        for figure in ("structure", "passed"):
-            counts = Counter(
-                (getattr(free, figure), getattr(constrained, figure))
-                for free, constrained in pairs
-            )
-            differences = Counter[str]()
-            for free, constrained in pairs:
-                more = getattr(constrained, figure) - getattr(free, figure)
-                differences[free.kind] += more
-            both, of = counts[True, True], counts.total()
-            only_free, only_constrained = counts[True, False], counts[False, True]
-            rows.append(
-                (
-                    sides.b,
-                    figure,
-                    of,
-                    Rate(both + only_free, of),
-                    Rate(both + only_constrained, of),
-                    only_free,
-                    only_constrained,
-                    sign_flip(differences.values()),
-                )
-            )
-    if not rows:
-        return None
-    columns = ("engine", "of", "rows", "free", "constrained")
-    return Table(
-        title="Cannot follow, or cannot format",
-        columns=(*columns, "only free", "only constrained", "p"),
-        rows=tuple(rows),
-        note=_CONDITION_NOTE,
-        name="free-or-constrained",
-    )
+def _free_or_constrained(run: ScoredRun) -> Table:
+    """Return what has the right structure, free and constrained."""
+    sides = {
+        label: [
+            replace(one, verdicts=(with_fields(one.verdict, passed=_is_right(one)),))
+            for one in side
+        ]
+        for label, side in run.by_label.items()
+    }
+    pairs = pair_sides(sides, pairs_with_free(sides))
+    title = "Cannot follow (free, a), or cannot format (constrained, b)"
+    table = paired_rates(pairs, title, "free-or-constrained")
+    return replace(table, note=f"{_CONDITION_NOTE} {table.note}")
+
+
+def _is_right(scored: ScoredResponse) -> bool:
+    return scored.verdict.scores.get("structure") == 1.0
 
 
 def _requirement_costs(responses: Responses) -> Table:
