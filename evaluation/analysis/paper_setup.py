@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from evaluation.core.records import FREE
+from evaluation.core.records import is_free
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure
 from evaluation.results.suite_rows import SUITE
 
@@ -208,7 +208,7 @@ def quality_differences(
         label: The model and its condition, as the run's rows name them.
         answer: One of its answers.
     """
-    name = "none" if answer.condition == FREE else answer.condition.partition(" ")[0]
+    name = "none" if is_free(answer.condition) else answer.condition.partition(" ")[0]
     framework = FRAMEWORKS.get(name, answer.condition)
     who = version_difference(answer.condition, framework)
     if who is not None:

@@ -1,15 +1,17 @@
-"""Responses in layouts of other programs: OpenAI's batch output, logs of Inspect.
+"""Responses in layouts of other programs: output of batches, logs of Inspect.
 
-Sources: the API reference of the batch object, of chat completions and of responses
-(platform.openai.com/docs/api-reference); the log reference at inspect.aisi.org.uk. The
-`custom_id` of a batch and the sample's id of a log are the record's key, the epoch of
-a sample is the repeat. An `.eval` log is an archive with one file a sample.
+Sources: the API references of batches (platform.openai.com, platform.claude.com); the
+log reference at inspect.aisi.org.uk. The `custom_id` of a batch is that of
+`csbdata suite prompts` or the record's key, the sample's id of a log the key, the epoch
+of a sample the repeat. An `.eval` log is an archive with one file a sample.
 """
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,93 +19,28 @@ import msgspec
 
 from curation.system.errors import BadData
 from curation.system.user_files import refuse_large
-from evaluation.core.records import Response
-
-#: What finish reasons of either interface are called here.
-_FINISH: Final = {"max_output_tokens": "length", "completed": "stop"}
-
-
-class _Details(msgspec.Struct, frozen=True):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct, frozen=True):
-    """Tokens, by the names of both interfaces."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    completion_tokens_details: _Details | None = None
-    output_tokens_details: _Details | None = None
-
-    @property
-    def prompt(self) -> int | None:
-        """Tokens of the prompt."""
-        chat = self.prompt_tokens
-        return self.input_tokens if chat is None else chat
-
-    @property
-    def output(self) -> int | None:
-        """Tokens of the answer, those of reasoning among them."""
-        chat = self.completion_tokens
-        return self.output_tokens if chat is None else chat
-
-    @property
-    def reasoning(self) -> int | None:
-        """Tokens of the reasoning."""
-        details = self.completion_tokens_details or self.output_tokens_details
-        return details.reasoning_tokens if details else None
-
-
-class _Message(msgspec.Struct, frozen=True):
-    content: str | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-
-
-class _Choice(msgspec.Struct, frozen=True):
-    message: _Message = _Message()
-    index: int = 0
-    finish_reason: str | None = None
+from evaluation.core.records import FREE, Response
+from evaluation.generation.text_generation import FINISHES
+from evaluation.servers.provider import providers
+from evaluation.servers.responses import BrokenStream, ServerAnswer
+from evaluation.servers.writer import text_ending
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """A part of a message, or of a reasoning item, of the responses interface or a log.
-
-    Parts without a type are texts in a log; of the interface types are not read.
-    """
+    """A part of a message of a log."""
 
     type: str = "text"
     text: str = ""
-    refusal: str = ""
     reasoning: str = ""
-
-
-class _Item(msgspec.Struct, frozen=True):
-    type: str = ""
-    content: list[_Part] | None = None
-    summary: list[_Part] | None = None
-
-
-class _Incomplete(msgspec.Struct, frozen=True):
-    reason: str = ""
-
-
-class _Body(msgspec.Struct, frozen=True):
-    model: str = "model"
-    choices: list[_Choice] = []
-    output: list[_Item] = []
-    status: str = ""
-    incomplete_details: _Incomplete | None = None
-    usage: _Usage | None = None
 
 
 class _Line(msgspec.Struct, frozen=True):
     custom_id: str
+    #: Of OpenAI.
     response: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
+    #: Of Anthropic: `type`, and `message` or `error`.
+    result: dict[str, Any] | None = None
 
 
 def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON value
@@ -116,73 +53,93 @@ def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON va
         ValueError: it is no such line.
     """
     line = msgspec.convert(value, _Line)
+    record, condition = names_of(line.custom_id)
+    status, body, error = outcome_of(line)
+    if error is not None:
+        named = body.get("model") if isinstance(body, dict) else None
+        message = error.get("message") if isinstance(error, dict) else error
+        response = Response(
+            record=record,
+            condition=condition,
+            model=str(named or "model"),
+            error=f"HTTP {status}: {message or 'no answer'}",
+        )
+        return [response]
+    try:
+        return [
+            # The first one has the tokens of all.
+            _of_body(record, condition, repeat, {**body, **members})
+            for repeat, members in enumerate(_choices(body))
+        ]
+    except (BrokenStream, TypeError, AttributeError) as broken:
+        raise ValueError(str(broken)) from None
+
+
+def _choices(body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the members by which the bodies of single choices differ."""
+    first, *others = body.get("choices") or [None]
+    later = [{"choices": [it], "usage": None} for it in others]
+    return [{} if first is None else {"choices": [first]}, *later]
+
+
+def outcome_of(line: _Line) -> tuple[int, Any, Any]:
+    """Return the status, the body and the error of one answer; None for no error."""
+    if line.result is not None:
+        error = line.result.get("error") or {}
+        well = line.result.get("type") == "succeeded"
+        if well:
+            return 200, line.result.get("message"), None
+        return 400, {}, error.get("error") or error or line.result.get("type")
     status = (line.response or {}).get("status_code", 200)
     body = (line.response or {}).get("body") or {}
     if line.error or status != 200 or line.response is None:  # noqa: PLR2004 (success)
-        model = body.get("model") if isinstance(body, dict) else None
-        return [
-            Response(
-                record=line.custom_id,
-                model=str(model or "model"),
-                error=_error(line.error or body.get("error") or {}, status),
-            )
-        ]
-    answer = msgspec.convert(body, _Body)
-    if answer.choices:
-        return [_of_choice(line.custom_id, answer, choice) for choice in answer.choices]
-    return [_of_items(line.custom_id, answer)]
+        inner = body.get("error") if isinstance(body, dict) else None
+        return status, body, line.error or inner or {}
+    return status, body, None
 
 
-def _error(error: Any, status: Any) -> str:  # noqa: ANN401 - any JSON value
-    message = error.get("message") if isinstance(error, dict) else error
-    return f"HTTP {status}: {message or 'no answer'}"
-
-
-def _of_choice(record: str, answer: _Body, choice: _Choice) -> Response:
-    """Return one choice as a response; the first one has the tokens of all."""
-    message = choice.message
-    usage = (answer.usage if choice.index == 0 else None) or _Usage()
-    refused = message.refusal is not None and not message.content
+def _of_body(
+    record: str, condition: str, repeat: int, body: dict[str, Any]
+) -> Response:
+    """Return the response of a whole body, by the provider whose form it has."""
+    members = {"output": "openai_responses", "content": "anthropic"}
+    name = next((members[it] for it in members if it in body), "openai")
+    answer = ServerAnswer()
+    providers()[name].read(msgspec.json.encode(body), answer)
+    ending = text_ending(answer)
     return Response(
         record=record,
-        model=answer.model,
-        repeat=choice.index,
-        text=message.refusal if refused else message.content,
-        reasoning=message.reasoning_content or message.reasoning or "",
-        finish="refusal" if refused else choice.finish_reason or "",
-        prompt_tokens=usage.prompt,
-        output_tokens=usage.output,
-        reasoning_tokens=usage.reasoning,
+        condition=condition,
+        model=str(body.get("model") or "model"),
+        repeat=repeat,
+        text=answer.text or answer.refusal or None,
+        reasoning=answer.reasoning,
+        finish=FINISHES.get(ending, ending.value) or answer.finish,
+        prompt_tokens=answer.prompt_tokens,
+        output_tokens=answer.output_tokens,
+        reasoning_tokens=answer.reasoning_tokens,
     )
 
 
-def _of_items(record: str, answer: _Body) -> Response:
-    """Return the items of the responses interface as one response."""
-    usage = answer.usage or _Usage()
-    parts = [
-        part
-        for item in answer.output
-        if item.type == "message"
-        for part in item.content or ()
-    ]
-    thoughts = [
-        part.text
-        for item in answer.output
-        if item.type == "reasoning"
-        for part in (*(item.content or ()), *(item.summary or ()))
-    ]
-    refusal = "".join(part.refusal for part in parts)
-    ended = answer.incomplete_details.reason if answer.incomplete_details else ""
-    return Response(
-        record=record,
-        model=answer.model,
-        text="".join(part.text for part in parts) or refusal or None,
-        reasoning="\n".join(thoughts),
-        finish="refusal" if refusal else _FINISH.get(ended or answer.status, ended),
-        prompt_tokens=usage.prompt,
-        output_tokens=usage.output,
-        reasoning_tokens=usage.reasoning,
-    )
+#: What stands behind the condition in a `custom_id` of ours.
+_DIGEST: Final = re.compile(r"(?P<condition>[a-z-]+)-(?P<record>[0-9a-f]{40})")
+
+
+def custom_id(record: str, condition: str) -> str:
+    """Return what a batch calls a record that is asked under a condition.
+
+    Vendors take 64 letters, digits and dashes.
+    """
+    digest = sha256(record.encode()).hexdigest()[:40]
+    return f"{condition.replace('@', '-')}-{digest}"
+
+
+def names_of(custom: str) -> tuple[str, str]:
+    """Return the record and the condition of a `custom_id`; of others the first."""
+    match = _DIGEST.fullmatch(custom)
+    if match is None:
+        return custom, FREE
+    return match["record"], match["condition"].replace("-", "@")
 
 
 _SAMPLES: Final = "samples/"

@@ -24,8 +24,9 @@ from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker
+from evaluation.asking.other_layouts import custom_id, names_of
 from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
-from evaluation.core.records import Record, Response, Verdict
+from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.core.suite import (
     SCORING_CLASSES,
     SCORING_FAILED,
@@ -195,6 +196,7 @@ def _names(records: Sequence[Record]) -> dict[str, Record]:
     for record in records:
         by_id[record.id].append(record)
     names = {name: same[0] for name, same in by_id.items() if len(same) == 1}
+    names |= {names_of(custom_id(it.key, FREE))[0]: it for it in records}
     return {**names, **{record.key: record for record in records}}
 
 

@@ -307,7 +307,7 @@ class Writer:
     def condition(self) -> str:
         """`free`, or the label of the engine."""
         if isinstance(self.engine, ModelServer):
-            return self.engine.way if self.engine.constrains else FREE
+            return self.engine.condition
         free = self.engine.file.name == UNCONSTRAINED
         return FREE if free else self.engine.label
 

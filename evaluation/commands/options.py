@@ -116,8 +116,8 @@ class EngineOptions:
             metavar="SPEC",
             help="NAME, NAME==VERSION or an engine's file, each also with @PRESET "
             "(faithful, vendor, paper); none constrains nothing; of a server the way "
-            "to ask it: none, json, tool, strict; repeatable [default: llguidance; "
-            "of a suite none].",
+            "to ask it: none, json, tool, strict, also with @EFFORT; repeatable "
+            "[default: llguidance; of a suite none].",
         ),
     ] = None
     option: Annotated[

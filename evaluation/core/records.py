@@ -26,6 +26,18 @@ class Message:
 
 #: The condition of a response that nothing has constrained.
 FREE = "free"
+
+
+def is_free(condition: str) -> bool:
+    """Return whether nothing constrained an answer, at whatever level of reasoning.
+
+    Example:
+        >>> is_free("free"), is_free("free@high"), is_free("strict@high")
+        (True, True, False)
+    """
+    return condition.partition("@")[0] == FREE
+
+
 #: Tokens that an answer may have beyond twice its longest witness.
 SPARE_TOKENS = 32
 
@@ -82,7 +94,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
         One without a schema is asked free alone: nothing constrains the answer.
         """
-        return condition == FREE or self.schema is not None
+        return is_free(condition) or self.schema is not None
 
     @property
     def constraint(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from evaluation.core.records import FREE
+from evaluation.core.records import is_free
 from evaluation.reporting.bootstrap import ratio_over, share_difference
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
@@ -74,18 +74,24 @@ def pair_sides(
 def pairs_with_free(
     sides: Mapping[str, Sequence[ScoredResponse]],
 ) -> list[tuple[str, str]]:
-    """Return the labels of each model's free side and of each constrained side."""
+    """Return the labels of each model's free side and of each of its other sides.
+
+    Constrained sides stand beside the free one at their own level of reasoning; other
+    levels of that beside the first.
+    """
     first = {label: answers[0] for label, answers in sides.items() if answers}
-    free = {
-        answer.model: label
-        for label, answer in first.items()
-        if answer.condition == FREE
-    }
-    return [
-        (free[answer.model], label)
-        for label, answer in first.items()
-        if answer.condition != FREE and answer.model in free
-    ]
+    free: dict[tuple[str, str], str] = {}
+    for label, answer in first.items():
+        if is_free(answer.condition):
+            free.setdefault((answer.model, ""), label)
+            free[answer.model, answer.condition.partition("@")[2]] = label
+    pairs = []
+    for label, answer in first.items():
+        level = "" if is_free(answer.condition) else answer.condition.partition("@")[2]
+        other = free.get((answer.model, level))
+        if other not in {None, label}:
+            pairs.append((str(other), label))
+    return pairs
 
 
 def paired_rates(

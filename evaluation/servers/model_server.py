@@ -10,6 +10,7 @@ from curation.core.json_types import Json
 from curation.system.credentials import split_url
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
+from evaluation.core.records import FREE
 from evaluation.generation.text_generation import Adapt, GenerationRequest
 from evaluation.servers.adaptation import SchemaAdapter
 from evaluation.servers.client import (
@@ -28,6 +29,8 @@ class ModelServer:
     #: How it is asked for a schema: a key of its provider's `ways`, or `none`.
     way: str
     connection: ServerConnection
+    #: The level of reasoning that is asked for; empty for the server's own.
+    effort: str = ""
     #: What is done with schemas that the provider does not take.
     adapt: Adapt = Adapt.SAFE
     #: How the server describes itself, by path (`ServerClient.description`).
@@ -45,7 +48,19 @@ class ModelServer:
     ) -> dict[str, Json]:
         """Return the request for a text; see `Provider.request`."""
         connection = self.connection
-        return connection.provider.request(connection.model, request, self.way, schema)
+        return connection.provider.request(
+            connection.model, request, self.way, schema, self.effort
+        )
+
+    @property
+    def spec(self) -> str:
+        """What `--engine` names it by: the way to ask, and after an `@` the effort."""
+        return f"{self.way}@{self.effort}" if self.effort else self.way
+
+    @property
+    def condition(self) -> str:
+        """The same, with `free` for a way that constrains nothing."""
+        return self.spec if self.constrains else self.spec.replace(self.way, FREE, 1)
 
     @property
     def constrains(self) -> bool:
@@ -55,7 +70,7 @@ class ModelServer:
     @property
     def label(self) -> str:
         """Its name in rows and tables: `vllm strict Qwen/Qwen3-0.6B`."""
-        parts = self.connection.provider.name, self.way, self.connection.model
+        parts = self.connection.provider.name, self.spec, self.connection.model
         return " ".join(filter(None, parts))
 
     @property
@@ -73,7 +88,7 @@ class ModelServer:
     def identity(self) -> str:
         """Fingerprint of server, model, way and limits, without the key."""
         return fingerprint(
-            way=self.way,
+            way=self.spec,
             provider=self.connection.provider.name,
             base=self.connection.base,
             model=self.connection.model,
@@ -88,8 +103,8 @@ class ModelServer:
         members = ", ".join(self.connection.provider.uncached(self.way))
         return {
             "engine": self.label,
-            "name": self.way,
-            "spec": self.way,
+            "name": self.spec,
+            "spec": self.spec,
             "version": "",
             "preset": "",
             "options": {**backend, **self.adapter.facts},
@@ -111,19 +126,26 @@ def server_participants(
 
     Args:
         connection: The server and its model.
-        ways: Names of ways to ask, one at least.
+        ways: Names of ways to ask, one at least, each with `@EFFORT` or without.
 
     Raises:
         BadUsage: the provider has no such way; the message names all.
     """
     provider = connection.provider
-    for way in ways:
+    servers = []
+    for spec in dict.fromkeys(ways):
+        way, _, effort = spec.partition("@")
+        if effort and provider.effort is None:
+            raise BadUsage(
+                f"{provider.name} has no levels of reasoning", then=f"say {way}"
+            )
+        servers.append(ModelServer(way=way, connection=connection, effort=effort))
         if way not in {PROMPT_ALONE, *provider.ways}:
             raise BadUsage(
                 f"there is no way {way!r} to ask {provider.name or 'a server'}",
                 then=f"use --engine {', '.join((PROMPT_ALONE, *provider.ways))}",
             )
-    return [ModelServer(way=way, connection=connection) for way in dict.fromkeys(ways)]
+    return servers
 
 
 def served_model(

@@ -71,8 +71,16 @@ class Provider:
     #: Members that keep the prompts of each way out of its cache of the others'.
     uncached: Callable[[str], Mapping[str, Json]] = lambda _way: {}
 
+    #: Members that ask for a level of reasoning; None if there is no such choice.
+    effort: Callable[[str], Mapping[str, Json]] | None = None
+
     def request(
-        self, model: str, request: GenerationRequest, way: str, schema: str | None
+        self,
+        model: str,
+        request: GenerationRequest,
+        way: str,
+        schema: str | None,
+        effort: str = "",
     ) -> dict[str, Json]:
         """Return the request for a text.
 
@@ -81,16 +89,19 @@ class Provider:
             request: What is wanted.
             way: The way in which the schema is asked for.
             schema: The schema's text; None sends none.
+            effort: The level of reasoning; empty for the server's own.
         """
         body = {**self.body(model, request), **self.uncached(way)}
-        if schema is None or way == PROMPT_ALONE:
-            return body
-        for name, value in self.ways[way](json.loads(schema)).items():
-            own = body.get(name)
-            if isinstance(own, dict) and isinstance(value, dict):
-                body[name] = {**own, **value}
-            else:
-                body[name] = value
+        more = [] if self.effort is None or not effort else [self.effort(effort)]
+        if schema is not None and way != PROMPT_ALONE:
+            more.append(self.ways[way](json.loads(schema)))
+        for members in more:
+            for name, value in members.items():
+                own = body.get(name)
+                if isinstance(own, dict) and isinstance(value, dict):
+                    body[name] = {**own, **value}
+                else:
+                    body[name] = value
         return body
 
 
@@ -224,7 +235,9 @@ CHAT: Final = Provider(
         "temperature": "",
         "seed": "",
         "stream_options": "",
+        "reasoning_effort": "",
     },
+    effort=lambda level: {"reasoning_effort": level},
     ways={
         "json": json_mode,
         "tool": forced_tool,

@@ -98,7 +98,7 @@ class AskedText:
         begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
         moments = _moments(answer, max(0, begins))
         thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
-        ending = _ending(answer)
+        ending = text_ending(answer)
         text = self.schema.decoded(parts.answer)
         odd = f"finish_reason {answer.finish!r}" if ending is TextEnding.MODEL else ""
         return Generation(
@@ -135,7 +135,8 @@ class AskedText:
         )
 
 
-def _ending(answer: ServerAnswer) -> TextEnding:
+def text_ending(answer: ServerAnswer) -> TextEnding:
+    """Return why an answer ended, as its server calls it."""
     if answer.refusal:
         return TextEnding.REFUSED
     return _ENDINGS.get(answer.finish.lower(), TextEnding.MODEL)

@@ -25,6 +25,15 @@ class _Delta(msgspec.Struct):
     stop_reason: str | None = None
 
 
+class _Block(msgspec.Struct):
+    """A part of a message that is not streamed."""
+
+    text: str = ""
+    thinking: str = ""
+    #: Of a call.
+    input: msgspec.Raw = msgspec.Raw()
+
+
 class _Details(msgspec.Struct):
     thinking_tokens: float | None = None
 
@@ -45,6 +54,9 @@ class _Event(StreamEvent):
     message: _Message | None = None
     #: Of `message_delta`: all tokens of the answer so far.
     usage: _Usage | None = None
+    #: Of a whole message.
+    content: tuple[_Block, ...] = ()
+    stop_reason: str | None = None
 
 
 def _read(data: bytes, answer: ServerAnswer) -> None:
@@ -53,10 +65,15 @@ def _read(data: bytes, answer: ServerAnswer) -> None:
         answer.count(event.message.usage.input_tokens, None)
     if event.usage is not None:
         thought = (event.usage.output_tokens_details or _Details()).thinking_tokens
-        answer.count(answer.prompt_tokens, event.usage.output_tokens, thought)
+        prompt = event.usage.input_tokens
+        prompt = answer.prompt_tokens if prompt is None else prompt
+        answer.count(prompt, event.usage.output_tokens, thought)
+    for block in event.content:
+        answer.reasoning += block.thinking
+        answer.write(block.text + bytes(block.input).decode())
     answer.reasoning += event.delta.thinking
     answer.write(event.delta.text + event.delta.partial_json)
-    answer.finish = event.delta.stop_reason or answer.finish
+    answer.finish = event.delta.stop_reason or event.stop_reason or answer.finish
     if answer.finish == "model_context_window_exceeded":
         answer.finish = "length"
     if answer.finish == "refusal":
@@ -83,7 +100,11 @@ PROVIDER: Final = Provider(
     path="/messages",
     body=_body,
     read=_read,
-    parameters={"temperature": ""},
+    parameters={"temperature": "", "output_config.effort": ""},
+    effort=lambda level: {
+        "output_config": {"effort": level},
+        "thinking": {"type": "adaptive"},
+    },
     profile="anthropic",
     ways={
         "tool": lambda schema: {

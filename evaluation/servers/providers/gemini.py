@@ -95,7 +95,15 @@ PROVIDER: Final = Provider(
     path="/models/{model}:streamGenerateContent?alt=sse",
     body=_body,
     read=_read,
-    parameters={"generationConfig.temperature": "", "generationConfig.seed": ""},
+    parameters=dict.fromkeys(
+        (f"generationConfig.{it}" for it in ("temperature", "seed", "thinkingConfig")),
+        "",
+    ),
+    effort=lambda level: {
+        "generationConfig": {
+            "thinkingConfig": {"thinkingLevel": level, "includeThoughts": True}
+        }
+    },
     profile="gemini",
     ways={
         "json": lambda _schema: {"generationConfig": {**_JSON}},

@@ -59,6 +59,9 @@ PROVIDER: Final = Provider(
     body=_body,
     read=_read,
     bare=True,
+    parameters={"think": ""},
+    # Most models only think or do not.
+    effort=lambda level: {"think": {"on": True, "off": False}.get(level, level)},
     ways={
         "json": lambda _schema: {"format": "json"},
         "strict": lambda schema: {"format": schema},

@@ -25,7 +25,7 @@ from evaluation.answers.extraction import (
     triage,
 )
 from evaluation.answers.json_answers import compiled_schema
-from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.core.records import Record, Response, Verdict, is_free
 from evaluation.suites.concodeeval.answer_text import (
     ENGINE_RULES,
     FREE_RULES,
@@ -142,7 +142,7 @@ class ConcodeScorer:
     ) -> Verdict:
         generates = compiled is not None
         # Under an engine the text is the sample alone, without a fence.
-        fenced = response.condition == FREE or fields.output is not Output.JSON
+        fenced = is_free(response.condition) or fields.output is not Output.JSON
         rules = FREE_RULES if fenced or not generates else ENGINE_RULES
         answer = triage(response, rules)
         if isinstance(answer, MissingAnswer) and answer.kind in (

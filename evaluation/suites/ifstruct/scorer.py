@@ -21,7 +21,7 @@ from evaluation.answers.extraction import (
     TriageRules,
     triage,
 )
-from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.core.records import Record, Response, Verdict, is_free
 from evaluation.suites.ifstruct.answer_text import (
     AnswerValue,
     Flaw,
@@ -104,7 +104,7 @@ class IfstructScorer:
         response: Response,
     ) -> Verdict:
         """Return the verdict on one response, with all that a report slices it by."""
-        if free_only and response.condition != FREE:
+        if free_only and not is_free(response.condition):
             return _NOT_RUN
         structure = verify(response, requirements, self._decides)
         counted = structure.counted(self._decides)

@@ -177,6 +177,26 @@ def _ollama_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa
     ]
 
 
+def _responses_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+    kind = "function_call_arguments" if is_tool else "output_text"
+    usage = {
+        "input_tokens": PROMPT,
+        "output_tokens": OUTPUT,
+        "output_tokens_details": {"reasoning_tokens": THOUGHT},
+    }
+    whole = {"status": "completed", "error": None, "usage": usage}
+    begun = {"status": "in_progress", "error": None, "usage": None}
+    return _events(
+        {"type": "response.created", "response": begun},
+        {"type": "response.output_item.added", "item": {"type": "reasoning"}},
+        {"type": "response.reasoning_summary_text.delta", "delta": "Hm."},
+        *({"type": f"response.{kind}.delta", "delta": it} for it in pieces),
+        {"type": f"response.{kind}.done", "text": "".join(pieces)},
+        {"type": "response.completed", "response": whole},
+        named=True,
+    )
+
+
 CONTRACTS = {
     # Reasoning models: `max_tokens` and `temperature` are refused.
     "openai": Contract(
@@ -199,6 +219,30 @@ CONTRACTS = {
         },
         refused=_openai_refused,
         stream=_openai_stream,
+        ways=("none", "json", "tool", "strict"),
+    ),
+    # As a reasoning model of an organisation that is not verified: no summaries.
+    "openai_responses": Contract(
+        source="openai 3.57.0 (PyPI), types/responses/response_create_params.py",
+        path="/v1/responses",
+        key=("authorization", "Bearer a-key"),
+        profile="openai-strict",
+        members={
+            (): frozenset(
+                {
+                    *("model", "input", "instructions", "stream", "store", "text"),
+                    *("max_output_tokens", "reasoning", "tools", "tool_choice"),
+                }
+            ),
+            ("text",): frozenset({"format", "verbosity"}),
+            ("reasoning",): frozenset({"effort"}),
+        },
+        schemas={
+            "strict": ("text", "format", "schema"),
+            "tool": ("tools", 0, "parameters"),
+        },
+        refused=_openai_refused,
+        stream=_responses_stream,
         ways=("none", "json", "tool", "strict"),
     ),
     # `temperature` is no member any more.

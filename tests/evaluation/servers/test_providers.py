@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import evaluation
+from curation.system.errors import BadUsage
 from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Record
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.results.reader import open_run
-from evaluation.servers.client import RequestLimits, ServerClient
-from evaluation.servers.model_server import served_model
-from evaluation.servers.provider import providers, split_provider
+from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
+from evaluation.servers.model_server import served_model, server_participants
+from evaluation.servers.provider import CHAT, providers, split_provider
 from tests.evaluation.measuring import BRISK, request_of
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT, THOUGHT
 from tests.evaluation.servers.loopback import Said, loopback
@@ -52,7 +54,9 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"{name}_API_KEY", "a-key")
 
 
-def _run(folder: Path, provider: str, *ways: str) -> tuple[list[GeneratedText], Any]:
+def _run(
+    folder: Path, provider: str, *ways: str, only: tuple[str, ...] = ()
+) -> tuple[list[GeneratedText], Any]:
     contract = CONTRACTS[provider]
     names = sorted(_ANSWERS, key=len, reverse=True)
 
@@ -64,6 +68,7 @@ def _run(folder: Path, provider: str, *ways: str) -> tuple[list[GeneratedText], 
     records = [
         Record(id=name, schema=json.dumps({"description": f"the {name}.", **schema}))
         for name, (schema, _, _) in _ANSWERS.items()
+        if name in (only or _ANSWERS)
     ]
     with loopback(reply) as server:
         model = ModelOptions(
@@ -143,6 +148,43 @@ def test_every_hosted_provider_has_a_contract() -> None:
     """A provider without a fake is one that nobody has tried."""
     own = {"llama_server", "sglang", "vllm"}
     assert set(providers()) == {*CONTRACTS, *own}
+
+
+#: Where each provider's requests hold a level of reasoning.
+_EFFORTS: dict[str, tuple[str, ...]] = {
+    "openai": ("reasoning_effort",),
+    "openai_responses": ("reasoning", "effort"),
+    "anthropic": ("output_config", "effort"),
+    "gemini": ("generationConfig", "thinkingConfig", "thinkingLevel"),
+    "ollama": ("think",),
+}
+
+
+@pytest.mark.parametrize("provider", CONTRACTS)
+def test_levels_of_reasoning_are_conditions(tmp_path: Path, provider: str) -> None:
+    """Each is asked for where the vendor documents it, beside the way to ask."""
+    specs = ("none@low", "strict@low", "strict@high")
+    texts, server = _run(tmp_path, provider, *specs, only=("ferry1",))
+    assert {text.engine for text in texts} == {
+        f"{provider} {spec} small" for spec in specs
+    }
+    assert all(text.compliant for text in texts)
+    levels = {
+        reduce(lambda at, it: at[it], _EFFORTS[provider], body) for body in server.asked
+    }
+    assert levels == {"low", "high"}
+
+
+def test_a_server_without_levels_of_reasoning_says_so() -> None:
+    """Before anything is sent, and an effort is part of the condition's name."""
+    one = ServerConnection(base="http://h/v1", model="m", provider=CHAT)
+    with pytest.raises(BadUsage, match="no levels of reasoning"):
+        server_participants(
+            replace(one, provider=replace(CHAT, effort=None)), ["json@low"]
+        )
+    (free, strict) = server_participants(one, ["none@low", "strict@low"])
+    assert (free.condition, strict.condition) == ("free@low", "strict@low")
+    assert free.identity != server_participants(one, ["none"])[0].identity
 
 
 def test_a_provider_has_an_address_of_its_own() -> None:
