@@ -21,6 +21,7 @@ from curation.system.errors import BadData
 from curation.system.user_files import refuse_large
 from evaluation.core.records import FREE, Response
 from evaluation.generation.text_generation import FINISHES
+from evaluation.servers.batches import outcome_of
 from evaluation.servers.provider import providers
 from evaluation.servers.responses import BrokenStream, ServerAnswer
 from evaluation.servers.writer import text_ending
@@ -34,15 +35,6 @@ class _Part(msgspec.Struct, frozen=True):
     reasoning: str = ""
 
 
-class _Line(msgspec.Struct, frozen=True):
-    custom_id: str
-    #: Of OpenAI.
-    response: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
-    #: Of Anthropic: `type`, and `message` or `error`.
-    result: dict[str, Any] | None = None
-
-
 def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON value
     """Return the responses of one line of a batch's output, one for each choice.
 
@@ -52,9 +44,11 @@ def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON va
     Raises:
         ValueError: it is no such line.
     """
-    line = msgspec.convert(value, _Line)
-    record, condition = names_of(line.custom_id)
-    status, body, error = outcome_of(line)
+    record, condition = names_of(msgspec.convert(value["custom_id"], str))
+    try:
+        status, body, error = outcome_of(value)
+    except AttributeError:
+        raise ValueError("no line of a batch's output") from None
     if error is not None:
         named = body.get("model") if isinstance(body, dict) else None
         message = error.get("message") if isinstance(error, dict) else error
@@ -80,22 +74,6 @@ def _choices(body: dict[str, Any]) -> list[dict[str, Any]]:
     first, *others = body.get("choices") or [None]
     later = [{"choices": [it], "usage": None} for it in others]
     return [{} if first is None else {"choices": [first]}, *later]
-
-
-def outcome_of(line: _Line) -> tuple[int, Any, Any]:
-    """Return the status, the body and the error of one answer; None for no error."""
-    if line.result is not None:
-        error = line.result.get("error") or {}
-        well = line.result.get("type") == "succeeded"
-        if well:
-            return 200, line.result.get("message"), None
-        return 400, {}, error.get("error") or error or line.result.get("type")
-    status = (line.response or {}).get("status_code", 200)
-    body = (line.response or {}).get("body") or {}
-    if line.error or status != 200 or line.response is None:  # noqa: PLR2004 (success)
-        inner = body.get("error") if isinstance(body, dict) else None
-        return status, body, line.error or inner or {}
-    return status, body, None
 
 
 def _of_body(

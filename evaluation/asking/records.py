@@ -19,10 +19,13 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.user_files import refuse_large
+from evaluation.asking.other_layouts import custom_id
 from evaluation.core.records import Prompt, Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import Dataset, RecordSelection, open_data
 from evaluation.data.sampling import draw, is_in_shard
+from evaluation.generation.text_generation import GenerationRequest
+from evaluation.servers.batches import batch_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.servers.model_server import ModelServer
 
 
 #: What a run's header calls records that were handed in.
@@ -271,21 +275,39 @@ def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
     )
 
 
-def batch_line(choice: SuiteChoice, record: Record, model: str) -> bytes:
-    """Return one record's prompt as a request of OpenAI's batch interface."""
-    prompt = choice.suite.prompt(record, choice.settings)
-    return orjson.dumps(
-        {
-            "custom_id": record.key,
-            "method": "POST",
-            "url": "/v1/chat/completions",
-            "body": {
-                "model": model,
-                "messages": _messages(prompt),
-                "max_completion_tokens": prompt.budget,
-            },
-        }
-    )
+def batch_lines(
+    choice: SuiteChoice,
+    records: Sequence[Record],
+    servers: Sequence[ModelServer],
+    temperature: float,
+) -> list[bytes]:
+    """Return prompts as requests of a provider's batches, in every way to ask.
+
+    Schemas are sent as they are.
+
+    Args:
+        choice: The suite.
+        records: Its records.
+        servers: One model, once for each way in which it is asked.
+        temperature: 0 is greedy.
+
+    Raises:
+        BadUsage: the provider has no batches.
+    """
+    lines = []
+    for server in servers:
+        for record in filter(lambda it: it.is_asked(server.condition), records):
+            prompt = choice.suite.prompt(record, choice.settings)
+            request = GenerationRequest(
+                record=record,
+                messages=prompt.messages,
+                budget=prompt.budget,
+                temperature=temperature,
+            )
+            name = custom_id(record.key, server.condition)
+            body = server.request(request, record.constraint)
+            lines.append(batch_line(server.connection.provider, name, body))
+    return lines
 
 
 def _messages(prompt: Prompt) -> list[Json]:

@@ -38,7 +38,7 @@ from evaluation.asking.response_files import (
     read_responses,
 )
 from evaluation.asking.scoring import LiveScorer, score_into
-from evaluation.asking.writers import Writer, most_seconds, open_writers
+from evaluation.asking.writers import Writer, in_batches, most_seconds, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.records import encode_records
 from evaluation.core.run_header import Participant, RunHeader
@@ -143,7 +143,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             )
             problems = _score(choice, records, folder, head, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
-        if not (totals.unanswered or totals.stopped):
+        if not (totals.unanswered or totals.stopped or totals.waiting):
             record_end(folder, _finished(head, totals, folder))
     return RunResult(folder=folder, totals=totals, problems=problems)
 
@@ -402,6 +402,10 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     if seconds:
         announce(progress, "Writing", seconds, "at most, at the model's speed here")
     with ExitStack() as stack:
+        if request.batches:
+            writers = [in_batches(it, folder, request.batches) for it in writers]
+            for writer in writers:
+                stack.callback(writer.close)
         store = stack.enter_context(ResponseStore(folder))
         scorer = None
         if request.repairs:
@@ -420,7 +424,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             scorer=scorer,
             repairs=request.repairs,
             seed=request.settings.seed,
-            batch=max(writer.loaded.texts_at_a_time for writer in writers),
+            batch=texts
+            if request.batches
+            else max(writer.loaded.texts_at_a_time for writer in writers),
             advance=advance,
         )
         try:
@@ -429,6 +435,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             if served:
                 progress.say(str(spending))
             record_parameters(folder, {it.label: it.discovered for it in writers})
+        totals.waiting = (texts - store.first_answers) * bool(request.batches)
         if all(writer.loaded.options.over_http for writer in writers):
             _check_answered(store, writers)
         return totals

@@ -10,13 +10,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.records import FREE, Message
 from evaluation.generation.text_generation import AUTO_BATCH, TextWriter, TokenPrices
 from evaluation.models.base import Decoding, LanguageModel, RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
+from evaluation.servers.batches import BatchWriter
 from evaluation.servers.model_server import ModelServer
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
+from evaluation.servers.parameters import Parameters
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.tokenizers import get_tokenizer
@@ -352,13 +354,29 @@ class Writer:
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
-        writer = self.writer
-        return writer.parameters.changes if isinstance(writer, ServerWriter) else {}
+        return getattr(self.writer, "parameters", Parameters({})).changes
 
     def close(self) -> None:
         """End its processes and connections."""
         if self.writer is not None:
             self.writer.close()
+
+
+def in_batches(writer: Writer, folder: Path, verb: str) -> Writer:
+    """Return a writer whose server is asked in batches.
+
+    Args:
+        writer: It as it is asked by itself.
+        folder: The run's folder, whose lock the caller holds.
+        verb: `submit` or `collect`.
+
+    Raises:
+        BadUsage: it is no server with batches.
+    """
+    if not isinstance(writer.writer, ServerWriter):
+        raise BadUsage(f"{writer.label} has no batches", then="csbdata suite run")
+    batches = BatchWriter(writer.writer, folder, submits=verb == "submit")
+    return replace(writer, writer=batches)
 
 
 def open_writers(

@@ -6,7 +6,7 @@ side. Responses in the run's folder are not written again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -179,6 +179,7 @@ class Questioner:
             mark = _mark(request, writer, conversation, attempt)
             conversation.answer = self.store.by_fingerprint.get(mark)
             if conversation.answer is None:
+                request = replace(request, mark=mark)
                 missing.append((conversation, request, mark))
             else:
                 self.totals.reused += 1

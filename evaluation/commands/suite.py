@@ -160,8 +160,6 @@ def run_command(  # noqa: PLR0913 (groups of options)
 
     Exits with 69 if no model could be asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.asking.run import run
-
     _, request = _request(
         name,
         value,
@@ -171,8 +169,78 @@ def run_command(  # noqa: PLR0913 (groups of options)
         work=work,
         run_dir=run_dir,
     )
+    _run(request, gate, format_)
+
+
+@app.command("submit", cls=GroupedCommand)
+@with_settings(RunSettings)
+@with_option_groups
+def submit_command(  # noqa: PLR0913 (groups of options)
+    *,
+    name: _NameArgument,
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
+    value: SetOption = None,
+    run_dir: RunFolderOption = None,
+) -> None:
+    """Send the requests of a run as batches, which cost half; `collect` fetches them.
+
+    Example: csbdata suite submit passrate --model openai:gpt-5-mini --engine strict
+
+    Killed at any moment, the same command continues: what was sent is not sent again.
+    """
+    from dataclasses import replace
+
+    _, request = _request(
+        name, value, data=data, engines=engines, models=models, run_dir=run_dir
+    )
+    _run(replace(request, batches="submit"), PassRateGate(), ReportFormat.AUTO)
+
+
+@app.command("collect", cls=GroupedCommand)
+@with_settings(RunSettings)
+@with_option_groups
+def collect_command(  # noqa: PLR0913 (groups of options)
+    *,
+    name: _NameArgument,
+    data: DataOptions,
+    engines: EngineOptions,
+    models: ModelGroup,
+    gate: PassRateGate,
+    value: SetOption = None,
+    run_dir: RunFolderOption = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Fetch the answers that `submit`, with the same options, has sent for; score them.
+
+    Example: csbdata suite collect passrate --model openai:gpt-5-mini --engine strict
+
+    What failed on the way is sent again by `submit`, or asked for by `run`.
+    """
+    from dataclasses import replace
+
+    _, request = _request(
+        name, value, data=data, engines=engines, models=models, run_dir=run_dir
+    )
+    _run(replace(request, batches="collect"), gate, format_)
+
+
+def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None:
+    """Run a suite, and print what came of it."""
+    from evaluation.asking.run import run
+
     result = run(request, _progress(format_))
     totals = result.totals
+    if totals.waiting:
+        say(
+            f"{counted(totals.waiting, 'answer')} not there yet: the same command with "
+            f"collect fetches what is. {result.folder}"
+        )
+    if request.batches == "submit" or not (totals.ran or totals.reused):
+        say_unfinished(totals, "answer")
+        if request.batches:
+            return
     _print(result, format_)
     for label, why in totals.unavailable.items():
         say(f"{label} was not run: {why}", style="yellow")
@@ -233,7 +301,9 @@ class PromptFormat(StrEnum):
     JSONL = "jsonl"
     """A line a record: its key, the messages, the budget, the schema."""
     OPENAI_BATCH = "openai-batch"
-    """Requests of OpenAI's batch interface, the record's key as `custom_id`."""
+    """Requests of OpenAI's batches; `score` knows their names."""
+    ANTHROPIC_BATCH = "anthropic-batch"
+    """The same of Anthropic's."""
 
 
 @app.command("prompts", cls=GroupedCommand)
@@ -247,14 +317,23 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="The model that lines of openai-batch ask for."
+            metavar="[PROVIDER:]NAME", help="The model that lines of a batch ask for."
+        ),
+    ] = None,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WAY",
+            help="none, json, tool or strict: how a batch asks for the schema; "
+            "repeatable [default: none].",
         ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="[default: stdout]")
     ] = None,
-    format_: Annotated[
-        PromptFormat, typer.Option("--format", help="jsonl, or openai-batch.")
+    layout: Annotated[
+        PromptFormat,
+        typer.Option("--as", help="jsonl, openai-batch or anthropic-batch."),
     ] = PromptFormat.JSONL,
 ) -> None:
     """Write the prompts, to ask models elsewhere.
@@ -262,36 +341,51 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     \b
     Examples:
       csbdata suite prompts passrate --limit 20 --out prompts.jsonl
-      csbdata suite prompts passrate --format openai-batch --model gpt-4o-mini
+      csbdata suite prompts passrate --as openai-batch --model gpt-4o-mini
+      csbdata suite prompts sob --as anthropic-batch --model claude-sonnet-5 \\
+        --engine none --engine strict
 
-    Beside --out stands `records.jsonl`, which `score` looks for. openai-batch needs
-    --model, which jsonl does not take.
+    Beside --out stands `records.jsonl`, which `score` looks for. Lines of a batch have
+    the schema, the temperature and the budget, and need --model.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.asking.records import batch_line, prompt_line, records_of
+    from evaluation.asking.records import batch_lines, prompt_line, records_of
     from evaluation.core.records import encode_records
+    from evaluation.servers.client import ServerConnection
+    from evaluation.servers.model_server import server_participants
+    from evaluation.servers.provider import is_served, split_provider
     from evaluation.walking.run_folder import RECORDS
 
-    is_batch = format_ is PromptFormat.OPENAI_BATCH
+    is_batch = layout is not PromptFormat.JSONL
     if is_batch and not model:
         raise BadUsage(
-            "each line of --format openai-batch names a model",
+            f"each line of --as {layout.value} names a model",
             then=with_more(
                 *("--model", "NAME"),
-                here=("suite", "prompts", name, "--format", "openai-batch"),
+                here=("suite", "prompts", name, "--as", layout.value),
             ),
         )
-    if model is not None and not is_batch:
+    if (model is not None or engine) and not is_batch:
         raise BadUsage(
-            "lines of --format jsonl name no model",
-            then="leave out --model, or add --format openai-batch",
+            "lines of --as jsonl name no model and no way to ask",
+            then="leave out --model and --engine, or add --as openai-batch",
         )
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
-    lines = [
-        batch_line(choice, record, model) if model else prompt_line(choice, record)
-        for record in records
-    ]
+    if model:
+        home = layout.value.removesuffix("-batch")
+        provider, address = split_provider(
+            model if is_served(model) else f"{home}:{model}"
+        )
+        if provider.batches != home:
+            raise BadUsage(f"{provider.name} takes no {layout.value}")
+        named = address.rpartition("#")[2]
+        connection = ServerConnection(base="", model=named, provider=provider)
+        servers = server_participants(connection, engine or ["none"])
+        warmth = request.models[0].temperature
+        lines = batch_lines(choice, records, servers, warmth)
+    else:
+        lines = [prompt_line(choice, record) for record in records]
     if out is None:
         for line in lines:
             typer.echo(line)

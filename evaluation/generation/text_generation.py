@@ -312,6 +312,8 @@ class GenerationRequest:
     seed: int = 0
     #: 0 is greedy decoding.
     temperature: float = 0.0
+    #: Fingerprint of the response, which a batch calls it by; empty outside of runs.
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,6 +336,11 @@ class TokenPrices:
         for price in (self.prompt, self.output, self.batch):
             if not 0 <= price < inf:
                 raise ValueError(f"{price} is no price")
+
+    def of_batches(self) -> TokenPrices:
+        """Return what tokens of a batch cost."""
+        prompt, output = self.prompt * self.batch, self.output * self.batch
+        return replace(self, prompt=prompt, output=output)
 
     def cost(self, prompt: int | None, output: int | None) -> float | None:
         """Return what a text of so many tokens costs; None if they are not known."""

@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from threading import Thread
 from time import perf_counter_ns
-from typing import Final
+from typing import Any, Final
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -49,6 +49,8 @@ from evaluation.servers.responses import (
 )
 
 _CONNECT_SECONDS: Final = 10.0
+#: For all that is no text: the answers of a batch are many.
+_CALL_SECONDS: Final = 300.0
 #: What may happen where an object was to be read.
 _NO_OBJECT: Final = (
     requests.RequestException,
@@ -217,6 +219,39 @@ class ServerClient:
         except _NO_OBJECT:
             return None
         return answer if isinstance(answer, dict) else None
+
+    def call(self, method: str, path: str, **content: Any) -> bytes:  # noqa: ANN401 (as requests takes it)
+        """Return what the server answers below its address, in one try.
+
+        Args:
+            method: `GET` or `POST`.
+            path: Below the address.
+            content: What is sent, by the names of `requests`.
+
+        Raises:
+            Unavailable: it does not answer, or refuses (exit 69).
+            CsbdataError: see `ask`.
+        """
+        base = self._connection.base
+        then = "the same command goes on"
+        try:
+            with self._session.request(
+                method,
+                base + path,
+                timeout=(_CONNECT_SECONDS, _CALL_SECONDS),
+                allow_redirects=False,
+                stream=True,
+                **content,
+            ) as response:
+                self._check_status(response)
+                limit = time.monotonic() + _CALL_SECONDS
+                whole = b"".join(response_pieces(response, limit))
+                return self._hide(whole.decode()).encode()
+        except (RequestRefused, _TryAgain) as error:
+            raise Unavailable(str(error), base + path, then) from None
+        except _NO_OBJECT as error:
+            what = f"no whole answer ({type(error).__name__})"
+            raise Unavailable(what, base + path, then) from None
 
     def ask(
         self, body: Mapping[str, Json], budget: int = 0

@@ -71,6 +71,8 @@ class Provider:
     #: Members that keep the prompts of each way out of its cache of the others'.
     uncached: Callable[[str], Mapping[str, Json]] = lambda _way: {}
 
+    #: The vendor whose interface of batches it has; empty: it has none.
+    batches: str = ""
     #: Members that ask for a level of reasoning; None if there is no such choice.
     effort: Callable[[str], Mapping[str, Json]] | None = None
 

@@ -29,6 +29,7 @@ from evaluation.servers.responses import RefusalCause, ServerAnswer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from curation.core.json_types import Json
     from evaluation.servers.adaptation import AdaptedSchema
     from evaluation.servers.model_server import ModelServer
 
@@ -178,11 +179,11 @@ class ServerWriter:
         say: Callable[[str], None] = lambda _message: None,
     ) -> None:
         """Prepare; nothing is sent yet."""
-        self._server = server
+        self.server = server
         self._adapter = server.adapter
-        self._account = account or Account(Spending())
-        self._client = client or ServerClient(server.connection, backoff, self._account)
-        self._say = say
+        self.account = account or Account(Spending())
+        self.client = client or ServerClient(server.connection, backoff, self.account)
+        self.say = say
         self.parameters = Parameters(server.connection.provider.parameters)
         #: Words of refusals before the first answer; None after it.
         self._refusals: list[str] | None = []
@@ -191,7 +192,7 @@ class ServerWriter:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
+        self.client.close()
 
     def write(
         self,
@@ -218,10 +219,14 @@ class ServerWriter:
                     on_end(places[future], future.result())
             return [future.result() for future in futures]
 
+    def prepared(self, request: GenerationRequest) -> tuple[AskedText, dict[str, Json]]:
+        """Return a text that may be asked for, and the request for it."""
+        schema = self._adapter.of(request.record)
+        body = self.parameters.apply(self.server.request(request, schema.text))
+        return AskedText(request, schema, self.account.prices), body
+
     def _write_one(self, request: GenerationRequest) -> Generation:
-        text = AskedText(
-            request, self._adapter.of(request.record), self._account.prices
-        )
+        text, _ = self.prepared(request)
         if text.schema.refusal:
             return text.undeclared()
         try:
@@ -240,24 +245,24 @@ class ServerWriter:
     ) -> tuple[ServerAnswer, int]:
         """Ask; a parameter that is refused is changed, for this and later requests."""
         while True:
-            body = self._server.request(request, schema)
+            body = self.server.request(request, schema)
             body = self.parameters.apply(body)
             try:
-                return self._client.ask(body, request.budget)
+                return self.client.ask(body, request.budget)
             except RequestRefused as refused:
                 change = self.parameters.learn(body, refused.words)
                 if change is None:
                     raise
                 if change:
-                    self._say(f"{self.label}: {change}: the server says {refused}")
+                    self.say(f"{self.label}: {change}: the server says {refused}")
 
     def _refused(self, text: AskedText, refused: RequestRefused) -> Generation:
         """Return the generation of a request that the server does not take."""
         cause, detail = refused.words.cause, str(refused)
-        if cause is RefusalCause.UNKNOWN and self._server.constrains:
+        if cause is RefusalCause.UNKNOWN and self.server.constrains:
             cause, more = self._cause_without_schema(text.request)
             detail = f"{detail}; {more}"
-        generation = text.refused(cause, detail, constrains=self._server.constrains)
+        generation = text.refused(cause, detail, constrains=self.server.constrains)
         if generation.ending is TextEnding.REQUEST:
             self._check_alike(str(refused))
         return generation
@@ -274,7 +279,7 @@ class ServerWriter:
         refusals.append(words)
         if len(refusals) >= _ALIKE and len(set(refusals)) == 1:
             what = f"the server refuses all requests: {words}"
-            raise Unavailable(what, self._server.connection.base)
+            raise Unavailable(what, self.server.connection.base)
 
     def _cause_without_schema(
         self, request: GenerationRequest

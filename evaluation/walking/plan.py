@@ -57,6 +57,8 @@ class RunTotals:
     unanswered: int = 0
     #: The limit at which nothing more was asked for; empty if there was none.
     stopped: str = ""
+    #: Answers of batches that are not there yet.
+    waiting: int = 0
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
     reproducers: list[Path] = field(default_factory=list)
@@ -68,5 +70,6 @@ class RunTotals:
         self.disturbed += other.disturbed
         self.undecided += other.undecided
         self.unanswered += other.unanswered
+        self.waiting += other.waiting
         self.stopped = other.stopped or self.stopped
         self.unavailable.update(other.unavailable)

@@ -106,6 +106,7 @@ PROVIDER: Final = Provider(
         "thinking": {"type": "adaptive"},
     },
     profile="anthropic",
+    batches="anthropic",
     ways={
         "tool": lambda schema: {
             "tools": [{"name": ANSWER, "strict": True, "input_schema": schema}],

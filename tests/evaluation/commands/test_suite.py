@@ -9,9 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.system.errors import BadUsage
+from evaluation.asking.other_layouts import names_of
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
+from evaluation.results.suite_rows import scored_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,20 +55,65 @@ def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> N
 def test_lines_of_a_batch_name_the_model(data: Path) -> None:
     """One has to be named for openai-batch, and none can be for jsonl."""
     words = ["prompts", "passrate", "--data", data]
-    batch = [*words, "--format", "openai-batch"]
+    batch = [*words, "--as", "openai-batch"]
     answer = _ask(*batch, "--model", "a-model")
     assert answer.exit_code == 0, answer.output
     lines = [json.loads(line) for line in answer.stdout.splitlines()]
-    assert [line["custom_id"] for line in lines] == ["g/a", "g/b"]
+    assert [names_of(line["custom_id"])[1] for line in lines] == ["free", "free"]
     assert {line["body"]["model"] for line in lines} == {"a-model"}
     for unnamed in (batch, [*batch, "--model", ""]):
         refused = _ask(*unnamed).exception
         assert isinstance(refused, BadUsage)
-        typed = "csbdata suite prompts passrate --format openai-batch --model NAME"
+        typed = "csbdata suite prompts passrate --as openai-batch --model NAME"
         assert refused.then == typed
     unused = _ask(*words, "--model", "a-model").exception
     assert isinstance(unused, BadUsage)
-    assert "--format openai-batch" in unused.then
+    assert "--as openai-batch" in unused.then
+
+
+@pytest.mark.parametrize("layout", ["openai-batch", "anthropic-batch"])
+def test_a_batch_has_both_halves_and_its_answers_are_scored(
+    data: Path, tmp_path: Path, layout: str
+) -> None:
+    """Schema, temperature and budget go with it; the answers find record and way."""
+    out = tmp_path / "batch.jsonl"
+    words = ["prompts", "passrate", "--data", data, "--as", layout, "--out", out]
+    asked = _ask(*words, "--model", "m", "--engine", "none", "--engine", "strict@low")
+    assert asked.exit_code == 0, asked.output
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(lines) == 4
+    kept = []
+    for line in lines:
+        body = line.get("body") or line["params"]
+        assert body["temperature"] == 0.0
+        assert body.keys() & {"max_completion_tokens", "max_tokens"}
+        assert "stream" not in body
+        strict = names_of(line["custom_id"])[1] == "strict@low"
+        assert ('"schema"' in json.dumps(body)) is strict
+        text = '{"n": 1}' if strict else "no"
+        name = {"custom_id": line["custom_id"]}
+        if layout == "anthropic-batch":
+            message = {"model": "m", "content": [{"type": "text", "text": text}]}
+            message["stop_reason"] = "end_turn"
+            result = {"type": "succeeded", "message": message}
+            kept.append({**name, "result": result})
+            continue
+        choice = {"message": {"content": text}, "finish_reason": "stop"}
+        answer = {"status_code": 200, "body": {"model": "m", "choices": [choice]}}
+        kept.append({**name, "response": answer})
+    file = tmp_path / "output.jsonl"
+    file.write_text("\n".join(map(json.dumps, kept)))
+    more = ["--data", data, "--run-dir", tmp_path / "run", "--format", "json"]
+    scored = _ask("score", "passrate", file, *more)
+    assert scored.exit_code == 0, scored.output
+    run = open_run(tmp_path / "run")
+    passed = {
+        side: [one.verdict.passed for one in answers]
+        for side, answers in scored_run(
+            run, "passrate", run.raw_header
+        ).by_label.items()
+    }
+    assert passed == {"m free": [False, False], "m strict@low": [True, True]}
 
 
 def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def refusal(status: int, content: object, **headers: str) -> Said:
     )
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     """Answers one connection; `seen` and `reply` are set for each server."""
 
     protocol_version = "HTTP/1.1"
@@ -87,11 +87,13 @@ class _Handler(BaseHTTPRequestHandler):
     reply: Callable[[dict[str, Any], int], Said]
 
     def setup(self) -> None:
+        """Count the connection."""
         super().setup()
         with self.seen.lock:
             self.seen.connections += 1
 
     def do_GET(self) -> None:
+        """Answer which models there are."""
         self.heads.append((self.path, self.headers.get("Authorization", "")))
         there = self.path.partition("?")[0] in {"/v1/models", "/v1/tags"}
         content = json.dumps({"data": [{"id": "small"}]}).encode() if there else b""
@@ -101,6 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def do_POST(self) -> None:
+        """Say what the test wants."""
         seen = self.seen
         self.heads.append((self.path, self.headers.get("Authorization", "")))
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -145,17 +148,21 @@ class _Handler(BaseHTTPRequestHandler):
 def loopback(
     reply: Callable[[dict[str, Any], int], Said],
     heads: list[tuple[str, str]] | None = None,
+    base: type[Handler] = Handler,
+    **more: object,
 ) -> Iterator[Loopback]:
     """Serve until the block ends.
 
     Args:
         reply: Given the body of a request and its number, from 0, says the answer.
         heads: Is given the path and the authorisation of every request.
+        base: Answers, in its own way what else it knows.
+        more: Attributes of it.
     """
     seen = Loopback()
     heads = [] if heads is None else heads
-    members = {"seen": seen, "reply": staticmethod(reply), "heads": heads}
-    handler = type("_", (_Handler,), members)
+    members = {"seen": seen, "reply": staticmethod(reply), "heads": heads, **more}
+    handler = type("_", (base,), members)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     seen.base = f"http://127.0.0.1:{server.server_port}/v1"

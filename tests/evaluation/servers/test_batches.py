@@ -1,0 +1,209 @@
+"""Requests sent as batches: nothing is sent twice, whatever ends the command."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import evaluation
+from curation.system.errors import BadUsage
+from evaluation.asking.request import ModelOptions, choose_suite
+from evaluation.core.records import Record, encode_records
+from evaluation.generation.text_generation import TokenPrices
+from tests.evaluation.servers.batch_fakes import Batches, BatchHandler
+from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
+from tests.evaluation.servers.loopback import loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from evaluation.asking.request import RunRequest
+
+#: Each runs a suite several times.
+pytestmark = pytest.mark.slow
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+)
+_RECORDS = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(6)]
+_PRICES = TokenPrices(prompt=1e6, output=1e6, batch=0.5)
+
+
+@pytest.fixture(params=["openai", "openai_responses", "anthropic"])
+def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return a provider that has batches."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+    return str(request.param)
+
+
+@pytest.fixture
+def batches() -> Batches:
+    """Return what a server has of batches."""
+    return Batches(lambda _body: '{"n": 1}')
+
+
+@pytest.fixture
+def served(
+    tmp_path: Path, provider: str, batches: Batches
+) -> Iterator[tuple[RunRequest, Any]]:
+    """Return a run of six records in two ways, and the server that it asks."""
+    data = tmp_path / "made.jsonl"
+    data.write_bytes(encode_records(_RECORDS))
+
+    def reply(body: dict[str, Any], _number: int) -> Any:  # noqa: ANN401 (as the fake's)
+        return CONTRACTS[provider].reply(body, '{"n": 1}')
+
+    with loopback(reply, base=BatchHandler, batches=batches) as server:
+        model = ModelOptions(
+            model=f"{provider}:{server.base}#small", prices=_PRICES, patience=0.0
+        )
+        yield (
+            evaluation.RunRequest(
+                suite=choose_suite("passrate"),
+                data=data,
+                engines=("none", "strict"),
+                models=(model,),
+                jobs=1,
+                run_dir=tmp_path / "run",
+                batches="submit",
+            ),
+            server,
+        )
+
+
+def _responses(request: RunRequest) -> list[dict[str, Any]]:
+    assert request.run_dir is not None
+    lines = (request.run_dir / "responses.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_what_is_submitted_is_collected(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """One text a way is asked live, the others in batches as it was taken."""
+    request, server = served
+    batches.through = False
+    assert evaluation.run(request).totals.waiting == 10
+    asked = len(server.asked)
+    assert len(batches.names) == len(set(batches.names)) == 10
+    again = evaluation.run(request)
+    waiting = evaluation.run(replace(request, batches="collect"))
+    assert (again.totals.waiting, waiting.totals.waiting) == (10, 10)
+    assert len(batches.names) == 10
+    batches.through = True
+    result = evaluation.run(replace(request, batches="collect"))
+    assert (result.totals.waiting, result.totals.ran) == (0, 10)
+    assert len(server.asked) == asked
+    assert result.open().raw_header["finished"]
+    responses = _responses(request)
+    assert Counter(it["condition"] for it in responses) == {"free": 6, "strict": 6}
+    assert Counter(it["cost"] for it in responses) == {
+        PROMPT + OUTPUT: 2,
+        (PROMPT + OUTPUT) / 2: 10,
+    }
+    assert {it["text"] for it in responses} == {'{"n": 1}'}
+    assert {it.get("seconds") for it in responses if it["cost"] < 10} == {None}
+    for line in [it for lines in batches.requests.values() for it in lines]:
+        body = line.get("body") or line["params"]
+        assert CONTRACTS[_name(request)].reply(body, "{}").status == 200
+        assert "stream" not in body
+
+
+def _name(request: RunRequest) -> str:
+    return request.models[0].model.partition(":")[0]
+
+
+class _Killed(BaseException):
+    """What no handler of ours catches."""
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_a_command_that_is_killed_goes_on(
+    served: tuple[RunRequest, Any],
+    batches: Batches,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
+) -> None:
+    """Before or after any exchange with the server: no request is in two batches."""
+    request, _ = served
+    from evaluation.servers.client import ServerClient  # noqa: PLC0415 (patched here)
+
+    call = ServerClient.call
+    calls = 0
+
+    def killed(self: Any, method: str, path: str, **more: Any) -> bytes:  # noqa: ANN401 (as the method)
+        nonlocal calls
+        calls += 1
+        if calls == 1 + moment // 2 and moment % 2 == 0:
+            raise _Killed
+        answer = call(self, method, path, **more)
+        if calls == 1 + moment // 2 and moment % 2 == 1:
+            raise _Killed
+        return answer
+
+    monkeypatch.setattr(ServerClient, "call", killed)
+    for verb in ("submit", "submit", "collect", "submit", "collect"):
+        try:
+            result = evaluation.run(replace(request, batches=verb))
+        except _Killed:
+            continue
+    assert result.totals.waiting == 0
+    assert len(batches.names) == len(set(batches.names)) == 10
+    responses = _responses(request)
+    assert len({it["fingerprint"] for it in responses}) == len(responses) == 12
+
+
+def test_what_is_refused_in_a_batch_is_told(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """A line that is refused has the server's words, and is asked again later."""
+    request, _ = served
+    batches.text_of = lambda _body: None
+    evaluation.run(request)
+    evaluation.run(replace(request, batches="collect"))
+    errors = {it["error"] for it in _responses(request) if it["error"]}
+    assert len(errors) == 1
+    assert "no such thing" in errors.pop()
+    batches.text_of = lambda _body: '{"n": 1}'
+    evaluation.run(request)
+    result = evaluation.run(replace(request, batches="collect"))
+    assert len(batches.names) == 20
+    assert result.totals.waiting == 0
+
+
+def test_limits_hold_for_batches(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """`--max-requests` counts requests of batches, and what is paid is no surprise."""
+    request, _ = served
+    evaluation.run(replace(request, max_requests=8))
+    assert len(batches.names) < 8
+    evaluation.run(replace(request, max_cost=1.0))
+    assert len(batches.names) < 8
+
+
+def test_a_server_without_batches_says_so(tmp_path: Path) -> None:
+    """Before anything is sent."""
+    data = tmp_path / "made.jsonl"
+    data.write_bytes(encode_records(_RECORDS))
+    with loopback(lambda _body, _number: CONTRACTS["openai"].reply({}, "")) as server:
+        request = evaluation.RunRequest(
+            suite=choose_suite("passrate"),
+            data=data,
+            models=(ModelOptions(model=f"ollama:{server.base}#small"),),
+            run_dir=tmp_path / "run",
+            batches="submit",
+        )
+        with pytest.raises(BadUsage, match="ollama has no batches"):
+            evaluation.run(request)
+    assert server.asked == []
