@@ -14,6 +14,7 @@ import orjson
 from curation.system.errors import (
     BadConfiguration,
     BadData,
+    BadUsage,
     NoInput,
     NotPermitted,
     Unavailable,
@@ -26,6 +27,9 @@ from evaluation.data import Dataset, RecordSelection, open_data
 from evaluation.data.sampling import draw, is_in_shard
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.servers.batches import batch_line
+from evaluation.servers.client import ServerConnection
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.provider import is_served, split_provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
-    from evaluation.servers.model_server import ModelServer
 
 
 #: What a run's header calls records that were handed in.
@@ -278,7 +281,8 @@ def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
 def batch_lines(
     choice: SuiteChoice,
     records: Sequence[Record],
-    servers: Sequence[ModelServer],
+    target: tuple[str, str],
+    ways: Sequence[str],
     temperature: float,
 ) -> list[bytes]:
     """Return prompts as requests of a provider's batches, in every way to ask.
@@ -288,14 +292,24 @@ def batch_lines(
     Args:
         choice: The suite.
         records: Its records.
-        servers: One model, once for each way in which it is asked.
+        target: `openai-batch` or `anthropic-batch`, and the model, with its provider
+            or without.
+        ways: Names of ways to ask.
         temperature: 0 is greedy.
 
     Raises:
-        BadUsage: the provider has no batches.
+        BadUsage: the provider has no such batches, or no such way.
     """
+    vendor, model = target[0].removesuffix("-batch"), target[1]
+    provider, address = split_provider(
+        model if is_served(model) else f"{vendor}:{model}"
+    )
+    if provider.batches != vendor:
+        raise BadUsage(f"{provider.name} takes no {target[0]}")
+    named = address.rpartition("#")[2]
+    connection = ServerConnection(base="", model=named, provider=provider)
     lines = []
-    for server in servers:
+    for server in server_participants(connection, ways):
         for record in filter(lambda it: it.is_asked(server.condition), records):
             prompt = choice.suite.prompt(record, choice.settings)
             request = GenerationRequest(

@@ -403,9 +403,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         announce(progress, "Writing", seconds, "at most, at the model's speed here")
     with ExitStack() as stack:
         if request.batches:
-            writers = [in_batches(it, folder, request.batches) for it in writers]
-            for writer in writers:
-                stack.callback(writer.close)
+            writers = in_batches(writers, folder, request.batches, stack)
         store = stack.enter_context(ResponseStore(folder))
         scorer = None
         if request.repairs:

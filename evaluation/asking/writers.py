@@ -25,6 +25,7 @@ from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import ExitStack
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
@@ -362,21 +363,28 @@ class Writer:
             self.writer.close()
 
 
-def in_batches(writer: Writer, folder: Path, verb: str) -> Writer:
-    """Return a writer whose server is asked in batches.
+def in_batches(
+    writers: Sequence[Writer], folder: Path, verb: str, stack: ExitStack
+) -> list[Writer]:
+    """Return writers whose servers are asked in batches.
 
     Args:
-        writer: It as it is asked by itself.
+        writers: They as they are asked one text at a time.
         folder: The run's folder, whose lock the caller holds.
         verb: `submit` or `collect`.
+        stack: Closes them.
 
     Raises:
-        BadUsage: it is no server with batches.
+        BadUsage: one is no server with batches.
     """
-    if not isinstance(writer.writer, ServerWriter):
-        raise BadUsage(f"{writer.label} has no batches", then="csbdata suite run")
-    batches = BatchWriter(writer.writer, folder, submits=verb == "submit")
-    return replace(writer, writer=batches)
+    others = []
+    for writer in writers:
+        if not isinstance(writer.writer, ServerWriter):
+            raise BadUsage(f"{writer.label} has no batches", then="csbdata suite run")
+        batches = BatchWriter(writer.writer, folder, submits=verb == "submit")
+        stack.callback(batches.close)
+        others.append(replace(writer, writer=batches))
+    return others
 
 
 def open_writers(

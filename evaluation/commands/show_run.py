@@ -9,7 +9,7 @@ import typer
 
 from curation.system.terminal import height, say, say_command, with_more
 from curation.system.terminal import show as print_line
-from curation.system.words import counted
+from curation.system.words import command, counted
 from evaluation.reporting.printing import (
     ReportFormat,
     named_tables,
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
+    from evaluation.asking.request import RunResult
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
@@ -187,3 +188,39 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
             "must be asked for again: the same command does it",
             style="yellow",
         )
+
+
+def print_scored(result: RunResult, format_: ReportFormat) -> None:
+    """Print the tables on stdout, and on stderr the problems of responses."""
+    from evaluation.analysis.run_report import reports
+    from evaluation.results.description import partial_data
+    from evaluation.results.suite_rows import SUITE
+    from evaluation.results.suite_tables import reading
+
+    run = result.open()
+    by_task = reports(run)
+    tables = [table for report in by_task.values() for table in report.tables]
+    head = {"run": str(result.folder), "header": run.raw_header}
+    if format_ is ReportFormat.AUTO:
+        again = command("results", "show", result.folder)
+        said = reading(run.raw_header[SUITE])
+        show_screen(again, [said, *partial_data(run.header)], by_task, tables)
+    else:
+        print_tables(tables, format_, {**head, "problems": list(result.problems)})
+    for problem in result.problems[:10]:
+        say(problem, style="yellow")
+    if len(result.problems) > 10:  # noqa: PLR2004 (the ones above)
+        say(f"... and {len(result.problems) - 10:,} more", style="yellow")
+
+
+def hold_gate(result: RunResult, fail_under: float | None) -> None:
+    """Fail if a model passes less than so many per cent; None asks for none."""
+    if fail_under is None:
+        return
+    from evaluation.results.suite_rows import passing_less
+
+    run = result.open()
+    under = passing_less(run, run.raw_header, fail_under)
+    if under or not run.tasks:
+        say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
+        raise typer.Exit(1)

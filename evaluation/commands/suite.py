@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,7 +30,11 @@ from evaluation.commands.options import (
     split_settings,
 )
 from evaluation.commands.settings_help import with_settings
-from evaluation.commands.show_run import say_unfinished, show_screen
+from evaluation.commands.show_run import (
+    hold_gate,
+    print_scored,
+    say_unfinished,
+)
 from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import (
     ReportFormat,
@@ -40,7 +44,9 @@ from evaluation.reporting.printing import (
 )
 
 if TYPE_CHECKING:
-    from evaluation.asking.request import RunRequest, RunResult, SuiteChoice
+    from collections.abc import Callable
+
+    from evaluation.asking.request import RunRequest, SuiteChoice
 
 
 app = typer.Typer(
@@ -132,98 +138,67 @@ def _request(  # noqa: PLR0913 (groups of options)
     return choice, request
 
 
-@app.command("run", cls=GroupedCommand)
-@with_settings(RunSettings)
-@with_option_groups
-def run_command(  # noqa: PLR0913 (groups of options)
-    *,
-    name: _NameArgument,
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    work: WorkOptions,
-    gate: PassRateGate,
-    value: SetOption = None,
-    run_dir: RunFolderOption = None,
-    format_: ReportFormatOption = ReportFormat.AUTO,
-) -> None:
-    """Have models answer the records, score the answers, and print the tables.
+_RUN = """Have models answer the records, score the answers, and print the tables.
 
-    Killed at any moment, the same command continues: answers are in the run's folder.
-    Every model answers free (--engine none), and under each other --engine.
+Killed at any moment, the same command continues: answers are in the run's folder.
+Every model answers free (--engine none), and under each other --engine.
 
-    \b
-    Examples:
-      csbdata suite run passrate --limit 20 --engine none --engine llguidance
-      csbdata suite run passrate --model http://localhost:8000/v1#qwen
-      csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0
+\b
+Examples:
+  csbdata suite run passrate --limit 20 --engine none --engine llguidance
+  csbdata suite run passrate --model http://localhost:8000/v1#qwen
+  csbdata suite run passrate --set repairs=2 --set mode=schema --set hints=0
 
-    Exits with 69 if no model could be asked.
-    """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    _, request = _request(
-        name,
-        value,
-        data=data,
-        engines=engines,
-        models=models,
-        work=work,
-        run_dir=run_dir,
-    )
-    _run(request, gate, format_)
+Exits with 69 if no model could be asked.
+"""
+_SUBMIT = """Send a run's requests as batches, which cost half; `collect` fetches them.
+
+Example: csbdata suite submit passrate --model openai:gpt-5-mini --engine strict
+
+Killed at any moment, the same command continues: what was sent is not sent again.
+"""
+_COLLECT = """Fetch and score the answers to what `submit` with the same options sent.
+
+Example: csbdata suite collect passrate --model openai:gpt-5-mini --engine strict
+
+What failed on the way is sent again by `submit`, or asked for by `run`.
+"""
 
 
-@app.command("submit", cls=GroupedCommand)
-@with_settings(RunSettings)
-@with_option_groups
-def submit_command(  # noqa: PLR0913 (groups of options)
-    *,
-    name: _NameArgument,
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    value: SetOption = None,
-    run_dir: RunFolderOption = None,
-) -> None:
-    """Send the requests of a run as batches, which cost half; `collect` fetches them.
+def _asking(verb: str, about: str) -> Callable[..., None]:
+    """Return the command that asks models in one way."""
 
-    Example: csbdata suite submit passrate --model openai:gpt-5-mini --engine strict
+    def ask(  # noqa: PLR0913 (groups of options)
+        *,
+        name: _NameArgument,
+        data: DataOptions,
+        engines: EngineOptions,
+        models: ModelGroup,
+        work: WorkOptions,
+        gate: PassRateGate,
+        value: SetOption = None,
+        run_dir: RunFolderOption = None,
+        format_: ReportFormatOption = ReportFormat.AUTO,
+    ) -> None:
+        _, request = _request(
+            name,
+            value,
+            data=data,
+            engines=engines,
+            models=models,
+            work=work,
+            run_dir=run_dir,
+        )
+        _run(replace(request, batches=verb), gate, format_)
 
-    Killed at any moment, the same command continues: what was sent is not sent again.
-    """
-    from dataclasses import replace
-
-    _, request = _request(
-        name, value, data=data, engines=engines, models=models, run_dir=run_dir
-    )
-    _run(replace(request, batches="submit"), PassRateGate(), ReportFormat.AUTO)
+    ask.__doc__ = about
+    return ask
 
 
-@app.command("collect", cls=GroupedCommand)
-@with_settings(RunSettings)
-@with_option_groups
-def collect_command(  # noqa: PLR0913 (groups of options)
-    *,
-    name: _NameArgument,
-    data: DataOptions,
-    engines: EngineOptions,
-    models: ModelGroup,
-    gate: PassRateGate,
-    value: SetOption = None,
-    run_dir: RunFolderOption = None,
-    format_: ReportFormatOption = ReportFormat.AUTO,
-) -> None:
-    """Fetch the answers that `submit`, with the same options, has sent for; score them.
-
-    Example: csbdata suite collect passrate --model openai:gpt-5-mini --engine strict
-
-    What failed on the way is sent again by `submit`, or asked for by `run`.
-    """
-    from dataclasses import replace
-
-    _, request = _request(
-        name, value, data=data, engines=engines, models=models, run_dir=run_dir
-    )
-    _run(replace(request, batches="collect"), gate, format_)
+for _verb, _about in (("run", _RUN), ("submit", _SUBMIT), ("collect", _COLLECT)):
+    _command = _asking(_verb.replace("run", ""), _about)
+    _grouped = with_settings(RunSettings)(with_option_groups(_command))
+    app.command(_verb, cls=GroupedCommand)(_grouped)
 
 
 def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None:
@@ -241,7 +216,7 @@ def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None
         say_unfinished(totals, "answer")
         if request.batches:
             return
-    _print(result, format_)
+    print_scored(result, format_)
     for label, why in totals.unavailable.items():
         say(f"{label} was not run: {why}", style="yellow")
     if totals.unavailable and not (totals.ran or totals.reused):
@@ -252,7 +227,7 @@ def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None
     )
     say_unfinished(totals, "answer")
     say_command("Next", command("results", "compare", result.folder))
-    _gate(result, gate)
+    hold_gate(result, gate.fail_under)
 
 
 @app.command("score", cls=GroupedCommand)
@@ -290,9 +265,9 @@ def score_command(  # noqa: PLR0913 (options of one command)
 
     _, request = _request(name, value, data=DataOptions(data=data), run_dir=run_dir)
     result = score_file(request, path, _progress(format_))
-    _print(result, format_)
+    print_scored(result, format_)
     say(f"Scored into {result.folder}")
-    _gate(result, gate)
+    hold_gate(result, gate.fail_under)
 
 
 class PromptFormat(StrEnum):
@@ -351,9 +326,6 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking.records import batch_lines, prompt_line, records_of
     from evaluation.core.records import encode_records
-    from evaluation.servers.client import ServerConnection
-    from evaluation.servers.model_server import server_participants
-    from evaluation.servers.provider import is_served, split_provider
     from evaluation.walking.run_folder import RECORDS
 
     is_batch = layout is not PromptFormat.JSONL
@@ -373,17 +345,9 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     if model:
-        home = layout.value.removesuffix("-batch")
-        provider, address = split_provider(
-            model if is_served(model) else f"{home}:{model}"
-        )
-        if provider.batches != home:
-            raise BadUsage(f"{provider.name} takes no {layout.value}")
-        named = address.rpartition("#")[2]
-        connection = ServerConnection(base="", model=named, provider=provider)
-        servers = server_participants(connection, engine or ["none"])
+        ways = engine or ["none"]
         warmth = request.models[0].temperature
-        lines = batch_lines(choice, records, servers, warmth)
+        lines = batch_lines(choice, records, (layout.value, model), ways, warmth)
     else:
         lines = [prompt_line(choice, record) for record in records]
     if out is None:
@@ -530,39 +494,3 @@ def report_command(
             else write_joined_page(opened, f"Suite {suite.name}", report, html)
         )
         show(str(page))
-
-
-def _print(result: RunResult, format_: ReportFormat) -> None:
-    """Print the tables on stdout, and on stderr the problems of responses."""
-    from evaluation.analysis.run_report import reports
-    from evaluation.results.description import partial_data
-    from evaluation.results.suite_rows import SUITE
-    from evaluation.results.suite_tables import reading
-
-    run = result.open()
-    by_task = reports(run)
-    tables = [table for report in by_task.values() for table in report.tables]
-    head = {"run": str(result.folder), "header": run.raw_header}
-    if format_ is ReportFormat.AUTO:
-        again = command("results", "show", result.folder)
-        said = reading(run.raw_header[SUITE])
-        show_screen(again, [said, *partial_data(run.header)], by_task, tables)
-    else:
-        print_tables(tables, format_, {**head, "problems": list(result.problems)})
-    for problem in result.problems[:10]:
-        say(problem, style="yellow")
-    if len(result.problems) > 10:  # noqa: PLR2004 (the ones above)
-        say(f"... and {len(result.problems) - 10:,} more", style="yellow")
-
-
-def _gate(result: RunResult, gate: PassRateGate) -> None:
-    """Fail if a model passes less than the gate asks for."""
-    if gate.fail_under is None:
-        return
-    from evaluation.results.suite_rows import passing_less
-
-    run = result.open()
-    under = passing_less(run, run.raw_header, gate.fail_under)
-    if under or not run.tasks:
-        say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
-        raise typer.Exit(1)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def _body(model: str, request: GenerationRequest) -> dict[str, Json]:
     """Return a request with the name for the budget that reasoning models take, too."""
     body = CHAT.body(model, request)
-    return {**body, "max_completion_tokens": body.pop("max_tokens")}
+    body["max_completion_tokens"] = body.pop("max_tokens")
+    return body
 
 
 PROVIDER: Final = replace(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import evaluation
 from curation.system.errors import BadConfiguration, BadData, NoInput, NotPermitted
+from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.results.suite_tables import total_cost
@@ -256,7 +257,7 @@ def test_a_line_of_progress_has_the_cost(
 ) -> None:
     """The bar is given what the answers so far have cost."""
     notes: list[Callable[[], str]] = []
-    quiet = evaluation.asking.run.Quiet.bar  # type: ignore[attr-defined]
+    quiet = Quiet.bar
 
     def bar(self: Any, *about: Any) -> Any:  # noqa: ANN401 (as the protocol has it)
         notes.extend(about[3:])
