@@ -5,6 +5,9 @@ what is called equal or wider, or a near miss or a fresh answer let through by w
 called equal or narrower. `kept` counts records that fit and of which at least one
 witness can be said. Records without instances count in `records` alone.
 
+Each record has a line of `--fit-kept`, if that is named: a run that ended goes on
+from there. `oneOf` read as `anyOf` is measured over records that have the word.
+
 With `--fit-ajv` (a folder `node_modules` with ajv, ajv-formats and ajv-draft-04) AJV
 judges the fresh answers, too: `ajv_refuses` lists records with a decoded answer that
 it refuses and jsonschema-rs accepts; a schema that it does not compile is counted.
@@ -16,6 +19,7 @@ import json
 import random
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -24,6 +28,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
 import polars as pl
 
 from bench.builds import clean_build
@@ -53,6 +58,7 @@ _RUNS: Final[list[tuple[str, Literal["safe", "any"]]]] = [
     *((target, "safe") for target in _TARGETS),
     *((target, "any") for target in _TARGETS[:2]),
 ]
+_ONE_OF: Final = "one of as any of"
 #: Witnesses that a rewrite is told, and fresh answers that are judged.
 _KNOWN, _FRESH = 8, 50
 
@@ -60,6 +66,8 @@ _KNOWN, _FRESH = 8, 50
 def add_options(group: argparse._ArgumentGroup) -> None:
     """Add the size of the sample."""
     group.add_argument("--fit-records", type=int, default=200, help="0 for all")
+    group.add_argument("--fit-one-of", type=int, default=200, help="0 for all")
+    group.add_argument("--fit-kept", type=Path, help="lines of an earlier run")
     group.add_argument("--fit-jobs", type=int, default=1)
     group.add_argument("--fit-ajv", type=Path, help="node_modules with ajv")
 
@@ -144,25 +152,52 @@ class _Tally:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the figures of each target, by safe rewrites and by any."""
-    runs = ["one of as any of", *(f"{target} {allow}" for target, allow in _RUNS)]
-    tallies = {run: _Tally() for run in runs}
+    tallies = {run: _Tally() for run in (_ONE_OF, *map(" ".join, _RUNS))}
+    kept = _kept(options.fit_kept)
     with (
         clean_build(options.build, "--instances") as build,
         ProcessPoolExecutor(options.fit_jobs) as pool,
     ):
         records = list(_records(build.folder))
-        if options.fit_records:
-            sample = random.Random(0)  # noqa: S311 - no secret
-            records = sample.sample(records, min(options.fit_records, len(records)))
-        jobs = partial(_measured, ajv=options.fit_ajv)
-        for results in pool.map(jobs, records, chunksize=4):
-            for run, tally in zip(runs, results, strict=True):
-                tallies[run].add(tally)
+        with_word = [record for record in records if '"oneOf"' in record.schema]
+        drawn = _drawn(records, options.fit_records)
+        both = ((_targets, drawn), (_one_of, _drawn(with_word, options.fit_one_of)))
+        for job, own in both:
+            done = [kept[name] for it in own if (name := _key(job, it)) in kept]
+            left = [it for it in own if _key(job, it) not in kept]
+            results = pool.map(partial(job, ajv=options.fit_ajv), left)
+            for record, result in zip(left, results, strict=True):
+                done.append(result)
+                if options.fit_kept:
+                    line = msgspec.json.encode([_key(job, record), result])
+                    with options.fit_kept.open("ab") as file:
+                        file.write(line + b"\n")
+            for result in done:
+                for run, tally in result.items():
+                    tallies[run].add(tally)
     return {
         "build": build.name,
-        "records": len(records),
+        "records": len(drawn),
         **{run: tally.figures() for run, tally in tallies.items()},
     }
+
+
+_Job = Callable[..., dict[str, _Tally]]
+
+
+def _kept(path: Path | None) -> dict[str, dict[str, _Tally]]:
+    lines = path.read_bytes().splitlines() if path and path.exists() else []
+    kind = tuple[str, dict[str, _Tally]]
+    return dict(msgspec.json.decode(line, type=kind) for line in lines)
+
+
+def _key(job: _Job, record: _Record) -> str:
+    return f"{job.__name__} {record.name}"
+
+
+def _drawn(records: list[_Record], count: int) -> list[_Record]:
+    sample = random.Random(0)  # noqa: S311 - no secret
+    return sample.sample(records, min(count or len(records), len(records)))
 
 
 def _records(folder: Path) -> Iterator[_Record]:
@@ -185,12 +220,11 @@ def _records(folder: Path) -> Iterator[_Record]:
 _COMPARER = Comparer()
 
 
-def _measured(record: _Record, ajv: Path | None) -> list[_Tally]:
-    fits = [_tally(record, target, allow, ajv) for target, allow in _RUNS]
-    return [_one_of(record), *fits]
+def _targets(record: _Record, ajv: Path | None) -> dict[str, _Tally]:
+    return {" ".join(run): _tally(record, *run, ajv) for run in _RUNS}
 
 
-def _one_of(record: _Record) -> _Tally:
+def _one_of(record: _Record, ajv: Path | None) -> dict[str, _Tally]:  # noqa: ARG001
     """Return whether `oneOf` of a record may be `anyOf`, by proof or by a value."""
     tally = _Tally()
     schema: Json = json.loads(record.schema)
@@ -205,7 +239,7 @@ def _one_of(record: _Record) -> _Tally:
         relation = _COMPARER.relation(schema, changed, dialect, given=given)
         tally.counts["records"] += 1
         tally.counts[relation.kind] += 1
-    return tally
+    return {_ONE_OF: tally}
 
 
 def _tally(
