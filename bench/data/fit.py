@@ -127,7 +127,8 @@ class _Record:
 
 @dataclass(slots=True)
 class _Tally:
-    counts: Counter[str] = field(default_factory=Counter)
+    #: A counter; read from a line, the same as a dictionary.
+    counts: dict[str, int] = field(default_factory=Counter)
     #: The share of near misses that the rewritten schema of a record refuses.
     refused: list[float] = field(default_factory=list)
     contradictions: list[str] = field(default_factory=list)

@@ -81,6 +81,8 @@ class Repair:
     rewrites: tuple[str, ...] = ()
     #: How the rewritten schema relates to it, or why there is none.
     sentence: str
+    #: Whether it is a schema that a validator can use, and so can be rewritten.
+    is_usable: bool = True
 
 
 class _Search:
@@ -115,7 +117,7 @@ class _Search:
                 seconds=min(SECONDS_EACH, self._left),
             )
         except BadData as error:
-            return Repair(outcome=FitOutcome.REMODEL, sentence=str(error))
+            return _unusable(str(error))
         finally:
             self._left -= time.thread_time() + self._comparer.spent - begun
         names = tuple(step.rewrite for step in fit.steps)
@@ -221,7 +223,7 @@ def judge_files(
                 if fault
                 else {it.name: untold_keywords(value, it) for it in profiles},
                 repairs={
-                    it.name: Repair(outcome=FitOutcome.REMODEL, sentence=fault.sentence)
+                    it.name: _unusable(fault.sentence)
                     if fault
                     else search.repair(file.content, it, tool=bool(own))
                     for it in profiles
@@ -238,14 +240,15 @@ def judge_files(
                 findings=whole,
                 untold={},
                 repairs={
-                    target: Repair(
-                        outcome=FitOutcome.REMODEL,
-                        sentence="send fewer or smaller tools in one request",
-                    )
+                    target: _unusable("send fewer or smaller tools in one request")
                     for target, findings in whole.items()
                     if not is_taken(findings)
                 },
             )
+
+
+def _unusable(sentence: str) -> Repair:
+    return Repair(outcome=FitOutcome.REMODEL, sentence=sentence, is_usable=False)
 
 
 def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
@@ -262,4 +265,4 @@ def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     if listed and not own and all(isinstance(it, dict) for it in listed):
         sentence = f"a list is no schema; if its members are tools, write tools:{name}"
         return replace(NOT_A_SCHEMA, sentence=sentence)
-    return None
+    return None if isinstance(value, dict | bool) else NOT_A_SCHEMA

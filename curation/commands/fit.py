@@ -347,8 +347,9 @@ def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:
     for profile in profiles:
         if each.findings[profile.name] and profile.note:
             say(f"{profile.name}: {profile.note}")
-    if each.repairs and not each.request:
-        target = min(each.repairs, key=lambda it: each.outcome(it).exit_code)
+    usable = [target for target, it in each.repairs.items() if it.is_usable]
+    if usable and not each.request:
+        target = min(usable, key=lambda it: each.outcome(it).exit_code)
         say_command(
             "The rewritten schema",
             command("fit", each.name, "--for", target, "--write", "FILE"),

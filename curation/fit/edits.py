@@ -75,15 +75,3 @@ def without(schema: Mapping[str, UntypedJson], *names: str) -> SchemaObject:
 def asserting(schema: Mapping[str, UntypedJson]) -> frozenset[str]:
     """Return the keywords of a schema that may refuse something."""
     return frozenset(schema.keys() & _ASSERTING)
-
-
-def required_names(schema: Mapping[str, UntypedJson]) -> list[str]:
-    """Return the names that a schema object requires."""
-    required = schema.get("required")
-    return list(required) if isinstance(required, list) else []
-
-
-def properties_of(schema: Mapping[str, UntypedJson]) -> SchemaObject:
-    """Return the properties of a schema object by name."""
-    properties = schema.get("properties")
-    return properties if isinstance(properties, dict) else {}

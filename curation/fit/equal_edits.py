@@ -10,11 +10,10 @@ from curation.fit.edits import (
     SchemaObject,
     Sites,
     asserting,
-    properties_of,
-    required_names,
     without,
 )
 from curation.fit.narrowing import without_false
+from curation.fit.scan import properties_of, required_of
 from curation.fit.shapes import SHAPE
 from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of
@@ -138,7 +137,7 @@ def declared(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Declare the properties that an open object requires."""
     rest = schema.get("additionalProperties", True)
     known = properties_of(schema)
-    missing = [name for name in required_names(schema) if name not in known]
+    missing = [name for name in required_of(schema) if name not in known]
     if not missing or rest is False or "patternProperties" in schema:
         return schema
     return {**schema, "properties": {**known, **dict.fromkeys(missing, rest)}}

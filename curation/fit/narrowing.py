@@ -13,10 +13,9 @@ from curation.fit.edits import (
     SchemaObject,
     Sites,
     asserting,
-    properties_of,
-    required_names,
     without,
 )
+from curation.fit.scan import properties_of, required_of
 from curation.schema.subschemas import edited, subschema_locations
 
 if TYPE_CHECKING:
@@ -56,17 +55,17 @@ def closed(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Close an object that has properties; declare those that it requires."""
     declared = properties_of(schema)
     rest = schema.get("additionalProperties", True)
-    missing = [name for name in required_names(schema) if name not in declared]
+    missing = [str(name) for name in required_of(schema) if name not in declared]
     if not (declared or missing) or rest is False:
         return schema
-    properties = {**declared, **dict.fromkeys(missing, rest)}
+    properties: SchemaObject = {**declared, **dict.fromkeys(missing, rest)}
     return {
         **schema,
         "type": "object",
         "properties": {
             name: part
             for name, part in properties.items()
-            if part is not False or name in required_names(schema)
+            if part is not False or name in required_of(schema)
         },
         "additionalProperties": False,
     }
@@ -136,7 +135,7 @@ def format_as_pattern(schema: SchemaObject, _keywords: Keywords) -> SchemaObject
 
 def with_required(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Require as many properties as an object must have at least."""
-    least, required = schema.get("minProperties"), required_names(schema)
+    least, required = schema.get("minProperties"), required_of(schema)
     if not isinstance(least, int):
         return schema
     others = [name for name in properties_of(schema) if name not in required]
@@ -161,7 +160,7 @@ def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
         (*place.tokens, "properties", name)
         for place in subschema_locations(schema, DIALECT)
         for name in properties_of(place.keywords)
-        if name not in required_names(place.keywords)
+        if name not in required_of(place.keywords)
     ]
     return cut(schema, sorted(optional, key=len)[sites.most :])
 
@@ -202,7 +201,7 @@ def without_false(schema: UntypedJson) -> UntypedJson:
         return schema
     properties = properties_of(schema)
     empty = {name for name, part in properties.items() if part is False}
-    if empty & {*required_names(schema)} or schema.get("items") is False:
+    if empty & {*required_of(schema)} or schema.get("items") is False:
         return False
     if empty and schema.get("additionalProperties") is False:
         kept = {name: part for name, part in properties.items() if name not in empty}

@@ -16,10 +16,9 @@ from curation.fit.edits import (
     SchemaObject,
     Sites,
     asserting,
-    properties_of,
-    required_names,
     without,
 )
+from curation.fit.scan import properties_of, required_of
 from curation.fit.shapes import AnswerShape, shape_of, with_shape
 from curation.json.pointer import at, tokens_of_fragment
 from curation.schema.subschemas import edited
@@ -54,7 +53,7 @@ def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
 
 def _nullable(schema: SchemaObject, root: UntypedJson) -> SchemaObject:
     properties = properties_of(schema)
-    optional = [name for name in properties if name not in required_names(schema)]
+    optional = [name for name in properties if name not in required_of(schema)]
     if schema.get("type") != "object" or not asserting(schema) <= _OF_OBJECTS:
         return schema
     parts = {name: _never_null(properties[name], root) for name in optional}
@@ -122,11 +121,7 @@ def _without_null(schema: UntypedJson) -> UntypedJson | None:
 def pairs(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Ask for a map as an array of objects with key and value."""
     allowed = _OF_OBJECTS | {"patternProperties", "propertyNames", "minProperties"}
-    if (
-        properties_of(schema)
-        or required_names(schema)
-        or not asserting(schema) <= allowed
-    ):
+    if properties_of(schema) or required_of(schema) or not asserting(schema) <= allowed:
         return schema
     if schema.get("type") != "object" or schema.get("minProperties", 0) not in (0, 1):
         return schema

@@ -33,6 +33,8 @@ _EFFECTS: Final[Mapping[ProbeOutcome, Effect]] = {
     ProbeOutcome.IGNORED: Effect.IGNORED,
     ProbeOutcome.WARNED: Effect.IGNORED,
 }
+#: Places inside other keywords tell of those.
+_PLAIN_PLACES: Final = frozenset({"root", "property", "item"})
 _FORMAT_OF: Final = {
     FORMAT_PROBE.format(name): name for name in (*FORMAT_VALUES, UNKNOWN)
 }
@@ -49,7 +51,8 @@ def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
         raise NoInput("the run is not finished", str(run.folder), then)
     by_engine: dict[str, list[Row]] = defaultdict(list)
     for row in run.rows():
-        if row.task == NAME and not row.label.get("pair"):
+        is_plain = row.label.get("context") in _PLAIN_PLACES
+        if row.task == NAME and is_plain and not row.label.get("pair"):
             by_engine[row.engine].append(row)
     if not by_engine:
         raise NoInput("no rows of task probe", str(run.folder))
@@ -149,7 +152,9 @@ def profile_text(
     effect = Effect.REFUSED if unknown == {Effect.REFUSED} else Effect.IGNORED
     if unknown != {False}:
         others = sorted(name for name, own in formats.items() if own != {effect})
-        tables.append(_rule(check="format", names=others, effect=effect))
+        check = "format" if others else "keyword"
+        names = others or ["format"]
+        tables.append(_rule(check=check, names=names, effect=effect))
     return "".join(tables)
 
 

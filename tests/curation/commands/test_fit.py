@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from curation.checking import schema_fit
 from curation.commands.check import check
 from curation.commands.fit import fit
-from curation.system.errors import BadUsage, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -234,6 +234,7 @@ def test_check_says_it_beside_its_own_problems(schema_file: Path) -> None:
         (b'{"$ref": "#"}', "the root must be of type object"),
         (b'{"$ref": "https://a.example/b"}', "leads out of the schema: refused"),
         (b"[" * 100_000, "too_deep"),
+        (b'{"type": "thing"}', "invalid_schema: valid under no draft"),
         (b'{"items": ' * 200 + b"{}" + b"}" * 200, "the root must be"),
     ],
 )
@@ -243,9 +244,14 @@ def test_bad_schemas_are_a_verdict(
     """Nothing ends the command, which goes on with the next schema."""
     file = tmp_path / "bad.json"
     file.write_bytes(content)
-    code, out = run("fit", str(file), "--for", "openai-strict")
-    assert code in (1, 4)
-    assert message in " ".join(out.split())
+    words = (str(file), "--for", "openai-strict")
+    told = CliRunner().invoke(APP, ["fit", *words], catch_exceptions=False)
+    assert told.exit_code in (1, 4)
+    assert message in " ".join(told.stdout.split())
+    # Only what a validator can use is rewritten.
+    written = CliRunner().invoke(APP, ["fit", *words, "--write", str(file)])
+    is_usable = not isinstance(written.exception, BadData)
+    assert ("--write FILE" in told.output) == is_usable
 
 
 def test_unknown_targets_and_files_are_one_line(schema_file: Path) -> None:

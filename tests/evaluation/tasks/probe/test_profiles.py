@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 from curation.fit.profile import Effect, read_profile
 from curation.fit.verdict import judge_fit, untold_keywords
 from evaluation.core.records import Response
+from evaluation.results.reader import open_run
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import Probe, keyword_probe
-from evaluation.tasks.probe.profiles import profile_text, server_profile_text
+from evaluation.tasks.probe.profiles import (
+    profile_text,
+    server_profile_text,
+    write_profiles,
+)
+from tests.evaluation.made_runs import accepted, row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +65,43 @@ def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
         "/anyOf/2/format": Effect.IGNORED,
     }
     assert untold_keywords(schema, profile) == ("anyOf", "pattern")
+
+
+def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
+    tmp_path: Path,
+) -> None:
+    """Inside `allOf`, which the engine ignores, `minimum` is as little held as all.
+
+    Probes of pairs count as little. Where no format is held, the keyword has the rule.
+    """
+    ignored = (accepted(), accepted(valid=False))
+    probes = [
+        ("minimum", "root", {}),
+        ("minimum", "property", {}),
+        ("minimum", "allOf", {"walks": ignored}),
+        ("format", "root", {"walks": ignored}),
+    ]
+    rows = [
+        row(
+            task="probe",
+            id=f"{keyword}/{place}",
+            label={
+                "keyword": keyword,
+                "probe": "format (unknown)" if keyword == "format" else keyword,
+                "context": place,
+            },
+            **walks,
+        )
+        for keyword, place, walks in probes
+    ]
+    head = {"engines": [{"engine": "alpha 1.0"}], "started": "2026-11-26"}
+    pair = {"keyword": "minimum", "pair": "minimum + type", "context": "root"}
+    rows.append(row(task="probe", id="pair", label=pair, walks=ignored))
+    (file,) = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
+    profile = read_profile(file)
+    assert profile.taken[0] == "minimum"
+    schema: UntypedJson = {"minimum": 1, "format": "date"}
+    assert [it.pointer for it in judge_fit(schema, profile)] == ["/format"]
 
 
 def _answers(
