@@ -24,7 +24,11 @@ from curation.dataset.ledger import (
     LedgerRow,
 )
 from curation.dataset.parquet import RECORDS, TableForm, required_of
-from curation.instances.dataset.parquet import LEDGER_COLUMNS, LEDGER_DISTINCT
+from curation.instances.dataset.parquet import (
+    LEDGER_COLUMNS,
+    LEDGER_DISTINCT,
+    LEDGER_ROWS,
+)
 from curation.instances.dataset.parquet import ROWS as INSTANCES
 from curation.instances.values.model import InstanceRow
 from curation.system.checksums import names_in
@@ -60,14 +64,15 @@ def refuse_foreign_columns(folder: Path) -> None:
     """
     for name in sorted(filter(is_table, names_in(folder))):
         form = table_form(name) if "/" in name else None
-        if form is not None and name not in LEDGER_COLUMNS:
+        if form is not None:
             _compare(folder / name, form.columns, _required(name))
 
 
 def _required(path: str) -> frozenset[str]:
     inside = path.rpartition("/")[0]
     of_config = InstanceRow if holds_instances(inside) else BenchmarkRecord
-    row_type = {DOCUMENTS: LedgerRow, CHANGES: Change}.get(path, of_config)
+    of_ledger = {DOCUMENTS: LedgerRow, CHANGES: Change, **LEDGER_ROWS}
+    row_type = of_ledger.get(path, of_config)
     # Null in a change is "nothing there".
     return required_of(row_type) - {"before", "after"}
 

@@ -128,12 +128,13 @@ class Disagreement:
     verdicts: str
 
 
-#: The columns of each report.
-LEDGER_COLUMNS = {
-    INSTANCE_LEDGER: columns_of(InstanceLedgerRow),
-    MISSING: columns_of(MissingPair),
-    DISAGREEMENTS: columns_of(Disagreement),
+#: The rows of each report, and its columns.
+LEDGER_ROWS = {
+    INSTANCE_LEDGER: InstanceLedgerRow,
+    MISSING: MissingPair,
+    DISAGREEMENTS: Disagreement,
 }
+LEDGER_COLUMNS = {path: columns_of(row) for path, row in LEDGER_ROWS.items()}
 
 
 def ledger_row(record: RecordInstances) -> InstanceLedgerRow:

@@ -19,6 +19,7 @@ from curation.dataset import plots
 from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import figure_2, table_8, table_9
+from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging.derived_files import (
     differing_files,
     is_derived,
@@ -26,6 +27,7 @@ from curation.packaging.derived_files import (
 )
 from curation.packaging.manifest import read_facts, read_manifest
 from curation.packaging.plot_process import PaperTables
+from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.workers.run_folder import locked, run_folder_of
@@ -277,6 +279,20 @@ def test_a_foreign_column_is_refused(
     pq.write_table(table.append_column(column, values), path)
     with pytest.raises(BadData, match=fault):
         rebuild(built)
+
+
+def test_reports_of_other_columns_are_refused(tmp_path: Path) -> None:
+    """Each column of each report on instances, gone or of another type."""
+    (tmp_path / "ledger").mkdir()
+    for path, columns in LEDGER_COLUMNS.items():
+        for place, column in enumerate(columns):
+            other = pa.field(column.name, pa.float64())
+            for wrong in (columns.set(place, other), columns.remove(place)):
+                pq.write_table(wrong.empty_table(), tmp_path / path)
+                with pytest.raises(BadData, match=column.name):
+                    refuse_foreign_columns(tmp_path)
+        pq.write_table(columns.empty_table(), tmp_path / path)
+    refuse_foreign_columns(tmp_path)
 
 
 @pytest.mark.usefixtures("drawn")

@@ -179,3 +179,45 @@ def test_unknown_fields_are_left_alone(tmp_path: Path) -> None:
     given = orjson.loads(line(row())) | {"novel": {"a": 1}}
     run = open_run(write_run(tmp_path, [], tail=orjson.dumps(given) + b"\n"))
     assert list(run.rows()) == [row()]
+
+
+#: As the version of 25 November 2026, 03:26 UTC, wrote them, of one walk.
+OLDER_HEADER = b"""{"csbdata": "0.1.0", "command": ["csbdata", "eval", "--limit", "2"],
+"engines": [{"engine": "none", "name": "none", "spec": "none", "version": "",
+"preset": "faithful", "options": {}, "assigned": {}, "unavailable": null, "install": "",
+"homepage": null, "refusals": []}], "tasks": ["masks"], "governor": null,
+"finished": {"parts": [{"engine": "none", "task": "masks", "rows": 1}]},
+"writing": null, "shard": "1/1", "jobs": 1, "tokenizer": {"name": "smollm2",
+"vocab_size": 49152}, "data": {"name": "build", "origin": "build", "schemas": 2,
+"instances": "given", "configs": [], "splits": [], "left_out": 0, "vacuous": 87},
+"limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "load_seconds": 180.0,
+"wall_times": 4.0, "memory_mb": 4096}, "limit": 2, "repeats": 1, "models": null}"""
+OLDER_ROW = b"""{"engine": "none", "task": "masks", "id": "o76583",
+"config": "Github_easy", "result": "ok", "weight": 1.0, "repetition": 0, "phase": "",
+"detail": "", "warnings": [], "compile_ns": 1493, "compile_waited_ns": 0,
+"first_mask_ns": 3054, "apply_ns": null, "calibration_ns": 52849,
+"ended_by_wall_clock": false, "rss_bytes": 14422016, "quiet": true,
+"walks": [{"verdict": "accepted", "valid": true, "tokens": 2, "at": null,
+"mask_ns": [711, 170], "commit_ns": [851, 160], "waited_ns": 0, "forced": null,
+"detail": "", "label": {"kind": "minimal"}}],
+"label": {"dialect": "draft-04", "split": "train", "features": ["$ref"], "size": 506},
+"fingerprint": "e1a9006b17d23f1014af95a5aed6222caa8057709b5282ab8b9efac2a38db715"}"""
+
+
+def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
+    """Members that this version does not have are left alone."""
+    (tmp_path / "run.json").write_bytes(OLDER_HEADER)
+    (tmp_path / "rows-1-of-1.jsonl").write_bytes(OLDER_ROW.replace(b"\n", b" ") + b"\n")
+    run = open_run(tmp_path)
+    (read,) = run.rows()
+    assert (read.id, read.result, run.problems) == ("o76583", Result.OK, ())
+    assert (run.header.data.vacuous, run.header.limits.run_seconds) == (87, 40)
+    assert run.frame()["standing"].to_list() == ["passed"]
+
+
+def test_a_run_that_is_too_old_says_so(tmp_path: Path) -> None:
+    """Its rows had other names; without them it would be a run of nothing."""
+    (tmp_path / "run.json").write_bytes(OLDER_HEADER)
+    (tmp_path / "units-1-of-1.jsonl").write_bytes(OLDER_ROW.replace(b"\n", b" "))
+    with pytest.raises(BadData, match=r"its rows are units.*run it again"):
+        open_run(tmp_path)
