@@ -35,7 +35,6 @@ PARTS = {
             "driver",
             "pairs",
             "targets",
-            "starting",
         ),
         "generators": ("instances",),
         "engine": (

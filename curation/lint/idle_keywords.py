@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import LintCheck, having
@@ -121,11 +120,10 @@ def nearest(name: str) -> str | None:
     """
     if name in KNOWN_KEYWORDS:
         return None
-    return _slips().get(name) or _slips().get(name.lower())
+    return _SLIPS.get(name) or _SLIPS.get(name.lower())
 
 
-@cache
-def _slips() -> Mapping[str, str]:
+def _neighbourhood() -> Mapping[str, str]:
     neighbours: dict[str, str] = {}
     keywords = _ASSERTING | CONTAINERS
     for keyword in sorted(keywords):
@@ -135,6 +133,9 @@ def _slips() -> Mapping[str, str]:
             if slip not in KNOWN_KEYWORDS:
                 neighbours.setdefault(slip, keyword)
     return neighbours
+
+
+_SLIPS = _neighbourhood()
 
 
 def _plausible(keyword: str, value: Json) -> bool:

@@ -13,7 +13,8 @@ from jsonschema_specifications import REGISTRY
 from curation.core.documents import Files, Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
-from curation.json.named_text import parse_named
+from curation.json.text import parse
+from curation.json.yaml_reader import SUFFIXES, parse_yaml
 
 #: Number of parsed documents that are kept, the last ones used.
 MOST_KEPT = 256
@@ -53,7 +54,7 @@ class PackLibrary:
             content = self.files.read(path)
         except KeyError:
             return None
-        document = parse_named(path, content)
+        document = parse_yaml(content) if path.endswith(SUFFIXES) else parse(content)
         return None if isinstance(document, Rejected) else document
 
 

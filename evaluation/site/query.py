@@ -27,13 +27,13 @@ _FLAGS: Final = {True: "1", False: "0", None: _NOTHING}
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page, and the data that it shares with `pairs`."""
     yield data_script("records.js", "records", records_data(site))
-    names = list(dict.fromkeys(engine.split()[0] for engine in site.engines))
+    names = sorted({name.split()[0] for name, task in site.by_task if task == MASKS})
     a, b = (names * 2)[:2]
-    examples = (
+    examples = [
         f"{a}:silent {b}:right",
         f"{b}:failed kw:oneOf",
         "name:email size:<1000",
-    )
+    ]
     title = "Query the records"
     yield render("q.html", "query", site=site, title=title, examples=examples)
 

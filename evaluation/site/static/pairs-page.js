@@ -33,7 +33,7 @@
     const more = indices.length > SHOWN ? `, the first ${SHOWN}` : "";
     return [element("h2", {}, `${title}: ${json.grouped(indices.length)}${more}`),
       csbdata.table(title, ["record", "title", "characters", a.name, b.name], indices.slice(0, SHOWN).map((index) =>
-        [link(index), records.title[index], records.size[index], word(a, index), word(b, index)]), { cards: true })];
+        [link(index), records.title[index], records.size[index] || "", word(a, index), word(b, index)]), { cards: true })];
   }
 
   function show() {

@@ -2,7 +2,7 @@
 "use strict";
 (async () => {
   const { element, address } = csbdata;
-  const SHOWN = 200;
+  const SHOWN = 50;
   const [form, field, status, result, save] = ["query", "q", "status", "result", "csv"].map((id) => document.getElementById(id));
   status.textContent = "Reading the records ...";
   const data = csbdata.query.prepared(await csbdata.read("records"));
@@ -18,7 +18,7 @@
     const name = `${data.configs[records.config[index]]}/${records.id[index]}`;
     return [
       element("a", { href: `record.html#${name.split("/").map(encodeURIComponent).join("/")}` }, name),
-      records.title[index], records.size[index], data.dialects[records.dialect[index]],
+      records.title[index], records.size[index] || "", data.dialects[records.dialect[index]],
       ...last.engines.map((engine) => wordOf(engine, index)),
     ];
   }
@@ -53,7 +53,7 @@
     const engines = last.engines;
     const lines = [["config", "id", "title", "characters", "dialect", ...engines.map(({ name }) => name)],
       ...last.found.map((index) => [data.configs[records.config[index]], records.id[index], records.title[index],
-        records.size[index], data.dialects[records.dialect[index]], ...engines.map((engine) => wordOf(engine, index))])];
+        records.size[index] || "", data.dialects[records.dialect[index]], ...engines.map((engine) => wordOf(engine, index))])];
     const link = element("a", { download: "records.csv", href: URL.createObjectURL(new Blob([csbdata.csv(lines)], { type: "text/csv" })) });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);

@@ -10,16 +10,23 @@ const axe = fs.readFileSync(own.resolve("axe-core/axe.min.js"), "utf8");
 
 const ACTIONS = {
   click: (page, selector) => page.locator(selector).first().click(),
-  // One click on the link, button or disclosure of that name.
+  // One click on the link or button of that name.
   follow: async (page, name) => {
-    const target = page.locator("a, button, summary, input[type=submit]").filter({ hasText: name }).locator("visible=true").first();
-    await target.click();
+    const named = (role) => page.getByRole(role, { name, exact: true });
+    await named("link").or(named("button")).locator("visible=true").first().click();
     await page.waitForLoadState();
   },
   fill: (page, selector, text) => page.locator(selector).fill(text),
   choose: (page, selector, value) => page.locator(selector).selectOption(value),
   expect: (page, text) => page.locator("main").getByText(text).first().waitFor({ timeout: 10000 }),
-  until: (page, expression) => page.waitForFunction(expression, null, { timeout: 20000 }),
+  // Asked again and again from outside: the page's policy lets it evaluate nothing.
+  until: async (page, expression) => {
+    for (let time = 0; time < 200; time += 1) {
+      if (await page.evaluate(expression)) return;
+      await page.waitForTimeout(100);
+    }
+    throw new Error(`never: ${expression}; there is ${(await page.locator("main").innerText()).slice(0, 500)}`);
+  },
 };
 
 async function visit(browser, { url, width = 1280, scheme = "light", javascript = true, actions = [], ...what }) {
