@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from curation.system.atomic_files import atomic_write_bytes
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 _MODULES: Final = (front, keywords, engines, records, pairs, query, schema, about)
 
 
-def build_site(results: Path, data: Path | None, out: Path) -> list[Page]:
-    """Write the site of an edition into a folder; return its files.
+def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
+    """Write the site of an edition into a folder; return the paths of its files.
 
     Raises:
         NoInput: the edition or the dataset is not there.
@@ -39,12 +38,18 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[Page]:
         BadConfiguration: the edition was measured on another dataset.
         CannotCreate: the folder cannot be written.
     """
-    site = open_site(results, data)
-    written = []
-    for page in chain(*(module.pages(site) for module in _MODULES), _files(site)):
+    paths = []
+    for page in files_of(open_site(results, data)):
         atomic_write_bytes(out / page.path, page.content)
-        written.append(Page(path=page.path, content=b""))
-    return written
+        paths.append(page.path)
+    return paths
+
+
+def files_of(site: Site) -> Iterator[Page]:
+    """Yield every file of the site of an edition."""
+    for module in _MODULES:
+        yield from module.pages(site)
+    yield from _files(site)
 
 
 def _files(site: Site) -> Iterator[Page]:

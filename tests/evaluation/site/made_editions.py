@@ -69,6 +69,33 @@ def line(
     }
 
 
+def write_dataset(folder: Path) -> Path:
+    """Write a dataset of one config: two hostile records, one with a megabyte."""
+    schemas = {"o0": {"title": EVIL, "default": "A" * 1_000_000}, EVIL: {EVIL: EVIL}}
+    rows = {
+        "unique_id": list(schemas),
+        "json_schema": [json.dumps(schema) for schema in schemas.values()],
+        "features": [["enum"], []],
+        "lints": [[EVIL], []],
+        "path": [EVIL, EVIL],
+    }
+    texts = {
+        "unique_id": ["o0", "o0"],
+        "text": [json.dumps(EVIL), '"' + "B" * 1_000_000 + '"'],
+        "valid": [True, False],
+        "kind": ["minimal", EVIL],
+        "keyword": ["", EVIL],
+        "schema_pointer": ["", f"/{EVIL}"],
+    }
+    for place, columns in {
+        "Github_easy/test-00000-of-00001.parquet": rows,
+        "instances/Github_easy/test-00000-of-00001.pq": texts,
+    }.items():
+        (folder / place).parent.mkdir(parents=True)
+        pl.DataFrame(columns).write_parquet(folder / place)
+    return folder
+
+
 def hostile_run(folder: Path) -> RecordedRun:
     """Return a run of two engines, and a crash whose every text is `EVIL`."""
     rows = many("alpha 1.0", 60) + many("beta 2.0", 60, speed=3)

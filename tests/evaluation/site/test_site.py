@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
+from base64 import b64decode
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import pytest
 
-from curation.fit.profile import load_profile, profile_names
-from evaluation.site.build import build_site
-from tests.evaluation.site.made_editions import EVIL, line, write_edition
+from curation.fit.profile import load_profiles
+from evaluation.site import engines, front, keywords, records
+from evaluation.site.build import build_site, files_of
+from evaluation.site.rendering import engine_path, keyword_path
+from evaluation.site.site import Site, open_site
+from tests.evaluation.site.browser import visited
+from tests.evaluation.site.made_editions import (
+    EVIL,
+    line,
+    write_dataset,
+    write_edition,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
+_PROBE: dict[str, Any] = {
+    "task": "probe",
+    "config": "2020-12",
+    "valid": 1,
+    "invalid": 1,
+}
 _LINES = [
     *(line("alpha 1.0", f"o{n}") for n in range(3)),
+    line("alpha 1.0", "minItems / anyOf", "under_constrained", **_PROBE),
+    line("alpha 1.0", "minItems / root", **_PROBE),
     line("beta 2.0", "o0", "under_constrained", wrong="3:7", why="accepted to its end"),
     line("beta 2.0", "o1", "compile_error"),
-    line("beta 2.0", "o9"),
+    line("beta 2.0", "o9", compile_ns=7_000_000),
     line(EVIL, "o0", "crash", config=EVIL),
     line(EVIL, EVIL, "over_constrained", wrong=EVIL, why=EVIL, message=EVIL),
 ]
@@ -30,14 +50,16 @@ _LINES = [
 class _Page(HTMLParser):
     """Collects the tags, addresses, anchors and text of a page."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, content: bytes) -> None:
         super().__init__()
         self.tags: list[str] = []
         self.addresses: list[str] = []
         self.ids: set[str] = set()
         self.text = ""
         self.policy = ""
-        self.feed(text)
+        self.source = content.decode()
+        self.feed(self.source)
+        self.text = re.sub(r"\s+", " ", self.text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         own = dict(attrs)
@@ -52,66 +74,148 @@ class _Page(HTMLParser):
         self.text += data
 
 
+def _site(folder: Path, *, hostile: bool = True) -> Site:
+    lines = [each for each in _LINES if hostile or each["engine"] != EVIL]
+    return open_site(write_edition(folder / "edition", lines), None)
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of a hostile edition, made once."""
-    made = tmp_path_factory.mktemp("site")
-    build_site(write_edition(made / "edition", _LINES), None, made / "out")
-    return made / "out"
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A site of a hostile edition."""
+    return _site(tmp_path_factory.mktemp("site"))
 
 
-def _pages(folder: Path) -> Iterator[tuple[Path, _Page]]:
-    for path in sorted(folder.rglob("*.html")):
-        yield path, _Page(path.read_text("utf-8"))
+@pytest.fixture(scope="module")
+def files(site: Site) -> dict[str, bytes]:
+    """Its files."""
+    return {page.path: page.content for page in files_of(site)}
 
 
-def test_no_text_of_an_edition_is_markup_and_no_script_is_unsafe(folder: Path) -> None:
-    """Scripts are the site's own files; foreign text is text, its marks visible."""
-    for path, page in _pages(folder):
+def test_a_site_is_safe_whole_and_the_same_each_time(
+    site: Site, files: dict[str, bytes]
+) -> None:
+    """Foreign text is text, every link has its target, nothing loads from elsewhere."""
+    again = Site(folder=site.folder, index=site.index, lines=site.lines)
+    assert {page.path: page.content for page in files_of(again)} == files
+    sources = {"data:,"} | {
+        source.url
+        for profile in load_profiles("all")
+        for source in profile.sources.values()
+    }
+    pages = {path: _Page(files[path]) for path in files if path.endswith(".html")}
+    assert "<script>alert(1)" in pages["index.html"].text
+    for path, page in pages.items():
         assert page.policy.startswith("default-src 'none'"), path
         assert "unsafe" not in page.policy
-        text = path.read_text("utf-8")
-        assert "<script>" not in text
-        assert "\x1b" not in text
-        assert "\u202e" not in text
-    assert "<script>alert(1)" in _Page((folder / "index.html").read_text()).text
-
-
-def test_every_link_leads_to_a_file_of_the_site_and_an_anchor_in_it(
-    folder: Path,
-) -> None:
-    """None leads nowhere, or outside, but to the sources of profiles."""
-    found = dict(_pages(folder))
-    profiles = map(load_profile, profile_names())
-    sources = {it.url for profile in profiles for it in profile.sources.values()}
-    for path, page in found.items():
+        assert not any(mark in page.source for mark in ("<script>", "\x1b", "\u202e"))
         for address in page.addresses:
-            if address == "data:," or address in sources:
+            if address in sources:
                 continue
             assert not re.match(r"[a-z]+:|//", address), address
             file, _, anchor = address.partition("#")
-            target = (path.parent / unquote(file)).resolve() if file else path
-            assert target.is_file(), (path, address)
-            # With `=` it is what a script of the page reads.
-            if anchor and "=" not in anchor and target.name != "record.html":
-                assert unquote(anchor) in found[target].ids, (path, address)
-
-
-def test_a_site_has_the_same_bytes_each_time(folder: Path, tmp_path: Path) -> None:
-    """Of the same edition, in another folder."""
-    build_site(write_edition(tmp_path / "edition", _LINES), None, tmp_path / "out")
-    for path in folder.rglob("*"):
-        if path.is_file():
-            other = tmp_path / "out" / path.relative_to(folder)
-            assert path.read_bytes() == other.read_bytes(), path
+            target = normpath(join(dirname(path), unquote(file))) if file else path
+            assert target in files, (path, address)
+            # Behind the `#` of these pages is a record, a query or a choice.
+            if anchor and target not in {"record.html", "q.html", "vs.html"}:
+                assert unquote(anchor) in pages[target].ids, (path, address)
 
 
 def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> None:
-    """A record that one engine lacks is in no bar; a death is none of the others."""
-    lines = [each for each in _LINES if each["engine"] != EVIL]
-    build_site(write_edition(tmp_path / "edition", lines), None, tmp_path / "out")
-    text = _Page((tmp_path / "out" / "index.html").read_text("utf-8")).text
-    text = re.sub(r"\s+", " ", text)
+    """A record that one engine lacks is in no bar; a refusal is no fault.
+
+    It is at most 150 kB with its styles.
+    """
+    (page,) = front.pages(_site(tmp_path, hostile=False))
+    text = _Page(page.content).text
     assert "2 real schemas that all of 2 engines were asked" in text
     assert re.search(r"beta 2.0.* 0.0 % 0.* 50.0 % 9.* 50.0 % 9", text)
     assert re.search(r"alpha 1.0.* 100.0 % 34.2", text)
+    assert len(page.content) < 150_000
+
+
+def test_the_page_of_a_keyword_says_where_an_engine_ignores_it(tmp_path: Path) -> None:
+    """By place; what was not asked is `not run`, and an engine without probes named."""
+    pages = keywords.pages(_site(tmp_path, hostile=False))
+    page = next(each for each in pages if each.path == keyword_path("minItems"))
+    seen = _Page(page.content)
+    row = seen.text.partition("oneOf alpha 1.0")[2].partition("root: schema")[0].split()
+    assert row == ["enforced", *["not", "run"] * 4, "ignored", "not", "run"]
+    assert "Not run in this edition, and in no table: beta 2.0" in seen.text
+    assert '"minItems": 2' in seen.text
+    assert "csbdata eval --data probe.json" in seen.text
+
+
+def test_the_page_of_an_engine_names_causes_and_the_slowest_schema(
+    tmp_path: Path,
+) -> None:
+    """With a record of each; what is refused is counted by equal messages."""
+    pages = engines.pages(_site(tmp_path, hostile=False))
+    page = next(each for each in pages if each.path == engine_path("beta 2.0"))
+    text = _Page(page.content).text
+    assert "accepted to its end: 1 schema, such as Github_easy/o0" in text
+    assert "1 schema with message abc, such as Github_easy/o1" in text
+    assert "compile call 7.00 ms: Github_easy/o9" in text
+
+
+def _bundles(site: Site) -> dict[int, dict[str, Any]]:
+    """Return what the scripts of records hold, by their numbers."""
+    found = {}
+    for page in records.pages(site):
+        if page.path.startswith("records/"):
+            packed = page.content.decode().split('"')[3]
+            number = int(page.path.partition("/")[2].partition(".")[0])
+            found[number] = json.loads(gzip.decompress(b64decode(packed)))
+    return found
+
+
+def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) -> None:
+    """With schema, texts and rows; one that the dataset lacks has its rows alone."""
+    own = Site(
+        folder=site.folder,
+        index=site.index,
+        lines=site.lines,
+        data=write_dataset(tmp_path / "data"),
+    )
+    bundles = _bundles(own)
+    for number, bundle in bundles.items():
+        for key in bundle:
+            assert records.bundle_of(key, len(bundles)) == number
+    every = {key: record for own in bundles.values() for key, record in own.items()}
+    assert len(every) == 6
+    first = every["Github_easy/o0"]
+    assert json.loads(first["schema"])["title"] == EVIL
+    assert first["rows"].keys() == {"alpha 1.0", "beta 2.0"}
+    assert [text[1] for text in first["texts"]] == [True, False]
+    assert every["Github_easy/o9"].keys() == {"rows"}
+
+
+@pytest.mark.slow
+def test_a_hostile_record_is_text_in_a_browser(site: Site, tmp_path: Path) -> None:
+    """Script in titles, keys, ids and texts, marks that turn text, a megabyte."""
+    out, data = tmp_path / "out", write_dataset(tmp_path / "data")
+    own = Site(folder=site.folder, index=site.index, lines=site.lines, data=data)
+    for page in records.pages(own):
+        (out / page.path).parent.mkdir(parents=True, exist_ok=True)
+        (out / page.path).write_bytes(page.content)
+    build_site(site.folder, None, tmp_path / "whole")
+    for script in (tmp_path / "whole").glob("*.js"):
+        (out / script.name).write_bytes(script.read_bytes())
+    address = (out / "record.html").as_uri()
+    results = visited(
+        [
+            {
+                "url": f"{address}#{quote(f'Github_easy/{name}')}",
+                "actions": [["expect", "Dispute a label"]],
+                "width": 360,
+                "scheme": scheme,
+                "axe": True,
+            }
+            for name, scheme in (("o0", "light"), (EVIL, "dark"))
+        ]
+    )
+    for result in results:
+        assert result["said"] == []
+        assert result["violations"] == []
+        assert result["overflow"] <= 0
+        assert "<script>alert(1)</script>" in result["text"]
+        assert "\u202e" not in result["text"]
