@@ -176,8 +176,7 @@ def _definition(field: Field) -> str:
         case FieldType.OBJECT:
             return f"an object{bracketed}{about}, with:"
         case FieldType.OBJECTS:
-            count = _count_text(field.min_items, field.max_items)
-            return f"a list of {count} objects{bracketed}{about}, each with:"
+            return f"a list of {_items(field, 'object')}{bracketed}{about}, each with:"
     return f"{_type_text(field)}{bracketed}{about}"
 
 
@@ -217,7 +216,7 @@ def _row(path: str, field: Field) -> tuple[str, ...]:
     if field.type is FieldType.ENUM:
         limits = _enum_text(field, "/")
     elif field.type in (FieldType.OBJECTS, FieldType.STRINGS):
-        limits = f"{_count_text(field.min_items, field.max_items)} items"
+        limits = _items(field)
     required = "optional" if field.optional else "yes"
     kind = _TYPES.get(field.type, str(field.type))
     return path, kind, limits, required, field.about
@@ -230,7 +229,7 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 def _annotated(spec: RowSpec) -> str:
     """Return the example: JSON with `//` remarks, or YAML with `#` remarks."""
-    count = _items(spec.least, spec.most)
+    count = _counted(spec.least, spec.most, "item")
     if spec.format is AnswerFormat.JSON:
         lines = [f"[  // {count}", *_json_object(spec.fields, "  "), "  ...", "]"]
         if spec.wrapper is not None:
@@ -245,9 +244,13 @@ def _annotated(spec: RowSpec) -> str:
     return "\n".join(lines)
 
 
-def _items(least: int | None, most: int | None) -> str:
+def _items(field: Field, noun: str = "item") -> str:
+    return _counted(field.min_items, field.max_items, noun)
+
+
+def _counted(least: int | None, most: int | None, noun: str) -> str:
     count = _count_text(least, most)
-    return f"{count} item" if count == "1" else f"{count} items"
+    return f"{count} {noun}" if count == "1" else f"{count} {noun}s"
 
 
 def _placeholder(field: Field) -> str:
@@ -272,7 +275,7 @@ def _json_object(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
 
 def _json_field(field: Field, indent: str) -> Iterator[str]:
     start = f'{indent}"{field.name}": '
-    count = _items(field.min_items, field.max_items)
+    count = _items(field)
     match field.type:
         case FieldType.OBJECT:
             yield f"{start}{{{_remark(field, '//')}"
@@ -297,7 +300,7 @@ def _yaml_item(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
 
 def _yaml_fields(fields: tuple[Field, ...], indent: str) -> Iterator[str]:
     for field in fields:
-        count = _items(field.min_items, field.max_items)
+        count = _items(field)
         start = f"{indent}{field.name}:"
         match field.type:
             case FieldType.OBJECT:
@@ -359,9 +362,9 @@ def _type_text(field: Field) -> str:
         case FieldType.ENUM:
             return f"string, one of {_enum_text(field)}"
         case FieldType.OBJECTS:
-            return f"list of {_count_text(field.min_items, field.max_items)} objects"
+            return f"list of {_items(field, 'object')}"
         case FieldType.STRINGS:
-            return f"list of {_count_text(field.min_items, field.max_items)} strings"
+            return f"list of {_items(field, 'string')}"
     return str(field.type)
 
 
@@ -371,8 +374,7 @@ def _plain_text(field: Field) -> str:
         case FieldType.ENUM:
             return f"one of {_enum_text(field)}"
         case FieldType.OBJECTS:
-            count = _count_text(field.min_items, field.max_items)
-            return f"a list of {count} objects"
+            return f"a list of {_items(field, 'object')}"
         case FieldType.STRINGS:
-            return f"a list of {_count_text(field.min_items, field.max_items)} texts"
+            return f"a list of {_items(field, 'text')}"
     return " ".join(part for part in (_PLAIN[field.type], _limits_text(field)) if part)

@@ -263,6 +263,13 @@ def test_an_item_is_never_empty() -> None:
         assert all(any(not f.optional for f in group) for group in groups)
 
 
+def test_a_number_and_its_noun_agree() -> None:
+    """No list of 1 objects, and no article before the name of a field."""
+    wrong = re.compile(r"\b1 (?:items|objects|strings|texts)\b|\ban? `[a-z_]+`")
+    for row in rows(240):
+        assert not wrong.search(row.prompt), row.prompt
+
+
 def test_every_style_is_told_by_every_voice() -> None:
     """All pairs of style and voice occur, and their texts differ."""
     pairs = {(row.presentation, row.voice) for row in rows(240)}
