@@ -62,6 +62,8 @@ class ExportFormat(StrEnum):
     """A report like Bowtie's for each draft of task test-suite."""
     ISSUES = "issues"
     """A page for each engine: its faults, each with a smallest reproducer."""
+    INSPECT = "inspect"
+    """A log of Inspect for each model and condition of a suite's run."""
     PROFILES = "profiles"
     """A profile for `csbdata fit` of each engine of task probe."""
 
@@ -232,6 +234,7 @@ def export(
             "line a case and a line a walk; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft; issues: a page for each "
             "engine with each class of wrong walks and its smallest reproducer; "
+            "inspect: a log for each model of a suite, which inspect view opens; "
             "profiles: what `csbdata fit --for FILE.toml` takes, of each engine of "
             "task probe.",
         ),
@@ -283,6 +286,10 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
         return write_bowtie(run, out)
+    if form is ExportFormat.INSPECT:
+        from evaluation.asking.inspect_logs import write_inspect
+
+        return write_inspect(run, out)
     if form is ExportFormat.PROFILES:
         from evaluation.tasks.probe.profiles import write_profiles
 
