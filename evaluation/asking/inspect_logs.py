@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse
     from evaluation.results.reader import RecordedRun
 
-_STOP_REASONS: Final = {"stop": "stop", "length": "max_tokens"}
+_STOP_REASONS: Final = {
+    "stop": "stop",
+    "length": "max_tokens",
+    "content_filter": "content_filter",
+}
 
 
 def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
@@ -107,23 +111,19 @@ def _sample(
     if response.reasoning:
         parts.insert(0, {"type": "reasoning", "reasoning": response.reasoning})
     message = {"role": "assistant", "content": parts, "source": "generate"}
-    stop = _STOP_REASONS.get(response.finish, response.finish)
-    known = stop in {"stop", "max_tokens", "content_filter"}
+    stop = _STOP_REASONS.get(response.finish, "unknown")
     output: dict[str, Any] = {
         "model": response.model,
-        "choices": [{"message": message, "stop_reason": stop if known else "unknown"}],
+        "choices": [{"message": message, "stop_reason": stop}],
         "time": response.seconds,
         "error": response.error or None,
     }
     if response.prompt_tokens is not None and response.output_tokens is not None:
         thought = response.reasoning_tokens
         written = response.output_tokens + (thought or 0)
-        output["usage"] = {
-            "input_tokens": response.prompt_tokens,
-            "output_tokens": written,
-            "total_tokens": response.prompt_tokens + written,
-            "reasoning_tokens": thought,
-        }
+        both = {"input_tokens": response.prompt_tokens, "output_tokens": written}
+        whole = {"total_tokens": sum(both.values()), "reasoning_tokens": thought}
+        output["usage"] = {**both, **whole}
     verdict = scored.verdict
     return {
         "id": scored.record,

@@ -114,6 +114,8 @@ class BatchWriter:
         self._writer, self._client = writer, writer.client
         self._provider = writer.server.connection.provider
         self._submits = submits
+        self._is_anthropic = self._provider.batches == _ANTHROPIC
+        self._path = "/messages/batches" if self._is_anthropic else "/batches"
         self.label, self.identity = writer.label, writer.identity
         self._parts: dict[str, BatchPart] = {}
         path = folder / _FILE
@@ -211,14 +213,6 @@ class BatchWriter:
     def _note(self, part: BatchPart) -> None:
         self._lines.write(msgspec.json.encode(part))
         self._parts[part.key] = part
-
-    @property
-    def _path(self) -> str:
-        return "/messages/batches" if self._is_anthropic else "/batches"
-
-    @property
-    def _is_anthropic(self) -> bool:
-        return self._provider.batches == _ANTHROPIC
 
     def _send(self, part: BatchPart, lines: Mapping[str, bytes]) -> str:
         """Send a part; return what the provider calls it."""

@@ -38,15 +38,17 @@ class Quota:
     #: The moment, by the clock of the backoff.
     told: float
 
+    def there(self, now: float) -> float:
+        """Return how much is let through at a moment."""
+        return min(self.limit, self.remaining + self.rate * (now - self.told))
+
     def pause(self, needed: float, now: float) -> float:
         """Return the seconds until so much is there."""
-        there = min(self.limit, self.remaining + self.rate * (now - self.told))
-        return max(0.0, min(needed, self.limit) - there) / self.rate
+        return max(0.0, min(needed, self.limit) - self.there(now)) / self.rate
 
     def less(self, needed: float, now: float) -> Quota:
         """Return what is left when so much is taken now."""
-        there = min(self.limit, self.remaining + self.rate * (now - self.told))
-        return Quota(there - needed, self.limit, self.rate, now)
+        return Quota(self.there(now) - needed, self.limit, self.rate, now)
 
 
 def quotas_in(headers: Mapping[str, str], now: float) -> dict[str, Quota]:

@@ -78,11 +78,9 @@ def _read(data: bytes, answer: ServerAnswer) -> None:
         answer.write(event.delta)
 
 
-_ENDS: Final = frozenset(
-    {"response.completed", "response.incomplete", "response.failed"}
-)
-_TEXTS: Final = frozenset(
-    {"response.output_text.delta", "response.function_call_arguments.delta"}
+_ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
+_TEXTS: Final = (
+    *("response.output_text.delta", "response.function_call_arguments.delta"),
 )
 #: Why one is not complete, as chat completions say it.
 _REASONS: Final = {"max_output_tokens": "length"}
@@ -117,6 +115,10 @@ def _body(model: str, request: GenerationRequest) -> dict[str, Json]:
     }
 
 
+def _named(kind: str, member: str, schema: Json) -> Json:
+    return {"type": kind, "name": ANSWER, "strict": True, member: schema}
+
+
 PROVIDER: Final = replace(
     _CHAT,
     name="openai_responses",
@@ -130,25 +132,11 @@ PROVIDER: Final = replace(
     ways={
         "json": lambda _schema: {"text": {"format": {"type": "json_object"}}},
         "tool": lambda schema: {
-            "tools": [
-                {
-                    "type": "function",
-                    "name": ANSWER,
-                    "strict": True,
-                    "parameters": schema,
-                }
-            ],
+            "tools": [_named("function", "parameters", schema)],
             "tool_choice": {"type": "function", "name": ANSWER},
         },
         "strict": lambda schema: {
-            "text": {
-                "format": {
-                    "type": "json_schema",
-                    "name": ANSWER,
-                    "strict": True,
-                    "schema": schema,
-                }
-            }
+            "text": {"format": _named("json_schema", "schema", schema)}
         },
     },
 )
