@@ -90,7 +90,8 @@ class Shaped:
         root = self.marked
         if not isinstance(root, dict) or not shape_of(root).wrapped:
             return self._part(root, (), ())
-        around = {name: root[name] for name in root if name in {*CONTAINERS, "$schema"}}
+        kept = {*CONTAINERS, "$schema", "$id"}
+        around = {name: root[name] for name in root if name in kept}
         inner = {name: value for name, value in root.items() if name not in around}
         sent = self._part(around, (), ())
         value = self._part(inner, (), ("properties", VALUE))

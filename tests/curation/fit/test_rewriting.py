@@ -247,6 +247,19 @@ def test_a_reshaped_root_keeps_its_definitions(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
+def test_a_wrapped_root_keeps_its_identifier(comparer: Comparer) -> None:
+    """Inside the object around it, its references would lead nowhere."""
+    schema: dict[str, Json] = {
+        "$id": "https://example.com/names.json",
+        "type": "array",
+        "items": {"$ref": "#/$defs/name"},
+        "$defs": {"name": _object(a=_STRING)},
+    }
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert "wrapped" in [step.rewrite for step in fit.steps]
+    _assert_true(fit)
+
+
 def test_each_rewrite_has_a_name_of_its_own() -> None:
     """A step names what made it."""
     names = [it.name for it in (*EXACT, *SAFE)]
