@@ -257,6 +257,7 @@ def test_a_wrapped_root_keeps_its_identifier(comparer: Comparer) -> None:
     }
     fit = fit_schema(schema, OPENAI, comparer=comparer)
     assert "wrapped" in [step.rewrite for step in fit.steps]
+    assert fit.schema["$id"] == schema["$id"]
     _assert_true(fit)
 
 
