@@ -79,9 +79,9 @@ class DataOptions:
         str | None,
         typer.Option(
             metavar="DATA",
-            help="A build, schemas in a folder or file, a MaskBench folder, records of "
-            "a suite, owner/name[@revision] on the Hub, or `own` [default: the "
-            "suite's; else the local build, epfl-dlab/JSONSchemaBench, the sample].",
+            help="A build, a folder or file of schemas, records of a suite, "
+            "owner/name[@revision] on the Hub, or `own` [default: the suite's; else "
+            "the build, the Hub's, the sample].",
         ),
     ] = None
     config: Annotated[
