@@ -80,8 +80,8 @@ class DataOptions:
         typer.Option(
             metavar="DATA",
             help="A build, a folder or file of schemas, records of a suite, "
-            "owner/name[@revision] on the Hub, or `own` [default: the suite's; else "
-            "the build, the Hub's, the sample].",
+            "owner/name[@revision] on the Hub, or `own` [default: the suite's, "
+            "a build, the Hub's, a sample].",
         ),
     ] = None
     config: Annotated[
