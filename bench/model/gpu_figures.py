@@ -262,28 +262,24 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
     """
     import torch  # noqa: PLC0415 - heavy
 
-    from evaluation.models.base import RowLogits, TokenQuestion  # noqa: PLC0415 - heavy
+    from evaluation.models.base import RowMask  # noqa: PLC0415 - heavy
     from evaluation.models.hardware import DeviceClock  # noqa: PLC0415 - heavy
     from evaluation.models.token_choice import TokenChooser  # noqa: PLC0415 - heavy
 
     drawn = torch.Generator().manual_seed(0)
     logits = torch.randn(texts, vocabulary, generator=drawn).to(device)
     bits = torch.randint(0, 256, (texts, vocabulary // 8), generator=drawn)
-    masks = bits.to(torch.uint8).numpy()
+    held = bits.to(torch.uint8).numpy()
+    masks = [RowMask(of=held, row=row) for row in range(texts)]
     clock = DeviceClock(device)
-    chooser = TokenChooser(device, frozenset({0}), clock, 0.0, vocabulary)
-    asked = [
-        TokenQuestion(logits=RowLogits(of=logits, row=row), allowed=masks[row])
-        for row in range(texts)
-    ]
+    chooser = TokenChooser(device, clock, 0.0, vocabulary)
     took = []
     for _ in range(_MASK_STEPS):
-        packed = chooser.packed_masks(asked, vocabulary)
         if device.type == "cuda":
             _keep_busy()
         begun = clock.moment()
         with torch.inference_mode():
-            chooser.masked(packed, logits)
+            chooser.masked(masks, logits)
         took.append(clock.since(begun).ns() / 1e3)
     return {"texts": texts, "vocabulary": vocabulary, "us": median(took[_COPIES:])}
 

@@ -97,9 +97,9 @@ class _TracedDecoding:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever it has
         return getattr(self._decoding, name)
 
-    def _transfer(self, packed: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+    def _transfer(self, masks: Any, logits: torch.Tensor) -> torch.Tensor:  # noqa: ANN401 - as the chooser's
         begun, moment = perf_counter_ns(), self._clock.moment()
-        found = self._masked(packed, logits)
+        found = self._masked(masks, logits)
         work = self._clock.since(moment)
         self._trace.device("masks transferred and applied", begun, work)
         return found

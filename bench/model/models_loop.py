@@ -43,7 +43,11 @@ def token_cost() -> dict[str, Any]:
     """
     import torch  # noqa: PLC0415 - heavy
 
-    from evaluation.models.base import RowLogits, TokenQuestion  # noqa: PLC0415 - heavy
+    from evaluation.models.base import (  # noqa: PLC0415 - heavy
+        RowLogits,
+        RowMask,
+        TokenQuestion,
+    )
     from evaluation.models.hardware import DeviceClock  # noqa: PLC0415 - heavy
     from evaluation.models.token_choice import TokenChooser  # noqa: PLC0415 - heavy
 
@@ -54,15 +58,16 @@ def token_cost() -> dict[str, Any]:
         session.compile("{}", 60.0)
         session.compiled()
         booking = _processor_ms(lambda: _booked(session), _TOKENS)
-    packed = np.packbits(draw.random(_VOCABULARY) < 0.5, bitorder="little")  # noqa: PLR2004 - half
+    bits = draw.random(_VOCABULARY) < 0.5  # noqa: PLR2004 - half
+    mask = RowMask(of=np.packbits(bits, bitorder="little")[None])
     device = torch.device("cpu")
     # As models are loaded by default.
     torch.set_num_threads(1)
-    chooser = TokenChooser(device, frozenset({_END}), DeviceClock(device), tie=0.0)
+    chooser = TokenChooser(device, DeviceClock(device), tie=0.0)
 
     def choose() -> None:
         row = RowLogits(of=torch.from_numpy(logits[None]))
-        chooser.choose([TokenQuestion(logits=row, allowed=packed, may_end=False)])
+        chooser.choose([TokenQuestion(logits=row, allowed=mask)])
 
     return {
         "vocabulary": _VOCABULARY,

@@ -28,7 +28,8 @@ class SharedMemory:
         self.bytes: mmap.mmap | bytes = b""
         if size:
             os.ftruncate(self._file, size)
-            self.bytes = mmap.mmap(self._file, size, prot=mmap.PROT_READ)
+            # Writable, as what is handed to a device must be.
+            self.bytes = mmap.mmap(self._file, size)
 
     def __enter__(self) -> Self:
         """Return the memory."""

@@ -47,7 +47,6 @@ class EngineAnswer(msgspec.Struct):
     accepted: bool = msgspec.field(default=False, name="taken")
     mask_ns: int = 0
     mask_begun: int = 0
-    may_end: bool = False
     closed: bool = False
 
 

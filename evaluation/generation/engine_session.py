@@ -20,10 +20,14 @@ from evaluation.generation.engine_pipe import (
     EnginePipe,
     EngineQuestion,
 )
+from evaluation.models.base import RowMask
 from evaluation.walking import engine_process
+from evaluation.walking.generation_session import mask_bytes
 from evaluation.walking.rows import printed_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from curation.core.json_types import Json
     from curation.workers.limits import Limits
     from curation.workers.process import Program
@@ -39,10 +43,8 @@ _GRACE: Final = 0.2
 class TokenMask:
     """What may come next in a text."""
 
-    #: A bit for each token of the engine's vocabulary, the lowest of a byte first, as
-    #: `uint8`. The memory is the engine's: it holds until the next token is taken.
-    allowed: np.ndarray
-    may_end: bool
+    #: The memory is the engine's: it holds until the next token is taken.
+    allowed: RowMask
     #: The engine's own time, in nanoseconds, and when it began (`perf_counter_ns`).
     ns: int
     begun_ns: int = 0
@@ -81,8 +83,7 @@ class EngineSession:
         self,
         pipe: EnginePipe,
         place: int,
-        masks: SharedMemory,
-        vocab_size: int,
+        masks: np.ndarray,
         *,
         beside_others: bool,
     ) -> None:
@@ -90,8 +91,7 @@ class EngineSession:
         self._pipe = pipe
         self._beside_others = beside_others
         self._place = place
-        self._masks = masks
-        self._size = vocab_size
+        self._mask = RowMask(of=masks, row=place)
         #: Counts its texts, so that no answer is taken for that of another one.
         self._text = 0
         self._questions: deque[EngineQuestion] = deque()
@@ -221,15 +221,8 @@ class EngineSession:
         """
         self.forced_after()
         answer = self._next()
-        size = (self._size + 7) // 8
-        packed = np.frombuffer(
-            self._masks.bytes, np.uint8, count=size, offset=self._place * size
-        )
         return TokenMask(
-            allowed=packed,
-            may_end=answer.may_end,
-            ns=answer.mask_ns,
-            begun_ns=answer.mask_begun,
+            allowed=self._mask, ns=answer.mask_ns, begun_ns=answer.mask_begun
         )
 
     def send(self) -> None:
@@ -374,10 +367,11 @@ class EngineProcess:
         ...     (session,) = engine.sessions
         ...     session.compile('{"type": "null"}', seconds=40.0)
         ...     session.compiled()
-        ...     np.unpackbits(session.mask().allowed).sum()
+        ...     mask = session.mask().allowed
+        ...     np.unpackbits(mask.of[mask.row]).sum()
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the engine, and what its masks are for
         self,
         program: Program,
         texts: int,
@@ -385,6 +379,7 @@ class EngineProcess:
         vocab_size: int,
         limits: Limits,
         mask_threads: int = 1,
+        end_tokens: Collection[int] | None = None,
     ) -> None:
         """Prepare; the process is started when first needed.
 
@@ -397,17 +392,24 @@ class EngineProcess:
             limits: What the process may use.
             mask_threads: How many masks may be computed at a time, where the engine
                 allows it.
+            end_tokens: The tokens that may come next where a text may end; None: the
+                tokenizer's own.
         """
         self._open = ExitStack()
-        size = (vocab_size + 7) // 8
-        masks = self._open.enter_context(SharedMemory(size * texts))
+        masks = self._open.enter_context(SharedMemory(mask_bytes(vocab_size) * texts))
         printed = self._open.enter_context(SharedMemory(0))
-        self._pipe = EnginePipe(
-            _session_program(program, masks, printed, texts, mask_threads), limits
-        )
+        setup: dict[str, Json] = {
+            "masks": masks.path,
+            "texts": texts,
+            "mask_threads": mask_threads,
+        }
+        if end_tokens is not None:
+            setup["ends"] = sorted(end_tokens)
+        self._pipe = EnginePipe(_session_program(program, setup, printed), limits)
+        rows = np.frombuffer(masks.bytes, np.uint8).reshape(texts, -1)
         self._open.callback(self._pipe.close)
         self.sessions = tuple(
-            EngineSession(self._pipe, place, masks, vocab_size, beside_others=texts > 1)
+            EngineSession(self._pipe, place, rows, beside_others=texts > 1)
             for place in range(texts)
         )
         self._pipe.serve_for(self.sessions)
@@ -434,11 +436,7 @@ class EngineProcess:
 
 
 def _session_program(
-    program: Program,
-    masks: SharedMemory,
-    printed: SharedMemory,
-    texts: int,
-    mask_threads: int,
+    program: Program, own: dict[str, Json], printed: SharedMemory
 ) -> Program:
     setup = program.setup
     if not isinstance(setup, dict):
@@ -446,12 +444,7 @@ def _session_program(
     return replace(
         program,
         file=_ENGINES,
-        setup={
-            **setup,
-            "masks": masks.path,
-            "texts": texts,
-            "mask_threads": mask_threads,
-        },
+        setup={**setup, **own},
         arguments=(
             str(Path(protocol.__file__)),
             printed.path,

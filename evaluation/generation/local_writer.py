@@ -250,6 +250,7 @@ class LocalWriter:
                     recycle_after=_NEVER,
                 ),
                 mask_threads=self._model.mask_threads,
+                end_tokens=self._model.end_tokens,
             )
             self._process.start()
         return list(self._process.sessions[:count])

@@ -154,7 +154,6 @@ class TextChoice:
         return TokenQuestion(
             logits=self.logits,
             allowed=None if mask is None else mask.allowed,
-            may_end=mask is None or mask.may_end,
             temperature=text.request.temperature,
             draw=0.0 if text.random is None else text.random.random(),
             look_for_ties=look_for_ties and text.random is None,

@@ -46,6 +46,17 @@ class RowLogits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowMask:
+    """The token mask of one text, where its engine has written it."""
+
+    #: Those of all texts of the engine: `uint8`, shape (texts, bytes), a bit for each
+    #: token, the lowest of a byte first; a token beyond them may not come next.
+    of: np.ndarray
+    #: Which of them is meant.
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prefill:
     """What reading a prompt gives; the device may still be at work on it."""
 
@@ -70,11 +81,8 @@ class TokenQuestion:
     """From what the next token of one text is chosen."""
 
     logits: RowLogits
-    #: A bit for each token of the engine's vocabulary, the lowest of a byte first; a
-    #: token beyond them may not come next. None allows all.
-    allowed: np.ndarray | None = None
-    #: Whether the text may end here; of no account where all is allowed.
-    may_end: bool = True
+    #: None allows all.
+    allowed: RowMask | None = None
     #: 0 takes the likeliest token; above, one is drawn.
     temperature: float = 0.0
     #: From 0 to 1: which one.

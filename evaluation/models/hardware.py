@@ -6,13 +6,14 @@ import json
 import re
 import shutil
 import subprocess
+import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import psutil
 import torch
@@ -22,10 +23,30 @@ from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.programs import environment_for_others, run_to_end
 from evaluation.models.base import TimedWork
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 def staging(shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
     """Return bytes to write into, from which a device will read; not set."""
     return torch.empty(shape, dtype=torch.uint8, pin_memory=device.type == "cuda")
+
+
+def shared_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
+    """Return a tensor over another process's memory, which a GPU reads directly.
+
+    Where it cannot be pinned it is copied once more on its way.
+    """
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda" and not tensor.is_pinned():
+        driver, place = torch.cuda.cudart(), tensor.data_ptr()
+        if int(driver.cudaHostRegister(place, tensor.nbytes, 0)):
+            # The next kernel would be told of it.
+            with suppress(RuntimeError):
+                torch.zeros(1, device=device)
+        else:
+            weakref.finalize(array, driver.cudaHostUnregister, place)
+    return tensor
 
 
 def to_device(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import torch
 
-from evaluation.models.base import ChosenToken, ChosenTokens, RowLogits, TokenQuestion
-from evaluation.models.hardware import DeviceClock, staging, to_device
+from evaluation.models.base import (
+    ChosenToken,
+    ChosenTokens,
+    RowLogits,
+    RowMask,
+    TokenQuestion,
+)
+from evaluation.models.hardware import DeviceClock, shared_tensor, staging, to_device
+from evaluation.walking.generation_session import mask_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,8 +27,6 @@ if TYPE_CHECKING:
 
 #: Logits that one program of the kernel masks.
 _BLOCK: Final = 1024
-#: Bytes of a mask that are unpacked together, as 32-bit words of other libraries are.
-_WORD: Final = 4
 
 
 @lru_cache
@@ -44,11 +49,6 @@ def mask_kernel(device: torch.device, size: int) -> MaskKernel | None:
     except Exception:  # noqa: BLE001 - Triton raises what compilers and drivers raise; torch masks then
         return None
     return apply_masks
-
-
-def mask_bytes(size: int) -> int:
-    """Return the bytes of a packed mask over so many tokens: whole words."""
-    return -(-size // (8 * _WORD)) * _WORD
 
 
 def apply_masks(
@@ -84,14 +84,13 @@ class TokenChooser:
     """Chooses tokens on one device; greedy unless a question's temperature is above 0.
 
     Example:
-        >>> chooser = TokenChooser(device, frozenset({2}), DeviceClock(device))
+        >>> chooser = TokenChooser(device, DeviceClock(device), tie=0.0)
         >>> chooser.choose([TokenQuestion(logits=RowLogits(of=logits, row=0))])
     """
 
     def __init__(
         self,
         device: torch.device,
-        end_tokens: frozenset[int],
         clock: DeviceClock,
         tie: float,
         size: int = 32,
@@ -100,7 +99,6 @@ class TokenChooser:
 
         Args:
             device: Where the logits are.
-            end_tokens: The tokens of which any ends a text.
             clock: Takes the times.
             tie: Share of the best logit within which another one is tied with it.
             size: Logits of a text.
@@ -109,8 +107,6 @@ class TokenChooser:
         #: Takes the times of the device.
         self.clock = clock
         self._tie = tie
-        #: Byte and bit of each end token in a mask.
-        self._ends = [(token >> 3, 1 << (token & 7)) for token in sorted(end_tokens)]
         bits = np.unpackbits(
             np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little"
         )
@@ -122,6 +118,8 @@ class TokenChooser:
         self._kernel = mask_kernel(device, size)
         #: Where masked logits are put: new memory for each costs as much as they do.
         self._scratch = self._penalties.new_empty(0, 8)
+        #: The masks that an engine's process writes, and the same for the device.
+        self._written: tuple[np.ndarray, torch.Tensor] | None = None
 
     @torch.inference_mode()
     def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
@@ -133,7 +131,7 @@ class TokenChooser:
         begun = self.clock.moment()
         logits = _together([one.logits for one in questions])
         if any(one.allowed is not None for one in questions):
-            logits = self.masked(self.packed_masks(questions, logits.shape[1]), logits)
+            logits = self.masked([one.allowed for one in questions], logits)
         best, tokens = _best(logits)
         if any(one.temperature for one in questions):
             tokens = self._draw(questions, logits, best, tokens)
@@ -145,32 +143,21 @@ class TokenChooser:
         # The only wait for the device.
         return ChosenTokens(tokens=_read(questions, table.cpu().numpy()), work=took)
 
-    def packed_masks(
-        self, questions: Sequence[TokenQuestion], size: int
+    def masked(
+        self, masks: Sequence[RowMask | None], logits: torch.Tensor
     ) -> torch.Tensor:
-        """Return the masks of a batch, on the processor, ready to go to the device.
-
-        Args:
-            questions: Whose masks, and whether each text may end.
-            size: Tokens that have a logit; what is beyond a mask may not come next.
-        """
-        packed = staging((len(questions), mask_bytes(size)), self._device)
-        for row, one in zip(packed.numpy(), questions, strict=True):
-            self._write_mask(row, one)
-        return packed
-
-    def masked(self, packed: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
         """Return the logits, minus infinity where a token may not come next.
 
         A sum keeps what is no number where it is, whether it is allowed or not. The
         result is overwritten by the next call.
         """
         texts, size = logits.shape
+        packed = self._on_device(masks, mask_bytes(size))
         if self._scratch.shape[0] != packed.numel():
             self._scratch = self._penalties.new_empty(packed.numel(), 8)
         room = self._scratch.view(texts, -1)[:, :size]
         if self._kernel is not None:
-            self._kernel(to_device(packed, self._device), logits, room)
+            self._kernel(packed, logits, room)
             return room
         self._unpack(packed)
         return room.add_(logits)
@@ -189,20 +176,36 @@ class TokenChooser:
                 mode="clip",  # or it is first put elsewhere
             )
             return
-        index = to_device(packed, self._device).view(-1).int()
+        index = packed.reshape(-1).int()
         torch.index_select(self._penalties, 0, index, out=self._scratch)
 
-    def _write_mask(self, row: np.ndarray, one: TokenQuestion) -> None:
-        """Write one text's mask; what is beyond its end may not come next."""
-        if one.allowed is None:
-            row[:] = _ALL
-            return
-        size = min(len(row), len(one.allowed))
-        row[:size] = one.allowed[:size]
-        row[size:] = 0
-        for place, bit in self._ends:
-            word = int(row[place])
-            row[place] = word | bit if one.may_end else word & ~bit
+    def _on_device(self, masks: Sequence[RowMask | None], width: int) -> torch.Tensor:
+        """Return so many bytes of each mask, where the logits are.
+
+        They go there from where their engine has written them.
+        """
+        of = None if masks[0] is None else masks[0].of
+        rows = [one.row for one in masks if one is not None and one.of is of]
+        if of is None or len(rows) < len(masks) or of.shape[1] < width:
+            return to_device(self._gathered(masks, width), self._device)
+        if self._written is None or self._written[0] is not of:
+            self._written = of, shared_tensor(of, self._device)
+        first = min(rows)
+        packed = to_device(self._written[1][first : max(rows) + 1], self._device)
+        if rows != [*range(first, first + len(rows))]:
+            places = torch.tensor([row - first for row in rows])
+            packed = packed[to_device(places, self._device)]
+        return packed[:, :width]
+
+    def _gathered(self, masks: Sequence[RowMask | None], width: int) -> torch.Tensor:
+        """Return masks of several memories; what is beyond one may not come next."""
+        packed = staging((len(masks), width), self._device)
+        for row, one in zip(packed.numpy(), masks, strict=True):
+            row[:] = _ALL if one is None else 0
+            if one is not None:
+                mask = one.of[one.row, :width]
+                row[: len(mask)] = mask
+        return packed
 
     def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
         """Return how many tokens sums in another order might choose."""

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
         texts: int
         #: How many masks of a batch may be computed at a time.
         mask_threads: int
+        #: The tokens that may come next where a text may end.
+        ends: list[int]
 
     #: What is asked and answered: a JSON object.
     Question = dict[str, Any]

@@ -13,14 +13,14 @@ costs one line each way. Every question names its `text`, a place in the batch.
     {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
     {"take": 17, "forced": 8}   -> {"taken": true, "forced": [...]}
     {"retake": [17, 4]}         -> {"taken": true}: tokens that were taken before
-    {"mask": true}              -> {"mask_ns": 1, "mask_begun": 1, "may_end": false}
+    {"mask": true}              -> {"mask_ns": 1, "mask_begun": 1}
     {"mask": true, "all": [0, 2]}
                                 -> the same; the masks of these texts are begun, each
                                    in a thread, where the engine says that this may be
 
 `forced` is how many tokens may be taken beyond the one given where they are the only
-way on. A question after a refused compile or a token that was not taken is answered
-by `{"closed": true}`.
+way on. In a mask the bits of all `ends` say whether the text may end. A question after
+a refused compile or a token that was not taken is answered by `{"closed": true}`.
 """
 
 from __future__ import annotations
@@ -59,14 +59,16 @@ class _TextUnderWay:
         self,
         engine: Engine,
         printed: PrintedOutput,
-        masks: mmap.mmap,
-        start: int,
-        size: int,
+        mask: memoryview,
+        least: int,
+        ends: list[int],
     ) -> None:
         self._engine = engine
         self._printed = printed
-        #: Its mask is so many bytes from here on.
-        self._masks, self._start, self._size = masks, start, size
+        #: Where its mask is written, and the bytes that it has at least.
+        self._row, self._least = mask, least
+        #: Byte and bit of each token that ends a text.
+        self._ends = [(token >> 3, 1 << (token & 7)) for token in ends]
         self._grammar: object = None
         self._matcher: Matcher | None = None
         self._ready = False
@@ -160,24 +162,36 @@ class _TextUnderWay:
         took = perf_counter_ns() - start
         raise_failure(matcher)
         view = memoryview(mask).cast("B")
-        if len(view) < self._size:
-            message = f"a mask of {len(view)} bytes where {self._size} are needed"
+        if len(view) < self._least:
+            message = f"a mask of {len(view)} bytes where {self._least} are needed"
             raise ValueError(message)
-        self._masks[self._start : self._start + self._size] = view[: self._size]
-        may_end = bool(matcher.may_end())
-        return {"mask_ns": took, "mask_begun": start, "may_end": may_end}
+        length = min(len(view), len(self._row))
+        self._row[:length] = view[:length]
+        may_end = matcher.may_end()
+        for place, bit in self._ends:
+            byte = self._row[place]
+            self._row[place] = byte | bit if may_end else byte & ~bit
+        return {"mask_ns": took, "mask_begun": start}
+
+
+def mask_bytes(size: int) -> int:
+    """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
+    return -(-size // 32) * 4
 
 
 def open_session(
     engine: Engine, setup: EngineSetup, printed: PrintedOutput
 ) -> Callable[[Question], Answer]:
     """Return what answers, for as many texts as `setup` has masks."""
-    size = (setup["tokenizer"]["vocab_size"] + 7) // 8
+    tokenizer = setup["tokenizer"]
+    tokens = tokenizer["vocab_size"]
+    size = mask_bytes(tokens)
     with open(setup["masks"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
-        masks = mmap.mmap(file.fileno(), size * setup["texts"])
+        masks = memoryview(mmap.mmap(file.fileno(), size * setup["texts"]))
+    ends = [end for end in setup.get("ends", [tokenizer["eos_id"]]) if end < tokens]
     texts = [
-        _TextUnderWay(engine, printed, masks, place * size, size)
-        for place in range(setup["texts"])
+        _TextUnderWay(engine, printed, masks[at : at + size], (tokens + 7) // 8, ends)
+        for at in range(0, len(masks), size)
     ]
     beside = min(setup["texts"], setup.get("mask_threads", 1))
     threads = None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import torch
 
-from evaluation.models.hardware import device_facts, gpu_settings
+from evaluation.models.hardware import device_facts, gpu_settings, shared_tensor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,3 +53,35 @@ def test_a_processor_has_a_clock_and_no_settings_of_a_gpu() -> None:
     facts = device_facts(torch.device("cpu"))
     assert facts["clock"] == "time.perf_counter_ns"
     assert "gpu_settings" not in facts
+
+
+def test_memory_of_another_process_is_pinned_once_and_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As long as it is there; where the driver refuses, it is sent all the same."""
+    calls: list[tuple[str, int]] = []
+    refuses = [False]
+
+    def register(place: int, size: int, _flags: int) -> int:
+        calls.append(("pinned", size))
+        return 1 if refuses[0] else 0
+
+    def unregister(place: int) -> None:
+        calls.append(("given back", place))
+
+    driver = SimpleNamespace(cudaHostRegister=register, cudaHostUnregister=unregister)
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: driver)
+    monkeypatch.setattr(torch, "zeros", lambda *_given, **_named: None)
+    array = np.zeros((2, 8), np.uint8)
+    place = shared_tensor(array, torch.device("cuda")).data_ptr()
+    assert place == array.ctypes.data
+    assert calls == [("pinned", 16)]
+    del array
+    gc.collect()
+    assert calls == [("pinned", 16), ("given back", place)]
+    refuses[0] = True
+    array = np.zeros((2, 8), np.uint8)
+    assert shared_tensor(array, torch.device("cuda")).data_ptr() == array.ctypes.data
+    del array
+    gc.collect()
+    assert calls[2:] == [("pinned", 16)]

@@ -40,23 +40,26 @@ for dtype in torch.float32, torch.bfloat16:
 _CHOSEN = """
 import numpy as np
 import torch
-from evaluation.models.base import RowLogits, TokenQuestion
+from evaluation.models.base import RowLogits, RowMask, TokenQuestion
 from evaluation.models.token_choice import TokenChooser
 from evaluation.models.hardware import DeviceClock
 from evaluation.models.token_choice import apply_masks
 
 cpu = torch.device("cpu")
-plain, other = (TokenChooser(cpu, frozenset({3}), DeviceClock(cpu), 0.1) for _ in "12")
+plain, other = (TokenChooser(cpu, DeviceClock(cpu), 0.1) for _ in "12")
 other._kernel = apply_masks
 drawn = np.random.default_rng(0)
 logits = torch.from_numpy(drawn.standard_normal((4, 1500), np.float32))
-masks = drawn.integers(0, 256, (4, 180), np.uint8)
+short, long = (drawn.integers(0, 256, (4, size), np.uint8) for size in (180, 196))
 asked = [
-    TokenQuestion(logits=RowLogits(of=logits, row=row), allowed=masks[row],
-                  may_end=row == 1, look_for_ties=row == 2)
-    for row in range(3)
-] + [TokenQuestion(logits=RowLogits(of=logits, row=3))]
-for texts in asked, asked[:1], asked[1:3]:
+    [
+        TokenQuestion(logits=RowLogits(of=logits, row=row), look_for_ties=row == 2,
+                      allowed=RowMask(of=masks, row=row))
+        for row in range(3)
+    ] + [TokenQuestion(logits=RowLogits(of=logits, row=3))]
+    for masks in (short, long)
+]
+for texts in asked[0], asked[1], asked[0][:1], asked[1][1:3], asked[1][2:0:-1]:
     print(plain.choose(texts).tokens == other.choose(texts).tokens)
 """
 _COMPILED = """
@@ -94,8 +97,8 @@ def test_interpreted_it_masks_as_numpy_does() -> None:
 
 @pytest.mark.slow
 def test_tokens_chosen_with_it_are_the_same() -> None:
-    """Masks that are too short, a text without one, an end that may come, ties."""
-    assert _run(_CHOSEN, TRITON_INTERPRET="1") == ["True"] * 3
+    """Masks that are too short or longer, a text without one, ties, any order."""
+    assert _run(_CHOSEN, TRITON_INTERPRET="1") == ["True"] * 5
 
 
 @pytest.mark.slow
