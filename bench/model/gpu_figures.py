@@ -13,10 +13,10 @@ from itertools import count
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.model.gpu_trace import StepTrace, with_trace
 from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
+from evaluation.generation.step_trace import StepTrace
 from evaluation.generation.text_generation import (
     GenerationRequest,
     LoopOptions,
@@ -327,7 +327,10 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
         seconds = interleaved(kinds, rounds, until)
         if trace is not None:
             steps = StepTrace()
-            with_trace(steps, model, writers, _requests(0, batch, words, min(new, 32)))
+            for writer in dict.fromkeys(writers.values()):
+                writer.trace = steps
+                writer.write(_requests(0, batch, words, min(new, 32)))
+                writer.trace = None
             steps.write(trace)
     finally:
         for writer in writers.values():

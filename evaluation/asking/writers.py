@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.suite import RecordSet
+    from evaluation.generation.step_trace import StepTrace
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -70,6 +71,8 @@ class LoadedModel:
                 then="add --set temperature=0.7",
             )
         self._model: LanguageModel | None = None
+        #: Where decoding steps are noted.
+        self.trace: StepTrace | None = None
         self._say = say
         self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
             get_tokenizer, tokenizer, fetch, say
@@ -173,6 +176,7 @@ class LoadedModel:
             batch=self.options.batch,
             memory_mb=self.options.memory_mb,
             say=self._say,
+            trace=self.trace,
         )
 
     def seconds_a_text(
@@ -402,6 +406,7 @@ def open_writers(
     writers: list[Writer] = []
     for options, engines in sides:
         loaded = LoadedModel(options, request.fetch, say, request.tokenizer)
+        loaded.trace = request.trace
         writers += [
             Writer(
                 loaded=loaded,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,9 +30,9 @@ from evaluation.commands.show_run import say_unfinished, show_screen
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.asking.request import RunRequest, RunResult
+    from evaluation.generation.step_trace import StepTrace
+    from evaluation.reporting.tables import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,14 @@ class TaskOptions:
             "bytes alone, for trials.",
         ),
     ] = "smollm2"
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            hidden=True,
+            help="Each decoding step as JSON events, for ui.perfetto.dev.",
+        ),
+    ] = None
     compat: Annotated[
         str,
         typer.Option(
@@ -101,8 +110,12 @@ def evaluate(  # noqa: PLR0913 (groups of options)
 
     request = _request(context, tasks, data, engines, models, work, value, run_dir)
     progress = Quiet() if format_ is ReportFormat.JSON else Shown()
-    result = run(request, progress)
-    _print(result, format_)
+    try:
+        result = run(request, progress)
+    finally:
+        if request.trace is not None and tasks.trace is not None:
+            request.trace.write(tasks.trace)
+    _print(result, format_, [] if request.trace is None else [request.trace.idle()])
     lacking = result.totals.unavailable
     if lacking:
         raise Unavailable(
@@ -138,6 +151,7 @@ def _request(  # noqa: PLR0913, PLR0917 (groups of options)
         run_dir=run_dir,
         tasks=tasks.task or _default_tasks((models.model or ["smollm2"])[0]),
         tokenizer=tasks.tokenizer,
+        trace=_step_trace(tasks.trace, models),
     )
     if not tasks.compat:
         return request
@@ -148,6 +162,21 @@ def _request(  # noqa: PLR0913, PLR0917 (groups of options)
         and source.name != "DEFAULT"
     }
     return request.as_paper(explicit | set(read_assignments(value)))
+
+
+def _step_trace(file: Path | None, models: ModelGroup) -> StepTrace | None:
+    """Return where the steps of a model here are noted, if a file is named for them."""
+    from evaluation.generation.step_trace import StepTrace
+    from evaluation.servers.provider import is_served
+
+    if file is None:
+        return None
+    if any(map(is_served, models.model or ())):
+        raise BadUsage("--trace: a model behind a server does not show its steps")
+    trace = StepTrace()
+    # A place that cannot be written to is told now, and not when all is done.
+    trace.write(file)
+    return trace
 
 
 def _default_tasks(model: str) -> list[str]:
@@ -174,7 +203,7 @@ def _default_tasks(model: str) -> list[str]:
     return without
 
 
-def _print(result: RunResult, format_: ReportFormat) -> None:
+def _print(result: RunResult, format_: ReportFormat, idle: list[Table]) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
     from evaluation.analysis.run_report import reports
     from evaluation.reporting.printing import print_tables
@@ -186,8 +215,10 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         say(line, style="yellow")
     task_reports = reports(run)
     tables = [table for report in task_reports.values() for table in report.tables]
+    tables += idle
     if format_ is ReportFormat.AUTO:
         show_screen(command("results", "show", folder), (), task_reports, tables)
+        print_tables(idle, format_, {})
     else:
         print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
     done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"

@@ -20,9 +20,8 @@ from evaluation.generation.engine_pipe import (
     EnginePipe,
     EngineQuestion,
 )
-from evaluation.models.base import RowMask
+from evaluation.models.base import RowMask, mask_bytes
 from evaluation.walking import engine_process
-from evaluation.walking.generation_session import mask_bytes
 from evaluation.walking.rows import printed_lines
 
 if TYPE_CHECKING:
@@ -396,15 +395,17 @@ class EngineProcess:
                 tokenizer's own.
         """
         self._open = ExitStack()
-        masks = self._open.enter_context(SharedMemory(mask_bytes(vocab_size) * texts))
+        size = mask_bytes(vocab_size)
+        masks = self._open.enter_context(SharedMemory(size * texts))
         printed = self._open.enter_context(SharedMemory(0))
         setup: dict[str, Json] = {
             "masks": masks.path,
             "texts": texts,
+            "mask_bytes": size,
             "mask_threads": mask_threads,
         }
         if end_tokens is not None:
-            setup["ends"] = sorted(end_tokens)
+            setup["ends"] = [*map(int, sorted(end_tokens))]
         self._pipe = EnginePipe(_session_program(program, setup, printed), limits)
         rows = np.frombuffer(masks.bytes, np.uint8).reshape(texts, -1)
         self._open.callback(self._pipe.close)

@@ -19,6 +19,7 @@ import numpy as np
 
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
+from evaluation.generation.step_trace import CHOICE, PASS, StepTrace, TraceLine
 from evaluation.generation.text_generation import (
     Generation,
     LoopOptions,
@@ -31,11 +32,17 @@ from evaluation.generation.text_under_way import (
     TextUnderWay,
     is_choice,
 )
-from evaluation.models.base import ChosenToken, Decoding, LanguageModel, RowLogits
+from evaluation.models.base import (
+    ChosenToken,
+    Decoding,
+    LanguageModel,
+    Prefill,
+    RowLogits,
+)
 from evaluation.models.hardware import check_device, is_memory_used_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.generation.engine_session import EngineSession
 
@@ -54,8 +61,10 @@ class _Batch:
         options: LoopOptions,
         line: str,
         on_end: Callable[[int, Generation], None],
+        trace: StepTrace | None,
     ) -> None:
         self._model = model
+        self._trace = trace
         self._options = options
         self._line = line if options.prefix_cache else None
         self._on_end = on_end
@@ -67,19 +76,22 @@ class _Batch:
         self._decoding = self._opened()
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
+        #: Texts whose prompts are being read, one after the other.
+        self._reading: deque[tuple[TextUnderWay, Iterator[Prefill | None]]] = deque()
 
     def run(self, requests: Sequence[TokenizedRequest]) -> None:
         waiting = deque(enumerate(requests))
-        while waiting or self._active:
+        while waiting or self._active or self._reading:
             while waiting and self._free:
                 self._begin_text(*waiting.popleft())
+            self._read_prompts()
             self._advance()
             self._drop_ended()
             if any(text.ahead for text in self._active):
                 self._feed()
 
     def _begin_text(self, place: int, request: TokenizedRequest) -> None:
-        """Have its grammar compiled, and its prompt read."""
+        """Have its grammar compiled, and its prompt read in its turn."""
         session = self._free.popleft()
         start = perf_counter_ns()
         options = self._options
@@ -95,18 +107,33 @@ class _Batch:
             session=session,
             random=np.random.default_rng(request.seed) if request.temperature else None,
             start=start,
-            handed_over=perf_counter_ns(),
         )
-        try:
-            prefill = self._decoding.admit(request.prompt, self._line)
-        except Exception as error:  # noqa: BLE001 - a model's code may raise anything
-            self._end_by_model(text, error)
-            self._report(text)
-            return
-        text.prefill = text.work = prefill.work
-        text.logits, text.fed = prefill.logits, len(request.prompt)
-        text.reused = prefill.reused
-        self._active.append(text)
+        reading = self._decoding.read(request.prompt, self._line)
+        self._reading.append((text, reading))
+
+    def _read_prompts(self) -> None:
+        """Read one block of a prompt; all prompts while no text waits for its step."""
+        is_alone = not self._active
+        while self._reading:
+            text, reading = self._reading[0]
+            text.handed_over = perf_counter_ns()
+            try:
+                prefill = next(reading)
+            except Exception as error:  # noqa: BLE001 - a model's code may raise anything
+                self._reading.popleft()
+                self._end_by_model(text, error)
+                self._report(text)
+                continue
+            if prefill is not None:
+                self._reading.popleft()
+                text.prefill, text.work = prefill.work, prefill.last
+                text.logits, text.fed = prefill.logits, len(text.request.prompt)
+                text.reused = prefill.reused
+                self._active.append(text)
+                if self._trace is not None:
+                    self._trace.device("prefill", text.handed_over, prefill.last)
+            if not is_alone:
+                return
 
     def _drop_ended(self) -> None:
         """Report what has ended, and make room for others."""
@@ -137,6 +164,10 @@ class _Batch:
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
+        if self._trace is not None:
+            took = perf_counter_ns() - start
+            self._trace.add("pass launched", TraceLine.LOOP, start, took)
+            self._trace.device(PASS, start, fed.work)
         for row, text in enumerate(self._active):
             if text.ahead:
                 text.logits = RowLogits(of=fed.logits, row=row)
@@ -153,10 +184,11 @@ class _Batch:
 
     def _lose_all(self, error: Exception) -> None:
         """End every text: nobody knows what is left of the batch."""
-        for text in self._active:
+        for text in [*self._active, *(text for text, _ in self._reading)]:
             if text.outcome is None:
                 self._end_by_model(text, error)
             self._report(text)
+        self._reading.clear()
         self._active, self._decoding = [], self._opened()
 
     def _opened(self) -> Decoding:
@@ -201,6 +233,8 @@ class _Batch:
         ]
         # Alone it may as well stand still; else it looks, longer if all are waiting.
         idle = not any(other.ahead or not other.is_compiling() for other in other_texts)
+        if self._reading:
+            return text.session.is_waiting(0.0)
         return bool(other_texts) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _look_for_mask(
@@ -217,19 +251,28 @@ class _Batch:
             text.loop_ns = 0
             return None
         mask = text.session.mask()
-        return TextChoice(text, logits, mask, begun, perf_counter_ns())
+        ready = perf_counter_ns()
+        if self._trace is not None:
+            self._trace.waited(begun, ready, mask.begun_ns, mask.ns)
+        return TextChoice(text, logits, mask, begun, ready)
 
     def _choose(self, ready: Sequence[TextChoice]) -> None:
         """Choose the next token of each text, and hand it to its engine."""
         questions = [
             choice.question(look_for_ties=not self._is_alone) for choice in ready
         ]
+        begun = perf_counter_ns()
         try:
             choices = self._decoding.choose(questions)
             took = choices.work.ns()
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
+        if self._trace is not None:
+            whole = perf_counter_ns() - begun
+            self._trace.add("tokens chosen", TraceLine.LOOP, begun, whole)
+            self._trace.device(CHOICE, begun, choices.work)
+            self._trace.settle(choices.masking.ns())
         for choice, token in zip(ready, choices.tokens, strict=True):
             try:
                 self._take_choice(choice, token, took)
@@ -362,6 +405,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     line: str = "",
     *,
     on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
+    trace: StepTrace | None = None,
 ) -> list[Generation]:
     """Generate texts, one a session at a time.
 
@@ -372,6 +416,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         options: Overlaps, forced tokens, deadlines.
         line: Prompts share a prefix cache with earlier ones of the same line only.
         on_end: Called when a text has ended, with its place among the requests.
+        trace: Where each step is noted.
 
     Returns:
         The outcome of each request, in order, including failures of engine and model.
@@ -390,5 +435,5 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         on_end(place, generation)
 
     tokens = max((len(one.prompt) + one.budget for one in requests), default=0)
-    _Batch(model, sessions, tokens, options, line, note).run(requests)
+    _Batch(model, sessions, tokens, options, line, note, trace).run(requests)
     return [generations[place] for place in range(len(requests))]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -56,6 +56,11 @@ class RowMask:
     row: int = 0
 
 
+def mask_bytes(size: int) -> int:
+    """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
+    return -(-size // 32) * 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prefill:
     """What reading a prompt gives; the device may still be at work on it."""
@@ -65,6 +70,8 @@ class Prefill:
     #: Tokens of the prompt that came out of the prefix cache.
     reused: int
     work: TimedWork
+    #: That of the last block alone.
+    last: TimedWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +116,8 @@ class ChosenTokens:
     tokens: Sequence[ChosenToken]
     #: Transfer of the masks, and the choice.
     work: TimedWork
+    #: The part of it in which masks are transferred and applied.
+    masking: TimedWork = NO_WORK
 
 
 class Decoding(Protocol):
@@ -121,15 +130,26 @@ class Decoding(Protocol):
         >>> logits = decoding.feed([[chosen.token]]).logits
     """
 
-    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
-        """Read a prompt, and take the text in as the last row.
+    def read(
+        self, prompt: Sequence[int], line: str | None = None
+    ) -> Iterator[Prefill | None]:
+        """Read a prompt block by block, and take the text in as the last row.
+
+        Other rows may be fed between two blocks. No other prompt may be begun before
+        this one has been read.
 
         Args:
             prompt: Its tokens; at least one.
             line: Whose prompts share what they begin with. Engines that are compared
                 have a line each, or the second one would find its prompt read by the
-                first. None reads the whole prompt in one pass.
+                first.
+
+        Yields:
+            None after each block but the last.
         """
+
+    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
+        """Read a prompt as `read` does, all of it."""
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
         """Have one forward pass run; without waiting for the device to finish it.

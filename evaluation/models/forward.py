@@ -241,7 +241,7 @@ def cached_tokens(layer: CacheLayerMixin) -> tuple[torch.Tensor, torch.Tensor]:
     return layer.keys, layer.values
 
 
-#: Tokens of a block.
+#: Tokens of a block of which prompts may have some in common.
 BLOCK: Final = 128
 
 
@@ -256,12 +256,13 @@ class PrefixCache:
 
     Example:
         >>> prefixes = PrefixCache(ForwardPass(model))
-        >>> cache, logits, reused = prefixes.read(prompt)
+        >>> *_, (cache, logits, reused) = prefixes.read(prompt)
     """
 
-    def __init__(self, forward: ForwardPass) -> None:
-        """Begin with nothing kept."""
+    def __init__(self, forward: ForwardPass, block: int = BLOCK) -> None:
+        """Begin with nothing kept; so many tokens are read at a time."""
         self._forward = forward
+        self._block = block
         self._last: tuple[int, ...] = ()
         self._cached_tokens: tuple[int, ...] = ()
         self._cache = self._new()
@@ -269,13 +270,16 @@ class PrefixCache:
     def _new(self) -> DynamicCache:
         return DynamicCache(config=self._forward.module.config)
 
-    def read(self, prompt: Sequence[int]) -> tuple[DynamicCache, torch.Tensor, int]:
+    def read(
+        self, prompt: Sequence[int]
+    ) -> Iterator[tuple[DynamicCache, torch.Tensor, int] | None]:
         """Read a prompt, block by block.
 
-        Returns:
-            A cache that holds the prompt, the logits after it, and how many of its
-            tokens were not read now.
+        Yields:
+            None after each block; at last a cache that holds the prompt, the logits
+            after it, and how many of its tokens were not read now.
         """
+        block = self._block
         shared = _whole_blocks(
             min(shared_length([self._last, prompt]), len(prompt) - 1)
         )
@@ -286,11 +290,14 @@ class PrefixCache:
             cached = len(self._cached_tokens)
         for start in range(cached, shared, BLOCK):
             self._forward.over(prompt[start : start + BLOCK], self._cache)
-        self._cached_tokens = self._last[:shared]
+            self._cached_tokens = self._last[: start + BLOCK]
+            yield None
         cache = copy.deepcopy(self._cache)
-        for start in range(shared, len(prompt), BLOCK):
-            logits = self._forward.over(prompt[start : start + BLOCK], cache)
-        return cache, logits, cached
+        for start in range(shared, len(prompt), block):
+            logits = self._forward.over(prompt[start : start + block], cache)
+            if start + block < len(prompt):
+                yield None
+        yield cache, logits, cached
 
     def _crop(self, length: int) -> None:
         """Forget what is kept beyond a length; all of it where that cannot be done."""

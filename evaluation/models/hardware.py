@@ -39,7 +39,8 @@ def shared_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
     """
     tensor = torch.from_numpy(array)
     if device.type == "cuda" and not tensor.is_pinned():
-        driver, place = torch.cuda.cudart(), tensor.data_ptr()
+        driver = torch.cuda.cudart()  # type: ignore[no-untyped-call]  # torch's own
+        place = tensor.data_ptr()
         if int(driver.cudaHostRegister(place, tensor.nbytes, 0)):
             # The next kernel would be told of it.
             with suppress(RuntimeError):

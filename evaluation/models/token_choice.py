@@ -10,14 +10,15 @@ import numpy as np
 import torch
 
 from evaluation.models.base import (
+    NO_WORK,
     ChosenToken,
     ChosenTokens,
     RowLogits,
     RowMask,
     TokenQuestion,
+    mask_bytes,
 )
 from evaluation.models.hardware import DeviceClock, shared_tensor, staging, to_device
-from evaluation.walking.generation_session import mask_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,8 +131,10 @@ class TokenChooser:
         """
         begun = self.clock.moment()
         logits = _together([one.logits for one in questions])
+        masking = NO_WORK
         if any(one.allowed is not None for one in questions):
             logits = self.masked([one.allowed for one in questions], logits)
+            masking = self.clock.since(begun)
         best, tokens = _best(logits)
         if any(one.temperature for one in questions):
             tokens = self._draw(questions, logits, best, tokens)
@@ -141,7 +144,8 @@ class TokenChooser:
         table = torch.stack(columns)
         took = self.clock.since(begun)
         # The only wait for the device.
-        return ChosenTokens(tokens=_read(questions, table.cpu().numpy()), work=took)
+        tokens_read = _read(questions, table.cpu().numpy())
+        return ChosenTokens(tokens=tokens_read, work=took, masking=masking)
 
     def masked(
         self, masks: Sequence[RowMask | None], logits: torch.Tensor

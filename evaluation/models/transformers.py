@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +21,7 @@ from evaluation.models.base import (
     FedPass,
     Prefill,
     RowLogits,
+    TimedWork,
     TokenQuestion,
 )
 from evaluation.models.chat import ChatPrompts
@@ -54,6 +55,8 @@ _CONTEXT_NAMES: Final = (
     "seq_length",
     "context_length",
 )
+#: Tokens of a prompt that are read between two steps of other texts.
+_BLOCK: Final = 512
 #: Tokens over which the memory of one is measured.
 _MEASURED: Final = 8
 #: Tokens of a text that a batch has memory for: a prompt, two examples, and a budget.
@@ -87,37 +90,54 @@ class TransformersDecoding:
 
     def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
         """Read a prompt; see `evaluation.models.base.Decoding`."""
-        begun = self._clock.moment()
-        logits, reused = self._admit(prompt, line)
-        return Prefill(
-            logits=RowLogits(of=logits[None]),
-            reused=reused,
-            work=self._clock.since(begun),
-        )
+        return next(found for found in self.read(prompt, line) if found is not None)
 
-    def _admit(
-        self, prompt: Sequence[int], line: str | None
-    ) -> tuple[torch.Tensor, int]:
-        if not self._abilities.keeps:
-            row = WholeRow(self._forward)
-            self._separate.admit(row)
-            return row.feed(prompt), 0
-        cache, logits, reused = self._read(prompt, line)
-        if self._abilities.batch:
-            self._batch.admit(cache)
-        else:
-            several = self._abilities.several
-            self._separate.admit(CachedRow(self._forward, cache, several=several))
-        return logits, reused
+    def read(
+        self, prompt: Sequence[int], line: str | None = None
+    ) -> Iterator[Prefill | None]:
+        """Read a prompt block by block; see `evaluation.models.base.Decoding`."""
+        works: list[TimedWork] = []
+        begun = self._clock.moment()
+        for found in self._read(prompt, line):
+            works.append(self._clock.since(begun))
+            if found is None:
+                yield None
+                begun = self._clock.moment()
+                continue
+            logits, reused = found
+            yield Prefill(
+                logits=RowLogits(of=logits[None]),
+                reused=reused,
+                work=TimedWork(lambda: sum(work.ns() for work in works)),
+                last=works[-1],
+            )
 
     def _read(
         self, prompt: Sequence[int], line: str | None
-    ) -> tuple[DynamicCache, torch.Tensor, int]:
-        if line is not None and self._abilities.several:
-            prefixes = self._prefixes.setdefault(line, PrefixCache(self._forward))
-            return prefixes.read(prompt)
-        cache = DynamicCache(config=self._forward.module.config)
-        return cache, self._forward.over(prompt, cache), 0
+    ) -> Iterator[tuple[torch.Tensor, int] | None]:
+        """Yield None after each block but the last; then logits, and tokens reused."""
+        able, forward = self._abilities, self._forward
+        if not able.keeps:
+            row = WholeRow(forward)
+            self._separate.admit(row)
+            yield row.feed(prompt), 0
+            return
+        if able.several and line is not None:
+            prefixes = self._prefixes.setdefault(line, PrefixCache(forward))
+        else:
+            block = _BLOCK if able.batch else len(prompt)
+            prefixes = PrefixCache(forward, block)
+        for found in prefixes.read(prompt):
+            if found is None:
+                yield None
+                continue
+            cache, logits, reused = found
+            if able.batch:
+                self._batch.admit(cache)
+            else:
+                row_of = CachedRow(forward, cache, several=able.several)
+                self._separate.admit(row_of)
+            yield logits, reused
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
         """Have one forward pass run; see `evaluation.models.base.Decoding`."""

@@ -55,9 +55,11 @@ if TYPE_CHECKING:
         checks_commit: bool
         #: The token of each single byte, by byte; -1 where there is none.
         byte_ids: list[int]
-        #: Path of the file that masks are written to, and for how many texts.
+        #: Path of the file that masks are written to, for how many texts, and the
+        #: bytes of each.
         masks: str
         texts: int
+        mask_bytes: int
         #: How many masks of a batch may be computed at a time.
         mask_threads: int
         #: The tokens that may come next where a text may end.

@@ -174,18 +174,13 @@ class _TextUnderWay:
         return {"mask_ns": took, "mask_begun": start}
 
 
-def mask_bytes(size: int) -> int:
-    """Return the bytes of a packed mask over so many tokens: whole 32-bit words."""
-    return -(-size // 32) * 4
-
-
 def open_session(
     engine: Engine, setup: EngineSetup, printed: PrintedOutput
 ) -> Callable[[Question], Answer]:
     """Return what answers, for as many texts as `setup` has masks."""
     tokenizer = setup["tokenizer"]
     tokens = tokenizer["vocab_size"]
-    size = mask_bytes(tokens)
+    size = setup["mask_bytes"]
     with open(setup["masks"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
         masks = memoryview(mmap.mmap(file.fileno(), size * setup["texts"]))
     ends = [end for end in setup.get("ends", [tokenizer["eos_id"]]) if end < tokens]
