@@ -15,7 +15,7 @@ import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
-from curation.system.progress import Progress, Quiet, announce
+from curation.system.progress import Progress, Quiet
 from curation.workers.ray_shards import ray_address
 from evaluation.asking.header import header, suite_header
 from evaluation.asking.participants import participants_of
@@ -38,7 +38,7 @@ from evaluation.asking.response_files import (
     read_responses,
 )
 from evaluation.asking.scoring import LiveScorer, score_into
-from evaluation.asking.writers import Writer, in_batches, most_seconds, open_writers
+from evaluation.asking.writers import Writer, in_batches, open_writers
 from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.records import encode_records
 from evaluation.core.run_header import Participant, RunHeader
@@ -398,9 +398,6 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         if isinstance(writer.engine, ModelServer):
             adapter = writer.engine.adapter
             adapter.prepare(records.records, folder, writer.label, progress)
-    seconds = most_seconds(request, choice, records, writers)
-    if seconds:
-        announce(progress, "Writing", seconds, "at most, at the model's speed here")
     with ExitStack() as stack:
         if request.batches:
             writers = in_batches(writers, folder, request.batches, stack)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration, BadUsage
-from evaluation.core.records import FREE, Message
+from evaluation.core.records import FREE
 from evaluation.generation.text_generation import AUTO_BATCH, TextWriter, TokenPrices
-from evaluation.models.base import Decoding, LanguageModel, RowLogits, TokenQuestion
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.batches import BatchWriter
 from evaluation.servers.model_server import ModelServer
@@ -24,21 +20,17 @@ from evaluation.setup.engine_files import UNCONSTRAINED
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import ExitStack
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
-    from evaluation.core.suite import RecordSet
+    from evaluation.asking.request import ModelOptions, RunRequest
     from evaluation.generation.step_trace import StepTrace
+    from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
-#: Prompts and budgets that stand for all.
-_LOOKED_AT: Final = 8
-#: Tokens that are fed one by one.
-_TRIED: Final = 4
 #: Batches' worth of texts that are given at a time.
 _ROUNDS: Final = 4
 
@@ -179,18 +171,6 @@ class LoadedModel:
             trace=self.trace,
         )
 
-    def seconds_a_text(
-        self, prompts: Iterable[tuple[Sequence[Message], int]]
-    ) -> float | None:
-        """Return the seconds of a text that uses its whole budget, written alone.
-
-        None behind a server, of whose speed nothing is known.
-
-        Args:
-            prompts: Conversations with their budgets; the first of them are tried.
-        """
-        return None if self._model is None else seconds_a_text(self._model, prompts)
-
 
 def _loaded(
     options: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
@@ -219,72 +199,6 @@ def _vocabulary(
     if end not in model.end_tokens:
         end = min(model.end_tokens)
     return replace(tokenizer, name=model.name, vocab_size=size, eos_id=end)
-
-
-def most_seconds(
-    request: RunRequest,
-    choice: SuiteChoice,
-    records: RecordSet,
-    writers: Sequence[Writer],
-) -> float:
-    """Return how long writing takes if every answer uses its budget; 0 of servers."""
-    prompts = [
-        choice.suite.prompt(record, choice.settings)
-        for record in islice(records.records, _LOOKED_AT)
-    ]
-    speeds: dict[str, float] = {}
-    total = 0.0
-    for writer in writers:
-        if writer.unavailable:
-            continue
-        if writer.model not in speeds:
-            tried = (
-                (
-                    prompt.messages,
-                    writer.options.budget or prompt.tokens(writer.count),
-                )
-                for prompt in prompts
-            )
-            speeds[writer.model] = writer.loaded.seconds_a_text(tried) or 0.0
-        total += speeds[writer.model] * writer.options.samples
-    return total * len(records.records) * (request.repairs + 1)
-
-
-def seconds_a_text(
-    model: LanguageModel, prompts: Iterable[tuple[Sequence[Message], int]]
-) -> float:
-    """Return the seconds of a text that uses its whole budget, written alone.
-
-    Args:
-        model: Reads one prompt and is fed a few tokens.
-        prompts: Conversations with their budgets in tokens; the first of them are
-            tried.
-
-    Returns:
-        The mean over these, without an engine's compile and masks; 0 if there are
-        none.
-    """
-    tried = list(islice(prompts, _LOOKED_AT))
-    if not tried:
-        return 0.0
-    tokenized = [model.prompt(messages) for messages, _ in tried]
-    shortest = min(tokenized, key=len)
-    decoding = model.open()
-    begun = time.perf_counter()
-    logits = decoding.admit(shortest).logits
-    token = _likeliest(decoding, logits)
-    read = time.perf_counter()
-    for _ in range(_TRIED):
-        logits = RowLogits(of=decoding.feed([[token]]).logits)
-        token = _likeliest(decoding, logits)
-    fed = time.perf_counter()
-    reading = (read - begun) / len(shortest) * fmean(map(len, tokenized))
-    return reading + (fed - read) / _TRIED * fmean(budget for _, budget in tried)
-
-
-def _likeliest(decoding: Decoding, logits: RowLogits) -> int:
-    """Return the likeliest token, once the device has done its work."""
-    return decoding.choose([TokenQuestion(logits=logits)]).tokens[0].token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

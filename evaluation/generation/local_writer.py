@@ -169,7 +169,8 @@ class LocalWriter:
                 note(places[position], generation)
 
         if self.trace is not None:
-            self.trace.begin(self.label, batch)
+            is_free = self._engine.file.name == UNCONSTRAINED
+            self.trace.begin(self.label, batch, is_free=is_free)
         generate(
             self._model,
             [requests[place] for place in places],

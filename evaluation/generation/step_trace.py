@@ -56,13 +56,19 @@ class StepTrace:
         self._later: list[tuple[str, int, TimedWork]] = []
         #: Nanoseconds by what they were for, and steps, by engine and batch.
         self._sums: dict[tuple[str, int], Counter[str]] = {}
+        self._free: dict[int, tuple[str, int]] = {}
         self._kind = "", 0
         #: The device's work before: its name, and when it was done.
         self._before = "", 0
 
-    def begin(self, engine: str, batch: int) -> None:
-        """Take what follows for steps under an engine, of a batch of so many texts."""
+    def begin(self, engine: str, batch: int, *, is_free: bool) -> None:
+        """Take what follows for steps of a batch of so many texts, under an engine.
+
+        One that constrains nothing is what the others of its batch are compared with.
+        """
         self._kind, self._before = (engine, batch), ("", 0)
+        if is_free:
+            self._free[batch] = self._kind
         self._sums.setdefault(self._kind, Counter())
 
     def add(
@@ -117,9 +123,7 @@ class StepTrace:
             kind: [sums[name] / (sums[_STEP] or 1) / _US for name in _COLUMNS]
             for kind, sums in self._sums.items()
         }
-        free = {
-            batch: row[-1] for (engine, batch), row in each.items() if engine == "none"
-        }
+        free = {batch: each[kind][-1] for batch, kind in self._free.items()}
         rows = [
             (
                 engine,

@@ -88,7 +88,7 @@ class TokenQuestion:
     """From what the next token of one text is chosen."""
 
     logits: RowLogits
-    #: None allows all.
+    #: None allows all; of a batch that is all or none.
     allowed: RowMask | None = None
     #: 0 takes the likeliest token; above, one is drawn.
     temperature: float = 0.0

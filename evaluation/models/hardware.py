@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -25,11 +24,6 @@ from evaluation.models.base import TimedWork
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-def staging(shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
-    """Return bytes to write into, from which a device will read; not set."""
-    return torch.empty(shape, dtype=torch.uint8, pin_memory=device.type == "cuda")
 
 
 def shared_tensor(array: np.ndarray, device: torch.device) -> torch.Tensor:
@@ -117,10 +111,6 @@ _SHARE: Final = 0.7
 #: Most texts at a time, however much memory there is.
 _MOST_ON_A_GPU: Final = 64
 _MOST_ON_A_PROCESSOR: Final = 8
-#: Files of weights; a folder that has both kinds is read from the first.
-_WEIGHTS: Final = ("*.safetensors", "*.bin")
-#: What configs call the number type of the files.
-_DTYPE_NAMES: Final = ("dtype", "torch_dtype")
 
 
 def free_memory(device: torch.device) -> int:
@@ -145,59 +135,24 @@ def texts_that_fit(device: torch.device, text_bytes: int) -> int:
     return 1 << (max(1, min(most, fitting)).bit_length() - 1)
 
 
-def check_fits(
-    model: str, needed: int, device: torch.device, then: str, *, where: str = ""
-) -> None:
+def check_fits(model: str, needed: int, device: torch.device) -> None:
     """Check that so many bytes of weights fit into a device.
 
     Args:
         model: What messages call the model.
         needed: Bytes of all weights, as they will be held.
         device: Where they are to be.
-        then: What to do where they do not fit.
-        where: The place that messages name.
 
     Raises:
         BadConfiguration: they do not.
     """
     free = free_memory(device)
     if needed > free:
-        message = f"{model}its weights take {needed / _GIB:.1f} GiB, and {device} has"
-        raise BadConfiguration(f"{message} {free / _GIB:.1f} GiB free", where, then)
-
-
-def check_weights_fit(
-    model: str, folder: Path, dtype: torch.dtype, device: torch.device
-) -> None:
-    """Check that the weights of a folder fit into a device in a number type.
-
-    Their size is that of the files, scaled if the config names their number type.
-
-    Raises:
-        BadConfiguration: they do not fit.
-    """
-    sizes = [
-        sum(path.stat().st_size for path in folder.glob(pattern))
-        for pattern in _WEIGHTS
-    ]
-    stored = next((size for size in sizes if size), 0)
-    weights = stored * dtype.itemsize // (_stored_itemsize(folder) or dtype.itemsize)
-    check_fits(
-        f"--model {model}: ",
-        weights,
-        device,
-        "take a smaller one, --set dtype=bf16 or --device cpu",
-    )
-
-
-def _stored_itemsize(folder: Path) -> int | None:
-    try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-        names = [config.get(name) for name in _DTYPE_NAMES]
-        named = getattr(torch, next(name for name in names if isinstance(name, str)))
-    except (OSError, ValueError, AttributeError, StopIteration):
-        return None
-    return named.itemsize if isinstance(named, torch.dtype) else None
+        message = f"--model {model}: its weights take {needed / _GIB:.1f} GiB"
+        raise BadConfiguration(
+            f"{message}, and {device} has {free / _GIB:.1f} GiB free",
+            then="take a smaller one, --set dtype=bf16 or --device cpu",
+        )
 
 
 #: What libraries say in an exception of another class when memory is used up.

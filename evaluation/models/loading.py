@@ -27,12 +27,11 @@ from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.hardware import (
     check_fits,
-    check_weights_fit,
     failures_of_loading,
     make_current,
 )
 from evaluation.models.kept_step import StepKind, choose_step_kind
-from evaluation.models.shapes import PREFIX, seed_of, shape_named
+from evaluation.models.shapes import seed_of, shape_named
 from evaluation.models.transformers import TransformersModel
 from evaluation.tokenizers import get_tokenizer
 
@@ -181,8 +180,7 @@ def load_model(
     try:
         with failures_of_loading(str(where)):
             make_current(device)
-            check_weights_fit(str(where), folder, dtype, device)
-            module, tokenizer = _loaded(folder, dtype, device, loading.attention)
+            module, tokenizer = _loaded(str(where), folder, dtype, device, loading)
     except (OSError, ValueError, ImportError, KeyError, AttributeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
@@ -222,7 +220,11 @@ def _hub_folder(name: str, revision: str | None) -> Path:
 
 
 def _loaded(
-    folder: Path, dtype: torch.dtype, device: torch.device, attention: str
+    model: str,
+    folder: Path,
+    dtype: torch.dtype,
+    device: torch.device,
+    loading: LoadOptions,
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     where = str(folder)
     logging.disable_progress_bar()
@@ -233,11 +235,12 @@ def _loaded(
         # What reads pictures too is loaded whole, and given texts alone.
         writes = type(config) in AutoModelForCausalLM._model_mapping  # noqa: SLF001 - nothing public says it
         kind = AutoModelForCausalLM if writes else AutoModelForImageTextToText
+        _check_memory(model, kind, config, dtype, device)
         module = kind.from_pretrained(
             where,
             dtype=dtype,
             device_map=str(device),
-            attn_implementation=attention or None,
+            attn_implementation=loading.attention or None,
         )
         tokenizer = _tokenizer(folder)
     return module, tokenizer
@@ -295,7 +298,7 @@ def load_shape(
     )
     with failures_of_loading(model):
         make_current(device)
-        _check_memory(model, config, dtype, device)
+        _check_memory(model, AutoModelForCausalLM, config, dtype, device)
         module = _draw_weights(config, dtype, device, seed, loading.attention)
     digest = sha256(msgspec.json.encode([_VERSION, shape, seed], order="sorted"))
     with failures_of_loading(model):
@@ -327,10 +330,12 @@ def _draw_weights(
 
 
 def _check_memory(
-    model: str, config: PretrainedConfig, dtype: torch.dtype, device: torch.device
+    model: str,
+    kind: type[AutoModelForCausalLM | AutoModelForImageTextToText],
+    config: PretrainedConfig,
+    dtype: torch.dtype,
+    device: torch.device,
 ) -> None:
     with torch.device("meta"):
-        hollow = AutoModelForCausalLM.from_config(config, dtype=dtype)
-    needed = sum(part.numel() * part.element_size() for part in hollow.parameters())
-    then = f"take a smaller one, such as {PREFIX}qwen3-0.6b"
-    check_fits("", needed, device, then, where=model)
+        hollow = kind.from_config(config, dtype=dtype)
+    check_fits(model, sum(part.nbytes for part in hollow.parameters()), device)

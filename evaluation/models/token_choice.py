@@ -18,7 +18,7 @@ from evaluation.models.base import (
     TokenQuestion,
     mask_bytes,
 )
-from evaluation.models.hardware import DeviceClock, shared_tensor, staging, to_device
+from evaluation.models.hardware import DeviceClock, shared_tensor, to_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -78,9 +78,6 @@ def apply_masks(
     )
 
 
-_ALL: Final = 0xFF
-
-
 class TokenChooser:
     """Chooses tokens on one device; greedy unless a question's temperature is above 0.
 
@@ -132,8 +129,9 @@ class TokenChooser:
         begun = self.clock.moment()
         logits = _together([one.logits for one in questions])
         masking = NO_WORK
-        if any(one.allowed is not None for one in questions):
-            logits = self.masked([one.allowed for one in questions], logits)
+        masks = [one.allowed for one in questions if one.allowed is not None]
+        if masks:
+            logits = self.masked(masks, logits)
             masking = self.clock.since(begun)
         best, tokens = _best(logits)
         if any(one.temperature for one in questions):
@@ -147,11 +145,10 @@ class TokenChooser:
         tokens_read = _read(questions, table.cpu().numpy())
         return ChosenTokens(tokens=tokens_read, work=took, masking=masking)
 
-    def masked(
-        self, masks: Sequence[RowMask | None], logits: torch.Tensor
-    ) -> torch.Tensor:
+    def masked(self, masks: Sequence[RowMask], logits: torch.Tensor) -> torch.Tensor:
         """Return the logits, minus infinity where a token may not come next.
 
+        All masks lie in one memory, and are as wide as the logits or wider.
         A sum keeps what is no number where it is, whether it is allowed or not. The
         result is overwritten by the next call.
         """
@@ -183,15 +180,12 @@ class TokenChooser:
         index = packed.reshape(-1).int()
         torch.index_select(self._penalties, 0, index, out=self._scratch)
 
-    def _on_device(self, masks: Sequence[RowMask | None], width: int) -> torch.Tensor:
+    def _on_device(self, masks: Sequence[RowMask], width: int) -> torch.Tensor:
         """Return so many bytes of each mask, where the logits are.
 
         They go there from where their engine has written them.
         """
-        of = None if masks[0] is None else masks[0].of
-        rows = [one.row for one in masks if one is not None and one.of is of]
-        if of is None or len(rows) < len(masks) or of.shape[1] < width:
-            return to_device(self._gathered(masks, width), self._device)
+        of, rows = masks[0].of, [one.row for one in masks]
         if self._written is None or self._written[0] is not of:
             self._written = of, shared_tensor(of, self._device)
         first = min(rows)
@@ -200,16 +194,6 @@ class TokenChooser:
             places = torch.tensor([row - first for row in rows])
             packed = packed[to_device(places, self._device)]
         return packed[:, :width]
-
-    def _gathered(self, masks: Sequence[RowMask | None], width: int) -> torch.Tensor:
-        """Return masks of several memories; what is beyond one may not come next."""
-        packed = staging((len(masks), width), self._device)
-        for row, one in zip(packed.numpy(), masks, strict=True):
-            row[:] = _ALL if one is None else 0
-            if one is not None:
-                mask = one.of[one.row, :width]
-                row[: len(mask)] = mask
-        return packed
 
     def _count_near(self, logits: torch.Tensor, best: torch.Tensor) -> torch.Tensor:
         """Return how many tokens sums in another order might choose."""

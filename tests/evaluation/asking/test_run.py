@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from html import unescape
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -21,7 +19,6 @@ from evaluation.asking.request import (
     choose_suite,
 )
 from evaluation.asking.run import run, score_file
-from evaluation.asking.writers import Writer, most_seconds
 from evaluation.core.records import Record, encode_records
 from evaluation.core.run_header import DataHeader
 from evaluation.core.suite import RecordSet
@@ -33,13 +30,9 @@ from evaluation.site.run_page import page
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from evaluation.asking.request import RunResult
-    from evaluation.asking.writers import LoadedModel
-    from evaluation.core.records import Message
-    from evaluation.setup.selected_engines import EngineUnderTest
 
 _SCHEMA = json.dumps(
     {
@@ -168,40 +161,6 @@ def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
         result = run(request)
     assert sorted(asked) == [("bare", False), ("r0", False), ("r0", True)]
     assert (result.totals.ran, result.problems) == (3, ())
-
-
-def test_how_long_writing_takes_is_known_before_it_begins(tmp_path: Path) -> None:
-    """Every record, condition, sample and repair, each with its whole budget."""
-    request = _request(tmp_path, "http://nowhere.example", repairs=1)
-    asked = replace(request.models[0], samples=2, temperature=0.5)
-    measured: list[int] = []
-
-    def seconds_a_text(prompts: Iterable[tuple[Sequence[Message], int]]) -> float:
-        measured.extend(budget for _, budget in prompts)
-        return 10.0
-
-    setup = SimpleNamespace(
-        seconds_a_text=seconds_a_text, options=asked, name="m", count=len
-    )
-    engines = [
-        SimpleNamespace(file=SimpleNamespace(name="none"), unavailable=why)
-        for why in ("", "", "no such library")
-    ]
-    writers = [
-        Writer(
-            loaded=cast("LoadedModel", setup),
-            engine=cast("EngineUnderTest", engine),
-            writer=None,
-            named_by_model=True,
-        )
-        for engine in engines
-    ]
-    records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
-    chosen = request.suite
-    assert chosen is not None
-    most = most_seconds(request, chosen, records, writers)
-    assert most == 3 * 2 * 2 * (1 + 1) * 10.0
-    assert len(measured) == 3
 
 
 @pytest.mark.slow

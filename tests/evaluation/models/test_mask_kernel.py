@@ -50,16 +50,13 @@ plain, other = (TokenChooser(cpu, DeviceClock(cpu), 0.1) for _ in "12")
 other._kernel = apply_masks
 drawn = np.random.default_rng(0)
 logits = torch.from_numpy(drawn.standard_normal((4, 1500), np.float32))
-short, long = (drawn.integers(0, 256, (4, size), np.uint8) for size in (180, 196))
+masks = drawn.integers(0, 256, (4, 196), np.uint8)
 asked = [
-    [
-        TokenQuestion(logits=RowLogits(of=logits, row=row), look_for_ties=row == 2,
-                      allowed=RowMask(of=masks, row=row))
-        for row in range(3)
-    ] + [TokenQuestion(logits=RowLogits(of=logits, row=3))]
-    for masks in (short, long)
+    TokenQuestion(logits=RowLogits(of=logits, row=row), look_for_ties=row == 2,
+                  allowed=RowMask(of=masks, row=row))
+    for row in range(4)
 ]
-for texts in asked[0], asked[1], asked[0][:1], asked[1][1:3], asked[1][2:0:-1]:
+for texts in asked, asked[:1], asked[1:3], asked[2:0:-1]:
     print(plain.choose(texts).tokens == other.choose(texts).tokens)
 """
 _COMPILED = """
@@ -97,8 +94,8 @@ def test_interpreted_it_masks_as_numpy_does() -> None:
 
 @pytest.mark.slow
 def test_tokens_chosen_with_it_are_the_same() -> None:
-    """Masks that are too short or longer, a text without one, ties, any order."""
-    assert _run(_CHOSEN, TRITON_INTERPRET="1") == ["True"] * 5
+    """Masks that are longer than the logits, ties, any order."""
+    assert _run(_CHOSEN, TRITON_INTERPRET="1") == ["True"] * 4
 
 
 @pytest.mark.slow

@@ -96,7 +96,9 @@ def test_a_shape_that_does_not_fit_is_told_before_it_is_drawn(
     config, cpu = _config(shapes()["llama-3.2-1b"]), torch.device("cpu")
     told = r"shape:x: its weights take 2\.3 GiB, and cpu has 1\.0 GiB free: take"
     with pytest.raises(BadConfiguration, match=told):
-        loading._check_memory("shape:x", config, torch.bfloat16, cpu)
+        loading._check_memory(
+            "shape:x", transformers.AutoModelForCausalLM, config, torch.bfloat16, cpu
+        )
 
 
 def test_a_shape_that_is_not_there_is_told_with_one_that_is() -> None:
