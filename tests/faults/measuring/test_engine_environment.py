@@ -99,7 +99,8 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
         session.compile("{}", 20.0)
         assert session.compiled().forced == ()
         allowed = session.mask().allowed
-        assert np.unpackbits(allowed, bitorder="little")[: files.vocab_size].all()
+        bits = np.unpackbits(allowed.of[allowed.row], bitorder="little")
+        assert bits[: files.vocab_size].all()
 
 
 def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
