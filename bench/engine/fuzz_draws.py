@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
+from bench.schema_strategies import schemas
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import (
     Interpretations,
@@ -22,7 +23,6 @@ from curation.instances.constraints.interpretations import (
 )
 from curation.instances.near_misses.search import Effort, find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
-from curation.instances.strategies import schemas
 from curation.instances.validators import verdicts_of_each
 from curation.instances.values.json_text import text_of
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect, declared

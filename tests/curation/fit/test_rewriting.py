@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import csbdata
+from bench.schema_strategies import schemas
 from curation.fit.answers import decode, fit_schema
 from curation.fit.decoding import UndecodableError
 from curation.fit.edits import Claim
@@ -22,7 +23,6 @@ from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
-from curation.instances.strategies import schemas
 from curation.json.values import identity
 from curation.schema.dialects import DRAFT_2020_12
 from curation.system.errors import BadData

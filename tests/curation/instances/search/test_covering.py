@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from bench.data.reached_sites import live_of, reached_of
+from bench.schema_strategies import schemas
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.search.builder import WitnessSearch
@@ -19,7 +20,6 @@ from curation.instances.search.witnesses import (
     cover,
     find_witnesses,
 )
-from curation.instances.strategies import schemas
 from curation.instances.values.model import InstanceKind, Witnesses
 from tests.curation.instances.unreached import unreached
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.schema_strategies import schemas
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import RepairKind
-from curation.instances.strategies import schemas
 from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
 from curation.rules.clean import unsatisfiable
 from curation.rules.editing import differences, without

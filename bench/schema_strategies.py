@@ -1,29 +1,17 @@
-"""Hypothesis strategies for authors of engines and validators.
-
-`schemas()` draws JSON Schemas of a dialect, `instances(schema)` valid values, and
-`violations(schema)` near misses with the keyword that refuses them. All are judged by
-jsonschema-rs, formats on.
-
-    from hypothesis import given
-    from curation.instances.strategies import instances
-
-    @given(instances({"type": "array", "items": {"format": "date"}, "minItems": 1}))
-    def test_my_engine(value): ...
+"""A Hypothesis strategy of JSON Schemas, for property tests and the fuzzer.
 
 Smaller draws come first, so that Hypothesis shrinks towards what is only required.
-Hypothesis is the extra `strategies`; without it the import fails and says so.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
+
+from hypothesis import strategies as st
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
-from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.schema.dialects import (
     BY_NAME,
@@ -34,13 +22,6 @@ from curation.schema.dialects import (
     DRAFT_2020_12,
     Dialect,
 )
-from curation.system.extras import install_extra
-
-try:
-    from hypothesis import strategies as st
-except ModuleNotFoundError as error:
-    MESSAGE = f"strategies need Hypothesis: {install_extra('strategies')}"
-    raise ModuleNotFoundError(MESSAGE, name="hypothesis") from error
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -52,11 +33,6 @@ if TYPE_CHECKING:
     #: Strategies of the values of keywords, by keyword.
     Keywords: TypeAlias = dict[str, Schemas]
 
-    from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.values.model import NearMiss, Witness
-
-    #: A schema as `json.dumps` takes it.
-    Schema: TypeAlias = Mapping[str, object] | bool
 
 _NAMES = ("a", "b", "name", "id", "naïve key", "x-1")
 #: ECMA-262 patterns, the last two beyond what Python's `re` reads the same way.
@@ -279,17 +255,6 @@ def _refers(schema: Json) -> bool:
     return False
 
 
-_SEEDS = 2**32 - 1
-#: Values that a drawn instance has beyond what is required.
-_MOST_VALUES = 60
-#: Schemas that are kept compiled.
-_SCHEMAS = 64
-
-
-class UnusableSchemaError(ValueError):
-    """No validator here can use the schema, or it has no known instance."""
-
-
 def schemas(
     dialect: str = "2020-12", *, satisfiable: bool = True, leaves: int = 12
 ) -> SearchStrategy[dict[str, Json]]:
@@ -307,75 +272,10 @@ def schemas(
     """
 
     def has_witness(schema: Json) -> bool:
-        return bool(_find(_compiled(json.dumps(schema), dialect), 0, 0))
+        compiled = read_schema(json.dumps(schema), dialect)
+        return not isinstance(compiled, Rejected) and bool(
+            find_witnesses(compiled, 0, Budget(full=0, random=0, count=2)).witnesses
+        )
 
     documents = SchemaGrammar(BY_NAME[dialect]).documents(leaves)
     return documents.filter(has_witness) if satisfiable else documents
-
-
-def instances(schema: Schema, dialect: str = "") -> SearchStrategy[Json]:
-    """Draw values that a schema accepts; an empty dialect is decided from `$schema`.
-
-    Raises:
-        UnusableSchemaError: the schema cannot be used, or no instance is known.
-    """
-    return _witnesses(schema, dialect).map(lambda witness: witness.value)
-
-
-def violations(
-    schema: Schema, dialect: str = "", *, keyword: str | None = None
-) -> SearchStrategy[NearMiss]:
-    """Draw near misses: an accepted value with one edit, refused for one keyword.
-
-    Args:
-        schema: The schema.
-        dialect: Name of its dialect; empty to decide by `$schema`.
-        keyword: Draw only what this keyword refuses.
-
-    Raises:
-        UnusableSchemaError: the schema cannot be used, no instance is known, or none
-            can be turned into such a near miss.
-    """
-    compiled = _usable(schema, dialect)
-
-    def missed(witness: Witness, seed: int) -> list[NearMiss]:
-        near_misses = find_near_misses(compiled, [witness], seed)
-        return [miss for miss in near_misses if keyword in (None, miss.keyword)]
-
-    if not any(missed(witness, 0) for witness in _find(compiled, 0, _MOST_VALUES)):
-        what = "nothing is refused" if keyword is None else f"{keyword} refuses nothing"
-        raise UnusableSchemaError(what)
-    choices = st.builds(missed, _witnesses(schema, dialect), st.integers(0, 255))
-    return choices.filter(bool).flatmap(st.sampled_from)
-
-
-def _witnesses(schema: Schema, dialect: str) -> SearchStrategy[Witness]:
-    compiled = _usable(schema, dialect)
-
-    def last(values: int, seed: int) -> tuple[Witness, ...]:
-        witnesses = _find(compiled, seed, values)
-        return witnesses[-1:] if values else witnesses[:1]
-
-    strategy = st.builds(last, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
-    return strategy.filter(bool).map(lambda witnesses: witnesses[0])
-
-
-def _find(compiled: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
-    budget = Budget(full=values, random=values, count=3 if values else 2)
-    return find_witnesses(compiled, seed, budget).witnesses
-
-
-def _usable(schema: Schema, dialect: str) -> CompiledSchema:
-    compiled = _compiled(json.dumps(schema), dialect)
-    result = find_witnesses(compiled)
-    if not result.witnesses:
-        raise UnusableSchemaError(f"{result.failure}: {result.detail}")
-    return compiled
-
-
-@lru_cache(maxsize=_SCHEMAS)
-def _compiled(text: str, dialect: str) -> CompiledSchema:
-    compiled = read_schema(text, dialect)
-    if isinstance(compiled, Rejected):
-        raise UnusableSchemaError(f"{compiled.reason}: {compiled.detail}")
-    return compiled
