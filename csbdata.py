@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -66,6 +67,8 @@ _prefer_own_packages()
 
 def main() -> None:
     """Run the command line."""
+    # Imports make much and no garbage.
+    gc.set_threshold(100_000)
     from curation.cli import main as run  # noqa: PLC0415 - imports every command
 
     run()

@@ -35,6 +35,7 @@ PARTS = {
             "driver",
             "pairs",
             "targets",
+            "starting",
         ),
         "generators": ("instances",),
         "engine": (

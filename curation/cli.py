@@ -125,6 +125,8 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback()(_options)
     named = arguments[0] if arguments else ""
+    if named == "--version":
+        return app
     for name in _COMMANDS if named not in _COMMANDS else (named,):
         module = import_module(f"curation.commands.{name}")
         _attach(app, name, getattr(module, name))

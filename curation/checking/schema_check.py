@@ -36,7 +36,6 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 
 _WORKER = Path(__file__).with_name("check_worker.py")
-_COMPILER = Path(__file__).with_name("compile_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
 _FASTJSONSCHEMA = "fastjsonschema"
@@ -48,8 +47,8 @@ VALIDATORS = {
 }
 #: Bytes above which a schema is large: jsonschema takes seconds for each draft.
 LARGE = 200_000
-#: What fastjsonschema may use, whose programs can be a thousand times their schema.
-_COMPILING = Limits(seconds=2.0, wall_times=BUSY_MACHINE, memory_mb=128)
+#: Seconds for fastjsonschema, whose programs can be a thousand times their schema.
+_COMPILING = 2.0
 _REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
@@ -149,19 +148,15 @@ class SchemaChecker:
         """
         limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
         setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
-        self._worker, self._compiler = (
-            Worker(Program(file=_WORKER, setup=setup), limits),
-            Worker(Program(file=_COMPILER), _COMPILING),
-        )
+        self._worker = Worker(Program(file=_WORKER, setup=setup), limits)
 
     def __enter__(self) -> Self:
         """Return the checker."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes."""
+        """End the process."""
         self._worker.close()
-        self._compiler.close()
 
     def check(
         self, content: bytes, *, place: str | None = None, verdicts: bool = True
@@ -230,14 +225,13 @@ class SchemaChecker:
         for validator, dialects in VALIDATORS.items():
             own = verdicts.setdefault(validator, {})
             compiles = validator == _FASTJSONSCHEMA
-            worker = self._compiler if compiles else self._worker
             for dialect in dialects:
                 if is_large and (compiles or dialect != own_dialect):
                     continue
                 question = VerdictQuestion(
                     content=content, validator=validator, dialect=dialect
                 )
-                result = worker.ask(question)
+                result = self._worker.ask(question, _COMPILING if compiles else None)
                 if result.ending in _REASONS:
                     remaining = dialects[dialects.index(dialect) :]
                     own |= dict.fromkeys(remaining, f"{GIVES_UP}: {result.detail}")

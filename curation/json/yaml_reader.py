@@ -22,9 +22,6 @@ from curation.core.json_types import Json, UntypedJson
 from curation.json.text import MAX_DEPTH
 from curation.system.words import counted
 
-#: Suffixes of files that are read as YAML.
-SUFFIXES: Final = (".yaml", ".yml")
-
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE: Final = frozenset(("true", "True", "TRUE"))
 _FALSE: Final = frozenset(("false", "False", "FALSE"))

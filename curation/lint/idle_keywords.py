@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import LintCheck, having
@@ -120,10 +121,11 @@ def nearest(name: str) -> str | None:
     """
     if name in KNOWN_KEYWORDS:
         return None
-    return _SLIPS.get(name) or _SLIPS.get(name.lower())
+    return _slips().get(name) or _slips().get(name.lower())
 
 
-def _neighbourhood() -> Mapping[str, str]:
+@cache
+def _slips() -> Mapping[str, str]:
     neighbours: dict[str, str] = {}
     keywords = _ASSERTING | CONTAINERS
     for keyword in sorted(keywords):
@@ -133,9 +135,6 @@ def _neighbourhood() -> Mapping[str, str]:
             if slip not in KNOWN_KEYWORDS:
                 neighbours.setdefault(slip, keyword)
     return neighbours
-
-
-_SLIPS = _neighbourhood()
 
 
 def _plausible(keyword: str, value: Json) -> bool:

@@ -13,8 +13,7 @@ from jsonschema_specifications import REGISTRY
 from curation.core.documents import Files, Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
-from curation.json.text import parse
-from curation.json.yaml_reader import SUFFIXES, parse_yaml
+from curation.json.named_text import parse_named
 
 #: Number of parsed documents that are kept, the last ones used.
 MOST_KEPT = 256
@@ -54,7 +53,7 @@ class PackLibrary:
             content = self.files.read(path)
         except KeyError:
             return None
-        document = parse_yaml(content) if path.endswith(SUFFIXES) else parse(content)
+        document = parse_named(path, content)
         return None if isinstance(document, Rejected) else document
 
 

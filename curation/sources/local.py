@@ -32,7 +32,7 @@ from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
 from curation.download.folder_files import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
-from curation.json.yaml_reader import SUFFIXES, parse_yaml
+from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.openapi_bodies import read_openapi
@@ -54,10 +54,10 @@ _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
 _JSON = ".json"
 #: The files of a folder that are read.
-_READ = (_JSON, *SUFFIXES)
+_READ = (_JSON, *YAML_SUFFIXES)
 _TABLES = (".jsonl", ".parquet")
 #: Files whose schemas are not their own bytes.
-TEXTS_INSIDE = (*_TABLES, *SUFFIXES)
+TEXTS_INSIDE = (*_TABLES, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
@@ -425,7 +425,7 @@ def _unique_id(path: str, paths: Container[str]) -> str:
 def _file_text(path: str, content: bytes) -> bytes:
     """Return the schema's text of a file: of YAML as JSON, of a row its schema."""
     if not path.endswith(_JSON):
-        value = parse_yaml(content)
+        value = parse_named(path, content)
         if not isinstance(value, Rejected):
             content = jsontext.write(value).encode()
     return _row(content)[1]

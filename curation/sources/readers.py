@@ -12,7 +12,7 @@ from urllib.parse import quote
 from curation.core.benchmark import natural_key
 from curation.core.documents import Provenance, RawDocument, Rejected
 from curation.json import text as jsontext
-from curation.json.yaml_reader import SUFFIXES, parse_yaml
+from curation.json.named_text import parse_named
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 
@@ -76,8 +76,7 @@ def read_document(path: Path) -> Json:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise NoInput(f"cannot be read ({why})", str(path)) from error
-    is_yaml = path.suffix in SUFFIXES
-    value = parse_yaml(content) if is_yaml else jsontext.parse(content)
+    value = parse_named(path.name, content)
     if isinstance(value, Rejected):
         raise BadData(value.detail, str(path))
     return value

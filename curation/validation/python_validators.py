@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from curation.schema.dialects import BY_NAME
-from curation.system.iri_grammar import grammar_when_needed
+from curation.system.slow_formats import formats_when_needed
 
 __all__ = ["PYTHON_VALIDATORS", "SchemaError", "jsonschema"]
 
-with grammar_when_needed():
+with formats_when_needed():
     import jsonschema
     from jsonschema import SchemaError
     from jsonschema.validators import validator_for

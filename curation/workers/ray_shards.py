@@ -29,7 +29,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.extras import install_extra
-from curation.system.iri_grammar import grammar_when_needed
+from curation.system.slow_formats import formats_when_needed
 from curation.system.words import counted
 from curation.workers.fingerprint import code_digest, versions
 from curation.workers.run_folder import FinishedWork
@@ -309,7 +309,7 @@ def _joined(address: str) -> Iterator[Any]:
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
-        with grammar_when_needed():
+        with formats_when_needed():
             ray = import_module("ray")
     except ImportError as error:
         raise Unavailable(

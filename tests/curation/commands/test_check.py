@@ -18,7 +18,6 @@ from curation.checking.messages import ACCEPTS, GIVES_UP
 from curation.checking.schema_check import LARGE, SchemaChecker
 from curation.commands.check import check
 from curation.system.errors import BadConfiguration, CsbdataError, NoInput
-from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 
@@ -170,7 +169,7 @@ def test_a_validator_that_takes_too_much_gives_up_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A validator has its own limits; under further drafts it is not asked again."""
-    monkeypatch.setattr(schema_check, "_COMPILING", Limits(memory_mb=12))
+    monkeypatch.setattr(schema_check, "_COMPILING", 0.01)
     branches = [{"anyOf": [{"type": "string", "pattern": "^a"}] * 10}] * 10
     schema = {"properties": {f"p{number}": {"anyOf": branches} for number in range(9)}}
     with SchemaChecker() as checker:

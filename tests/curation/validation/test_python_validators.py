@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from curation.validation.python_validators import jsonschema
+
 CODE = """
 import sys
 from curation.validation.python_validators import jsonschema
@@ -46,3 +48,11 @@ def test_no_program_builds_the_grammar_when_it_starts(module: str) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["True", "False"]
+
+
+def test_durations_and_uris_are_judged_by_the_real_libraries() -> None:
+    """Their stand-ins import them, and a refusal of theirs is one of the format."""
+    checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
+    values = {"duration": ("P1D", "P1"), "uri": ("http://a/b", "a b")}
+    for name, (good, bad) in values.items():
+        assert [checker.conforms(each, name) for each in (good, bad)] == [True, False]

@@ -1,0 +1,61 @@
+"""Import jsonschema without libraries of formats that no metaschema uses.
+
+`rfc3987_syntax` builds a grammar on import, which takes more than a second;
+`isoduration` imports arrow, and `rfc3986_validator` compiles large patterns.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Final
+
+#: Each library, and its function that jsonschema calls.
+_SLOW: Final = {
+    "isoduration": "parse_duration",
+    "rfc3986_validator": "validate_rfc3986",
+    "rfc3987_syntax": "is_valid_syntax",
+}
+
+
+class DurationParsingError(ValueError):
+    """Stands for what `isoduration` raises of a text that is no duration."""
+
+
+def _when_needed(library: str, function: str) -> Callable[..., object]:
+    def call(*arguments: object, **named: object) -> object:
+        """Ask the real library, as jsonschema would have.
+
+        Raises:
+            DurationParsingError: it is no duration.
+        """
+        real = import_module(library)
+        try:
+            return getattr(real, function)(*arguments, **named)
+        except getattr(real, "DurationParsingException", ()) as error:
+            raise DurationParsingError(str(error)) from error
+
+    return call
+
+
+@contextmanager
+def formats_when_needed() -> Iterator[None]:
+    """Let stand-ins take the libraries' places while jsonschema is imported.
+
+    They import the real ones when a value of such a format is checked.
+    """
+    absent = [name for name in _SLOW if name not in sys.modules and find_spec(name)]
+    for name in absent:
+        stand_in = ModuleType(name)
+        vars(stand_in)[_SLOW[name]] = _when_needed(name, _SLOW[name])
+        vars(stand_in)["DurationParsingException"] = DurationParsingError
+        sys.modules[name] = stand_in
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
