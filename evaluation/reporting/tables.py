@@ -394,11 +394,7 @@ class Table:
     ) -> Table:
         """Return the table of rows that name their columns, all the same ones.
 
-        Args:
-            title: Its title.
-            records: The rows; without any the table has no columns either.
-            note: Its note.
-            name: Its name for programs and files.
+        Without rows the table has no columns either.
         """
         rows = list(records)
         return cls(
@@ -417,10 +413,8 @@ class Table:
     def without_empty_columns(self, *names: str) -> Table:
         """Return the table without the columns in which no row has a figure.
 
-        The note loses the sentences `NAME: ...` that say what they mean.
-
-        Args:
-            names: The columns that may go; any but the first if none is named.
+        Those named may go, any but the first if none is. The note loses the sentences
+        `NAME: ...` that say what they mean.
         """
         columns = [
             index
