@@ -220,10 +220,16 @@ class ServerWriter:
             return [future.result() for future in futures]
 
     def prepared(self, request: GenerationRequest) -> tuple[AskedText, dict[str, Json]]:
-        """Return a text that may be asked for, and the request for it."""
+        """Return a text that may be asked for, and the request for it.
+
+        The request is empty if the provider does not take the schema.
+        """
         schema = self._adapter.of(request.record)
-        body = self.parameters.apply(self.server.request(request, schema.text))
-        return AskedText(request, schema, self.account.prices), body
+        text = AskedText(request, schema, self.account.prices)
+        if schema.refusal:
+            return text, {}
+        body = self.server.request(request, schema.text)
+        return text, self.parameters.apply(body)
 
     def _write_one(self, request: GenerationRequest) -> Generation:
         text, _ = self.prepared(request)

@@ -26,6 +26,7 @@ PUBLIC = [
     "TextJudgement",
     "judge",
     "open_run",
+    "reward",
     "run",
 ]
 

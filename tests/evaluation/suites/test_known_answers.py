@@ -40,8 +40,9 @@ _UNTESTED: Final = {
     # Two of them are of the published reading alone.
     "ifstruct": {"too_large", "byte_order_mark", "leading_text"},
 }
-#: Coverage names the keyword that fails as near misses do, in three files more.
-_MOST_FILES: Final = {"violates": 9}
+#: Coverage names the keyword that fails as near misses do, in three files more, and
+#: shares with `judge` what an answer is that says next to nothing.
+_MOST_FILES: Final = {"violates": 10}
 #: Records of a suite without a generator: an object, with a branch and a pattern.
 _SCHEMA: Final = {
     "type": "object",
