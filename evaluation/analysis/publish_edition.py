@@ -216,7 +216,13 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
                 if of_common[label]
                 else "not run",
             )
-            for label in labels
+            for label in sorted(
+                labels,
+                key=lambda label: sum(
+                    bool(line["passed"]) for line in of_common[label]
+                ),
+                reverse=True,
+            )
         ],
         pairs=pairs_of(lines, "masks"),
     )

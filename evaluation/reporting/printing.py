@@ -31,7 +31,7 @@ from evaluation.reporting.tables import (
 #: What a cell loses first, and what then: the denominator or a keyword, the interval.
 _LONG_ENDS: Final = (re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
 #: What a name without a preset means.
-_DEFAULT_PRESET: Final = " faithful"
+DEFAULT_PRESET: Final = " faithful"
 
 
 def shortened(cell: Cell, steps: int) -> str:
@@ -48,7 +48,7 @@ def shortened(cell: Cell, steps: int) -> str:
     text = text_of(cell)
     for end in _LONG_ENDS[:steps]:
         text = end.sub("", text)
-    return text.removesuffix(_DEFAULT_PRESET) if steps else text
+    return text.removesuffix(DEFAULT_PRESET) if steps else text
 
 
 def for_terminal(report: Table, *, compact: bool = False) -> RenderableType:

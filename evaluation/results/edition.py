@@ -303,6 +303,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     days: tuple[str, str]
     #: The file of all lines, and how many there are.
     rows: dict[str, int]
+    #: Those that pass most of the common records first.
     engines: list[EngineEntry]
     #: Every two engines on task masks.
     pairs: list[EnginePair]
@@ -364,10 +365,6 @@ _SHOWN: Final = (
 
 def engines_table(index: Index) -> Table:
     """Return one line an engine, all on the same records, best first."""
-
-    def passed(entry: EngineEntry) -> int:
-        return 0 if isinstance(entry.common, str) else entry.common.passed.count
-
     rows = [
         (
             entry.engine,
@@ -376,7 +373,7 @@ def engines_table(index: Index) -> Table:
                 for _, task, name in _SHOWN
             ),
         )
-        for entry in sorted(index.engines, key=passed, reverse=True)
+        for entry in index.engines
     ]
     limits = index.limits
     return Table(

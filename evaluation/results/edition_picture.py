@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Final
 
+from evaluation.reporting.printing import DEFAULT_PRESET
 from evaluation.reporting.tables import Rate
 
 if TYPE_CHECKING:
@@ -26,13 +27,14 @@ def picture_of(index: Index) -> str:
     On the records that every engine was asked, as in the table; the best first.
     """
     rates = {
-        entry.engine: Rate(entry.common.passed.count, entry.common.passed.of)
+        entry.engine.removesuffix(DEFAULT_PRESET): Rate(
+            entry.common.passed.count, entry.common.passed.of
+        )
         for entry in index.engines
         if not isinstance(entry.common, str)
     }
-    best_first = sorted(rates.items(), key=lambda item: -(item[1].share or 0))
     lines = []
-    for number, (engine, rate) in enumerate(best_first):
+    for number, (engine, rate) in enumerate(rates.items()):
         y = _HEAD + _LINE * number
         lines.append(_text(_LEFT - 8, y + 15, engine, "end"))
         width = _FULL * (rate.share or 0)

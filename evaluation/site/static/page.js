@@ -30,7 +30,8 @@ csbdata.table = (caption, heads, rows, { cards = false } = {}) => {
   const region = cards ? { class: "cards" } : { class: "scroll", tabindex: "0", role: "region", "aria-label": caption };
   return element("div", region, element("table", {},
     element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))),
+    element("thead", {}, element("tr", {}, ...heads.map((head, index) =>
+      element("th", { scope: "col", class: typeof rows[0]?.[index] === "number" ? "figure" : "text" }, head)))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
 };
 
