@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 README = Path(__file__).parents[2] / "README.md"
 DATASET = README.parent / "docs" / "dataset.md"
 _TUTORIALS = README.parent / "docs" / "tutorials.md"
+_TASKS = README.parent / "docs" / "tasks.md"
 _ENGINES = README.parent / "docs" / "engines.md"
 _PAGES = [README, *sorted((README.parent / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -71,8 +72,9 @@ def test_every_example_is_real_output(
 
 
 @pytest.mark.slow
-def test_the_tutorials_end_with_something_of_the_readers(
-    tmp_path: Path, compare_golden: Callable[[Path, str], None]
+@pytest.mark.parametrize("page", [_TUTORIALS, _TASKS], ids=lambda page: page.stem)
+def test_tutorials_and_tasks_print_what_they_show(
+    page: Path, tmp_path: Path, compare_golden: Callable[[Path, str], None]
 ) -> None:
     """Run in order in one folder, with the engine of the other page, as they say."""
     engine = re.search(
@@ -80,12 +82,33 @@ def test_the_tutorials_end_with_something_of_the_readers(
     )
     assert engine
     (tmp_path / "my_engine.py").write_text(engine[1], "utf-8")
-    shown = _TUTORIALS.read_text("utf-8")
+    shown = page.read_text("utf-8")
     real = _BLOCK.sub(
         lambda found: f"```console\n{_real(found[1], tmp_path)}```", shown
     )
-    assert real.count("passed") >= 3
-    compare_golden(_TUTORIALS, real)
+    assert real.count("passed") >= 2
+    compare_golden(page, real)
+
+
+def test_each_of_twelve_tasks_takes_at_most_three_commands() -> None:
+    """README names the page; every section of it has one block."""
+    assert "(docs/tasks.md)" in README.read_text("utf-8")
+    _, *tasks = _TASKS.read_text("utf-8").split("\n## ")
+    counts = [
+        [
+            len(re.findall(r"^\$ ", block, re.MULTILINE))
+            for block in _BLOCK.findall(task)
+        ]
+        for task in tasks
+    ]
+    assert len(counts) == 12
+    assert all(len(each) == 1 and 1 <= each[0] <= 3 for each in counts)
+
+
+def test_console_blocks_are_run_by_a_test() -> None:
+    """A page whose commands no test runs shows them without a prompt and output."""
+    run = {README, _TUTORIALS, _TASKS}
+    assert {page for page in _PAGES if _BLOCK.search(page.read_text("utf-8"))} == run
 
 
 _LINK = re.compile(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)")
