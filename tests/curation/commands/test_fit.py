@@ -83,6 +83,7 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     assert "#bad: (root): no JSON Schema" in " ".join(out.split())
 
 
+@pytest.mark.slow
 def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
     """5,000 tools are one request; parameters that are no schema are named in it."""
     odd: dict[str, Json] = {

@@ -254,6 +254,7 @@ def test_a_source_is_named_once(
         build(request, Quiet())
 
 
+@pytest.mark.slow
 def test_cycles_are_collected_again_after_a_build(tmp_path: Path) -> None:
     """A build collects none; the process that called it does again, come what may."""
     assert gc.isenabled()
@@ -269,6 +270,7 @@ def test_cycles_are_collected_again_after_a_build(tmp_path: Path) -> None:
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 def test_plots_get_ready_while_the_last_documents_are_worked_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

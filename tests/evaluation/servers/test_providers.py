@@ -91,6 +91,7 @@ def _run(
     return [text_from_row(row) for row in open_run(folder / "run").rows()], server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", CONTRACTS)
 def test_fifty_records_in_every_way_to_ask(tmp_path: Path, provider: str) -> None:
     """Right outcomes in 100 %: no answer is lost, whatever a model refuses."""
@@ -115,6 +116,7 @@ def test_fifty_records_in_every_way_to_ask(tmp_path: Path, provider: str) -> Non
         assert (one.counted, one.reasoning_tokens) == (OUTPUT - THOUGHT, THOUGHT)
 
 
+@pytest.mark.slow
 def test_the_same_answers_give_the_same_scores_through_any_provider(
     tmp_path: Path,
 ) -> None:

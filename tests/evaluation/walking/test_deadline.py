@@ -162,6 +162,7 @@ def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
     return measured(folder, [miniature("troubled"), "none"], request)
 
 
+@pytest.mark.slow
 def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     tmp_path: Path, machine: _Machine
 ) -> None:
@@ -183,6 +184,7 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     assert hung.count(Result.TIMEOUT) == 2
 
 
+@pytest.mark.slow
 def test_what_is_undecided_is_asked_once_more_at_the_end(
     tmp_path: Path, machine: _Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -288,6 +288,7 @@ _SCHEMAS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(schema=_SCHEMAS, values=st.lists(_VALUES, min_size=4, max_size=12))
 def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> None:
