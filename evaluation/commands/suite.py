@@ -165,8 +165,8 @@ What failed on the way is sent again by `submit`, or asked for by `run`.
 """
 
 
-def _asking(verb: str, about: str) -> Callable[..., None]:
-    """Return the command that asks models in one way."""
+def _asking(batches: str, about: str) -> Callable[..., None]:
+    """Return the command that asks models at once, or sends or collects batches."""
 
     def ask(  # noqa: PLR0913 (groups of options)
         *,
@@ -189,16 +189,19 @@ def _asking(verb: str, about: str) -> Callable[..., None]:
             work=work,
             run_dir=run_dir,
         )
-        _run(replace(request, batches=verb), gate, format_)
+        _run(replace(request, batches=batches), gate, format_)
 
     ask.__doc__ = about
     return ask
 
 
-for _verb, _about in (("run", _RUN), ("submit", _SUBMIT), ("collect", _COLLECT)):
-    _command = _asking(_verb.replace("run", ""), _about)
-    _grouped = with_settings(RunSettings)(with_option_groups(_command))
-    app.command(_verb, cls=GroupedCommand)(_grouped)
+for _name, _batches, _about in (
+    ("run", "", _RUN),
+    ("submit", "submit", _SUBMIT),
+    ("collect", "collect", _COLLECT),
+):
+    _command = with_option_groups(_asking(_batches, _about))
+    app.command(_name, cls=GroupedCommand)(with_settings(RunSettings)(_command))
 
 
 def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None:

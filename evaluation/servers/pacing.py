@@ -1,4 +1,4 @@
-"""When requests may be sent: one backoff, the server's own quotas, limits of a run.
+"""Pace requests: one backoff, the server's own quotas, limits of a run.
 
 Servers tell their quotas with each answer: a header with `ratelimit` and `remaining` in
 its name, and two more with `limit` and `reset` in that place (`x-ratelimit-*` of OpenAI

@@ -1,4 +1,4 @@
-"""What each program does with the folder that is written for it."""
+"""Programs that load the folders written for them, run in their own environments."""
 
 from __future__ import annotations
 

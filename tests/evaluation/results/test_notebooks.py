@@ -1,4 +1,4 @@
-"""What a notebook shows of reports, runs and tables."""
+"""Reports, runs and tables render in a notebook."""
 
 from __future__ import annotations
 

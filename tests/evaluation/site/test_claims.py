@@ -1,4 +1,4 @@
-"""What a stranger reads: answers three clicks away, and the second script's numbers."""
+"""Answers are three clicks away, and numbers are the second script's."""
 
 from __future__ import annotations
 
