@@ -11,19 +11,13 @@ import random
 import time
 from typing import TYPE_CHECKING, Any
 
-from evaluation.suites.sob.leaderboard import (
-    PUBLISHED_TOTALS,
-    RecordFigures,
-    SourceMeans,
-    standings,
-    summarise,
-)
+from evaluation.core.records import Verdict
+from evaluation.core.suite import ScoredResponse
+from evaluation.suites.sob.leaderboard import PUBLISHED_TOTALS, standings, summarise
 from evaluation.suites.sob.metrics import Metric
 
 if TYPE_CHECKING:
     import argparse
-
-    from evaluation.suites.sob.leaderboard import SourceSummary
 
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
@@ -33,41 +27,45 @@ def add_options(parser: argparse._ArgumentGroup) -> None:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the seconds of aggregation."""
-    drawn = _figures()
+    drawn = _responses()
+    draw = random.Random(1)  # noqa: S311 - made data
+    weights = {
+        one.record: draw.choice((2.0, 3.0)) for side in drawn.values() for one in side
+    }
     started, processor = time.perf_counter(), time.process_time()
     summaries = [
-        summarise(f"model {number}", source, figures)
+        summarise(f"model {number}", source, responses, weights)
         for number in range(options.models)
-        for source, figures in drawn.items()
+        for source, responses in drawn.items()
     ]
-    board = standings(map(_means, summaries), PUBLISHED_TOTALS, counted_coverage=True)
+    board = standings(summaries, PUBLISHED_TOTALS, counted_coverage=True)
     return {
         "models": len(board),
-        "records": sum(len(figures) for figures in drawn.values()),
+        "records": sum(len(responses) for responses in drawn.values()),
         "seconds": round(time.perf_counter() - started, 2),
         "processor_seconds": round(time.process_time() - processor, 2),
     }
 
 
-def _figures() -> dict[str, list[RecordFigures]]:
+def _responses() -> dict[str, list[ScoredResponse]]:
     draw = random.Random(0)  # noqa: S311 - made data
     return {
         source: [
-            RecordFigures(
-                weight=float(draw.choice((2, 3))),
-                values={metric: draw.random() for metric in Metric},
+            ScoredResponse(
+                record=f"{source}/{place}",
+                group=source,
+                repeat=0,
+                model="m",
+                condition="free",
+                verdicts=(
+                    Verdict(
+                        passed=False,
+                        failure_class="value",
+                        scores={str(metric): draw.random() for metric in Metric},
+                    ),
+                ),
             )
-            for _ in range(total.records)
+            for place in range(total.records)
         ]
         for source, total in PUBLISHED_TOTALS.items()
     }
-
-
-def _means(summary: SourceSummary) -> SourceMeans:
-    means = summary.weighted or summary.plain
-    return SourceMeans(
-        model=summary.model,
-        source=summary.source,
-        records=summary.records,
-        metrics={metric: mean.value for metric, mean in means.metrics.items()},
-    )

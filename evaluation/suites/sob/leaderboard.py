@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from curation.core.documents import Explained
 from curation.json.values import is_number
 from evaluation.reporting.bootstrap import bootstrap_means
+from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.metrics import SEVEN, Metric
 from evaluation.suites.sob.records import PUBLISHED
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
-    from evaluation.reporting.statistics import Interval
 
 #: The sources in the order of the paper.
 SOURCES: Final = ("text", "image", "audio")
@@ -32,98 +32,75 @@ PERFECT_SOURCES: Final = frozenset({"text", "image"})
 _DIGITS: Final = 4
 
 
-class Category(Explained):
+class Category(NamedTuple):
     """A mean of some metrics of one record (the paper's Table 11)."""
 
-    LONG_CONTEXT = (
+    #: The name of its column.
+    short: str
+    name: str
+    question: str
+    metrics: tuple[Metric, ...]
+
+    def mean(self, means: Mapping[Metric, Estimate]) -> float:
+        """Return the mean of its metrics (appendix G)."""
+        return fmean(means[metric].value for metric in self.metrics)
+
+
+CATEGORIES: Final = (
+    Category(
+        "long context",
         "Long Context Extraction",
         "are the right values found in a long context?",
-    )
-    COMPLEX_SCHEMA = (
+        (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS, Metric.PATH_RECALL),
+    ),
+    Category(
+        "schema",
         "Complex Schema Handling",
         "is a nested schema met, with the right types?",
-    )
-    MULTI_CONTEXT = (
+        (Metric.JSON_PASS, Metric.STRUCTURE_COVERAGE, Metric.TYPE_SAFETY),
+    ),
+    Category(
+        "linking",
         "Multi-Context Linking",
         "are facts of several passages brought together?",
-    )
-    OUTPUT_CONTRACT = (
+        (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS),
+    ),
+    Category(
+        "contract",
         "Output Contract Reliability",
         "is the output usable at all?",
-    )
-    STRICT_PRECISION = ("Strict Precision", "is the whole answer right?")
-
-
-#: The metrics of each category.
-CATEGORIES: Final[Mapping[Category, tuple[Metric, ...]]] = {
-    Category.LONG_CONTEXT: (
-        Metric.VALUE_ACCURACY,
-        Metric.FAITHFULNESS,
-        Metric.PATH_RECALL,
+        (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.TYPE_SAFETY),
     ),
-    Category.COMPLEX_SCHEMA: (
-        Metric.JSON_PASS,
-        Metric.STRUCTURE_COVERAGE,
-        Metric.TYPE_SAFETY,
+    Category(
+        "strict", "Strict Precision", "is the whole answer right?", (Metric.PERFECT,)
     ),
-    Category.MULTI_CONTEXT: (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS),
-    Category.OUTPUT_CONTRACT: (
-        Metric.JSON_PARSE,
-        Metric.JSON_PASS,
-        Metric.TYPE_SAFETY,
-    ),
-    Category.STRICT_PRECISION: (Metric.PERFECT,),
-}
-
-
-def category_score(category: Category, values: Mapping[Metric, float]) -> float:
-    """Return the mean of a category's metrics, of one record (appendix G)."""
-    metrics = CATEGORIES[category]
-    return sum(map(values.__getitem__, metrics)) / len(metrics)
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean with its 95 % bootstrap interval; no interval of fewer than two."""
-
-    value: float
-    interval: Interval | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordFigures:
-    """The figures of one record's answer."""
-
-    weight: float
-    values: Mapping[Metric, float]
-    #: The schema that generated records share; empty for a record by itself.
-    cluster: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """Every metric and every category, averaged over records in one way."""
-
-    metrics: Mapping[Metric, Mean]
-    categories: Mapping[Category, Mean]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceSummary:
-    """One model on one source."""
+    """One model on one source: the means of its metrics with their intervals."""
 
     model: str
     source: str
     #: How many records were answered and scored.
     records: int
     #: Every record counts the same.
-    plain: Means
+    plain: Mapping[Metric, Estimate]
     #: Every record counts by its complexity; None if no record has a weight.
-    weighted: Means | None
+    weighted: Mapping[Metric, Estimate] | None
+
+    @property
+    def means(self) -> Mapping[Metric, Estimate]:
+        """The weighted means; the plain ones if no record has a weight."""
+        return self.weighted or self.plain
 
 
 def summarise(
-    model: str, source: str, figures: Sequence[RecordFigures]
+    model: str,
+    source: str,
+    responses: Sequence[ScoredResponse],
+    weights: Mapping[str, float],
 ) -> SourceSummary:
     """Return the means of one model's answers on one source.
 
@@ -131,46 +108,36 @@ def summarise(
     weighted means, as the authors' are; their generator of random numbers is not
     published, so that the last digits differ.
 
-    Raises:
-        ValueError: there is no record.
+    Args:
+        model: The model.
+        source: The source.
+        responses: Its answers, one at least.
+        weights: The weight of each record; one that is not in it weighs nothing.
     """
-    if not figures:
-        raise ValueError((model, source))
-    values = np.array(
-        [
-            [
-                *(record.values[metric] for metric in Metric),
-                *(category_score(category, record.values) for category in Category),
-            ]
-            for record in figures
-        ]
-    )
-    weights = np.array([record.weight for record in figures])
-    names = [record.cluster or place for place, record in enumerate(figures)]
-    clusters = np.unique([str(name) for name in names], return_inverse=True)[1]
+    values = np.array([[figure(one, name) for name in Metric] for one in responses])
+    heavy = np.array([weights.get(one.record, 0.0) for one in responses])
+    names = [one.cluster for one in responses]
+    clusters = np.unique(names, return_inverse=True)[1]
     return SourceSummary(
         model=model,
         source=source,
-        records=len(figures),
-        plain=_means(values, np.ones(len(figures)), clusters, SEED),
-        weighted=_means(values, weights, clusters, SEED + 1) if weights.sum() else None,
+        records=len(responses),
+        plain=_means(values, np.ones(len(responses)), clusters, SEED),
+        weighted=_means(values, heavy, clusters, SEED + 1) if heavy.sum() else None,
     )
 
 
 def _means(
     values: np.ndarray, weights: np.ndarray, clusters: np.ndarray, seed: int
-) -> Means:
+) -> Mapping[Metric, Estimate]:
     means = (weights @ values) / weights.sum()
     intervals = bootstrap_means(
         values, weights, clusters=clusters, resamples=RESAMPLES, seed=seed
     )
-    pairs = zip(means, intervals, strict=True)
-    columns = [Mean(float(mean), interval) for mean, interval in pairs]
-    count = len(Metric)
-    return Means(
-        metrics=MappingProxyType(dict(zip(Metric, columns[:count], strict=True))),
-        categories=MappingProxyType(dict(zip(Category, columns[count:], strict=True))),
-    )
+    return {
+        metric: Estimate(float(mean), interval)
+        for metric, mean, interval in zip(Metric, means, intervals, strict=True)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,16 +169,6 @@ def totals_of(records: Iterable[tuple[str, float]]) -> dict[str, SourceTotal]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceMeans:
-    """The weighted means of one model on one source, computed here or published."""
-
-    model: str
-    source: str
-    records: int
-    metrics: Mapping[Metric, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """One model's line of the leaderboard."""
 
@@ -227,7 +184,7 @@ class Standing:
 
 
 def standings(
-    summaries: Iterable[SourceMeans],
+    summaries: Iterable[SourceSummary],
     totals: Mapping[str, SourceTotal],
     *,
     counted_coverage: bool,
@@ -243,7 +200,7 @@ def standings(
     Raises:
         ValueError: one model has two summaries of one source.
     """
-    by_model: dict[str, dict[str, SourceMeans]] = {}
+    by_model: dict[str, dict[str, SourceSummary]] = {}
     for summary in summaries:
         sources = by_model.setdefault(summary.model, {})
         if summary.source in sources:
@@ -267,7 +224,7 @@ def standings(
 
 def _standing(
     model: str,
-    sources: Mapping[str, SourceMeans],
+    sources: Mapping[str, SourceSummary],
     totals: Mapping[str, SourceTotal],
     *,
     counted: bool,
@@ -296,14 +253,14 @@ def _standing(
 
 def _over_sources(
     metric: Metric,
-    sources: Mapping[str, SourceMeans],
+    sources: Mapping[str, SourceSummary],
     totals: Mapping[str, SourceTotal],
 ) -> float | None:
     """Return a metric's mean, each source by its weight; None without a source."""
     means = {
-        source: summary.metrics[metric]
+        source: summary.means[metric].value
         for source, summary in sources.items()
-        if metric in summary.metrics
+        if metric in summary.means
         and (metric is not Metric.PERFECT or source in PERFECT_SOURCES)
     }
     weight = sum(totals[source].weight for source in means)
@@ -350,28 +307,16 @@ class RunFigures:
     def summaries(self) -> Sequence[SourceSummary]:
         """Return every model on every source that it answered."""
         return [
-            summarise(label, source, figures)
+            summarise(label, source, answers, self.weights)
             for label, responses in self.counted.items()
             for source in SOURCES
-            if (figures := [*self._figures(responses, source)])
+            if (answers := [one for one in responses if one.group == source])
         ]
 
     @cached_property
     def standings(self) -> Sequence[Standing]:
         """Return the leaderboard, the best first."""
-        means = [
-            SourceMeans(
-                model=summary.model,
-                source=summary.source,
-                records=summary.records,
-                metrics={
-                    metric: mean.value
-                    for metric, mean in summary.weighted.metrics.items()
-                },
-            )
-            for summary in self.summaries
-            if summary.weighted is not None
-        ]
+        means = (one for one in self.summaries if one.weighted is not None)
         return standings(means, self.totals, counted_coverage=not self.is_published)
 
     @property
@@ -383,17 +328,6 @@ class RunFigures:
     def _all(self) -> Iterator[ScoredResponse]:
         for responses in self.run.by_label.values():
             yield from responses
-
-    def _figures(
-        self, responses: Sequence[ScoredResponse], source: str
-    ) -> Iterator[RecordFigures]:
-        for response in responses:
-            if response.group == source:
-                yield RecordFigures(
-                    weight=self.weights.get(response.record, 0.0),
-                    values={metric: figure(response, metric) for metric in Metric},
-                    cluster=response.cluster,
-                )
 
 
 def figure(response: ScoredResponse, name: str) -> float:

@@ -11,28 +11,18 @@ from curation.json.values import is_number
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.charts import Point, points
 from evaluation.reporting.report import Plot, Report
-from evaluation.reporting.statistics import Interval, sign_flip
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
-from evaluation.results.suite_pairs import (
-    cluster_differences,
-    pair_sides,
-    pairs_with_free,
-)
-from evaluation.suites.sob.leaderboard import (
-    CATEGORIES,
-    Category,
-    Mean,
-    RunFigures,
-    figure,
-)
+from evaluation.results.suite_pairs import pair_sides, pairs_with_free
+from evaluation.suites.sob.leaderboard import CATEGORIES, RunFigures, figure
 from evaluation.suites.sob.metrics import SEVEN, Metric
 from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.statistics import Interval
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)
@@ -46,24 +36,6 @@ _SHORT: Final = {
     Metric.STRUCTURE_COVERAGE: "coverage",
     Metric.TYPE_SAFETY: "types",
     Metric.PERFECT: "perfect",
-}
-#: The names of metrics in the note of the categories.
-_TITLES: Final[Mapping[Metric, str]] = {
-    Metric.JSON_PARSE: "Parse",
-    Metric.JSON_PASS: "JSON pass",
-    Metric.VALUE_ACCURACY: "Value acc.",
-    Metric.FAITHFULNESS: "Faithful",
-    Metric.PATH_RECALL: "Path recall",
-    Metric.STRUCTURE_COVERAGE: "Coverage",
-    Metric.TYPE_SAFETY: "Type safety",
-    Metric.PERFECT: "Perfect",
-}
-_SHORT_CATEGORY: Final = {
-    Category.LONG_CONTEXT: "long context",
-    Category.COMPLEX_SCHEMA: "schema",
-    Category.MULTI_CONTEXT: "linking",
-    Category.OUTPUT_CONTRACT: "contract",
-    Category.STRICT_PRECISION: "strict",
 }
 
 
@@ -116,8 +88,7 @@ def _leaderboard_table(figures: RunFigures) -> Table:
 def _source_table(figures: RunFigures) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
-        means = (summary.weighted or summary.plain).metrics
-        values = (means[metric].value for metric in SEVEN)
+        values = (summary.means[metric].value for metric in SEVEN)
         rows.append((summary.source, summary.model, summary.records, *values))
     rows.sort(key=lambda row: str(row[0]), reverse=True)
     explained = "; ".join(
@@ -135,18 +106,13 @@ def _source_table(figures: RunFigures) -> Table:
 def _interval_table(figures: RunFigures) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
-        plain = summary.plain.metrics[Metric.VALUE_ACCURACY]
+        plain = summary.plain[Metric.VALUE_ACCURACY]
         heavy = summary.weighted
-        weighted = heavy.metrics[Metric.VALUE_ACCURACY] if heavy else None
-        rows.append(
-            (summary.source, summary.model, *_spread(plain), *_spread(weighted))
-        )
+        weighted = heavy[Metric.VALUE_ACCURACY] if heavy else NOT_RUN
+        rows.append((summary.source, summary.model, plain, weighted))
     return Table(
         title="Value Accuracy with its 95 % intervals",
-        columns=(
-            *("source", "model", "plain", "low", "high"),
-            *("weighted", "weighted low", "weighted high"),
-        ),
+        columns=("source", "model", "plain", "weighted"),
         rows=tuple(rows),
         note="Percentile bootstrap over clusters (generated records of one schema are "
         "one, published records one each), 1,000 resamples.",
@@ -154,35 +120,28 @@ def _interval_table(figures: RunFigures) -> Table:
     )
 
 
-def _spread(mean: Mean | None) -> tuple[Cell, Cell, Cell]:
-    if mean is None:
-        return (NOT_RUN, None, None)
-    ends = _ends(mean.interval) or (None, None)
-    return (mean.value, *ends)
-
-
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
-
-
 def _category_table(figures: RunFigures) -> Table:
+    names = {Metric.JSON_PARSE: "parse", **_SHORT}
     explained = "; ".join(
-        f"{_SHORT_CATEGORY[category]}: {category}, {category.explanation} "
-        f"({', '.join(_TITLES[metric] for metric in CATEGORIES[category])})"
-        for category in Category
+        f"{category.short}: {category.name}, {category.question} "
+        f"({', '.join(names[metric] for metric in category.metrics)})"
+        for category in CATEGORIES
     )
     rows: list[tuple[Cell, ...]] = []
     for summary in figures.summaries:
-        means = (summary.weighted or summary.plain).categories
-        values = (means[category].value for category in Category)
+        values = (category.mean(summary.means) for category in CATEGORIES)
         rows.append((summary.source, summary.model, *values))
     return Table(
         title="The five categories",
-        columns=("source", "model", *_SHORT_CATEGORY.values()),
+        columns=("source", "model", *(category.short for category in CATEGORIES)),
         rows=tuple(rows),
         note=f"Means {_WEIGHTS}. {explained}.",
         name="categories",
     )
+
+
+def _ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
 
 
 def _plots(figures: RunFigures) -> Iterator[Plot]:
@@ -191,8 +150,8 @@ def _plots(figures: RunFigures) -> Iterator[Plot]:
         models = {}
         for summary in figures.summaries:
             if summary.source == source:
-                passed = summary.plain.metrics[Metric.JSON_PASS]
-                value = summary.plain.metrics[Metric.VALUE_ACCURACY]
+                passed = summary.plain[Metric.JSON_PASS]
+                value = summary.plain[Metric.VALUE_ACCURACY]
                 models[summary.model] = Point(
                     x=passed.value,
                     y=value.value,
@@ -222,30 +181,17 @@ def _paired_table(run: ScoredRun) -> Table:
         pairs = sorted(sides.answers, key=lambda pair: (pair[0].record, pair[0].repeat))
         if not pairs:
             continue
-        lost = sum(old.verdict.passed > new.verdict.passed for old, new in pairs)
-        won = sum(old.verdict.passed < new.verdict.passed for old, new in pairs)
-        rows.append(
-            (
-                sides.b,
-                sides.a,
-                len(pairs),
-                _shift(pairs, Metric.JSON_PASS),
-                _shift(pairs, Metric.VALUE_ACCURACY),
-                lost,
-                won,
-                sign_flip(cluster_differences(sides).values()),
-            )
+        figures = (
+            _shift(pairs, Metric.JSON_PASS),
+            _shift(pairs, Metric.VALUE_ACCURACY),
         )
+        rows.append((sides.b, sides.a, len(pairs), *figures))
     return Table(
         title="Conditions compared on the same records",
-        columns=(
-            *("condition", "against", "records"),
-            *("pass", "value", "lost", "won", "p"),
-        ),
+        columns=("condition", "against", "records", "pass", "value"),
         rows=tuple(rows),
         note="pass, value: mean difference of JSON pass and Value Accuracy, with a "
-        "95 % bootstrap interval over clusters. lost, won: records that only the "
-        "other answers perfectly and validly; p: the exact test of them by clusters.",
+        "95 % bootstrap interval over clusters.",
         name="conditions",
     )
 

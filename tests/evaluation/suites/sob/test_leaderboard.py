@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.leaderboard import (
     PUBLISHED_TOTALS,
-    SourceMeans,
+    SourceSummary,
     SourceTotal,
     standings,
     totals_of,
@@ -20,6 +21,8 @@ from evaluation.suites.sob.metrics import SEVEN, Metric
 from evaluation.suites.sob.records import weight_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evaluation.suites.sob.leaderboard import Standing
 
 #: Figures of the paper: Table 2 as `unified`, Tables 4 to 6 as their sources.
@@ -28,15 +31,19 @@ _TABLES = json.loads((Path(__file__).parent / "paper_tables.json").read_text())
 _ROUNDING = 0.0011
 
 
+def _summary(
+    model: str, source: str, records: int, figures: Mapping[str, float]
+) -> SourceSummary:
+    means = {Metric(name): Estimate(value) for name, value in figures.items()}
+    return SourceSummary(
+        model=model, source=source, records=records, plain=means, weighted=means
+    )
+
+
 def _paper(*, counted_coverage: bool = False) -> list[Standing]:
     return standings(
         [
-            SourceMeans(
-                model=model,
-                source=source,
-                records=PUBLISHED_TOTALS[source].records,
-                metrics={Metric(name): value for name, value in figures.items()},
-            )
+            _summary(model, source, PUBLISHED_TOTALS[source].records, figures)
             for source in PUBLISHED_TOTALS
             for model, figures in _TABLES[source].items()
         ],
@@ -71,9 +78,8 @@ def test_the_one_model_without_audio_loses_its_share() -> None:
     assert line.overall == line.raw * line.coverage
 
 
-def _one(records: int, **figures: float) -> SourceMeans:
-    metrics = {Metric(name): value for name, value in figures.items()}
-    return SourceMeans(model="m", source="text", records=records, metrics=metrics)
+def _one(records: int, **figures: float) -> SourceSummary:
+    return _summary("m", "text", records, figures)
 
 
 def test_coverage_counts_what_was_answered_but_for_the_code() -> None:
@@ -88,12 +94,8 @@ def test_coverage_counts_what_was_answered_but_for_the_code() -> None:
 
 def test_the_mean_is_of_the_metrics_that_there_are() -> None:
     """Audio alone has no Perfect Response; the other six are the mean."""
-    summary = SourceMeans(
-        model="m",
-        source="audio",
-        records=115,
-        metrics=dict.fromkeys(SEVEN, 0.6) | {Metric.PERFECT: 0.0},
-    )
+    figures = dict.fromkeys(map(str, SEVEN), 0.6) | {"perfect": 0.0}
+    summary = _summary("m", "audio", 115, figures)
     (line,) = standings([summary], PUBLISHED_TOTALS, counted_coverage=True)
     assert Metric.PERFECT not in line.metrics
     assert line.raw == pytest.approx(0.6)
@@ -104,11 +106,11 @@ def test_ties_are_told_apart_by_value_accuracy_and_then_by_name() -> None:
     totals = {"text": SourceTotal(1, 3.0)}
     board = standings(
         [
-            SourceMeans(
-                model=model,
-                source="text",
-                records=1,
-                metrics={Metric.VALUE_ACCURACY: value, Metric.FAITHFULNESS: 1 - value},
+            _summary(
+                model,
+                "text",
+                1,
+                {Metric.VALUE_ACCURACY: value, Metric.FAITHFULNESS: 1 - value},
             )
             for model, value in (("b", 0.4), ("c", 0.6), ("a", 0.4))
         ],

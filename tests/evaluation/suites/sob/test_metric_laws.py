@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.suites.sob.leaderboard import Category, category_score
 from evaluation.suites.sob.metrics import (
     GATED,
     PUBLISHED,
@@ -73,7 +72,6 @@ def test_every_figure_is_between_0_and_1(
     """No truth, answer, schema, source or reading takes a figure out of [0, 1]."""
     found = score_answer(answer, Expectation.of(truth, schema, source, rules))
     figures = [*found.values.values(), found.gate]
-    figures += [category_score(category, found.values) for category in Category]
     assert set(found.values) == set(Metric)
     assert all(0 <= figure <= 1 for figure in figures)
 
