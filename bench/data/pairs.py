@@ -27,9 +27,9 @@ from curation.json.pointer import tokens_of
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import ANNOTATIONS, REFERENCE_KEYWORDS
 from curation.schema.subschemas import subschema_locations
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.pairs import PAIRS_FILE, KeywordPair
 from evaluation.tasks.probe.probe import CONTEXTS, NOTHING
-from evaluation.tasks.probe.task import KEYWORD_PROBES
 
 if TYPE_CHECKING:
     import argparse

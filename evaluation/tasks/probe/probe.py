@@ -27,8 +27,6 @@ NOTHING: Final = _Nothing()
 ROOT: Final = "root"
 #: Where a probe is put, in the order of the reports.
 CONTEXTS: Final = (ROOT, "property", "item", "$ref", "allOf", "anyOf", "oneOf")
-#: For schemas that accept every type: no alternative of a `oneOf` is disjoint then.
-UNTYPED: Final = tuple(context for context in CONTEXTS if context != "oneOf")
 #: Types of which an alternative that neither value fits is made.
 _TYPES: Final = ("null", "boolean", "integer", "string", "array", "object")
 
@@ -64,43 +62,6 @@ class Probe:
     def group(self) -> str:
         """The feature that it belongs to."""
         return self.feature or self.keyword
-
-
-def keyword_probe(  # noqa: PLR0913, PLR0917 (one parameter a column)
-    type_name: str,
-    keyword: str,
-    keywords: dict[str, Json],
-    valid: Json,
-    violating: Json | _Nothing,
-    note: str = "",
-    feature: str = "",
-    since: str = DIALECTS[0].name,
-    until: str = DIALECTS[-1].name,
-) -> Probe:
-    """Return a probe of one keyword; a list of probes reads like a table.
-
-    Args:
-        type_name: What the schema says in `type`; empty: it has none.
-        keyword: The keyword that is probed.
-        keywords: The schema, but for its type.
-        valid: A value that the schema accepts.
-        violating: A value that only the keyword refuses.
-        note: What is special, where a keyword has several probes.
-        feature: Its name among the features of the paper's Figure 4.
-        since: The oldest dialect that has it.
-        until: The newest dialect that has it.
-    """
-    typed: dict[str, Json] = {"type": type_name} if type_name else {}
-    return Probe(
-        name=f"{keyword} ({note})" if note else keyword,
-        keyword=keyword,
-        schema={**typed, **keywords},
-        valid=valid,
-        violating=violating,
-        feature=feature,
-        since=since,
-        until=until,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

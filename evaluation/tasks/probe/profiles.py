@@ -16,8 +16,8 @@ from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.tasks.probe import NAME
+from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, outcome
-from evaluation.tasks.probe.values import FORMAT_PROBE, FORMAT_VALUES, UNKNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,9 +35,6 @@ _EFFECTS: Final[Mapping[ProbeOutcome, Effect]] = {
 }
 #: Places inside other keywords tell of those.
 _PLAIN_PLACES: Final = frozenset({"root", "property", "item"})
-_FORMAT_OF: Final = {
-    FORMAT_PROBE.format(name): name for name in (*FORMAT_VALUES, UNKNOWN)
-}
 
 
 def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
@@ -129,9 +126,9 @@ def profile_text(
             every = [one for results in probes.values() for one in results]
             effects[keyword] = {_effect(one) for one in every}
     formats = {
-        _FORMAT_OF[probe]: {_effect(one) for one in results}
+        FORMAT_OF_PROBE[probe]: {_effect(one) for one in results}
         for probe, results in outcomes.get("format", {}).items()
-        if probe in _FORMAT_OF
+        if probe in FORMAT_OF_PROBE
     }
     partly = sorted(keyword for keyword, own in effects.items() if len(own) > 1)
     partly += sorted(it for it, own in effects.items() if own == {False})

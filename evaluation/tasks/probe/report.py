@@ -19,6 +19,7 @@ from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import did_compile, features_of, formats_of
 from evaluation.tasks.probe import NAME
+from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import (
     FORMAT,
     GOOD,
@@ -34,7 +35,6 @@ from evaluation.tasks.probe.outcomes import (
 )
 from evaluation.tasks.probe.pairs import pair_tables
 from evaluation.tasks.probe.probe import CONTEXTS, ROOT
-from evaluation.tasks.probe.values import FORMAT_PROBE, FORMAT_VALUES, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -132,7 +132,8 @@ def _used(row: Row) -> Iterator[str]:
             yield feature
         else:
             for name in formats:
-                yield FORMAT + (name if name in FORMAT_VALUES else UNKNOWN)
+                known = name in FORMAT_OF_PROBE.values()
+                yield FORMAT + (name if known else UNKNOWN)
 
 
 def contexts_of(features: Iterable[str]) -> frozenset[str]:
@@ -148,13 +149,10 @@ def contexts_of(features: Iterable[str]) -> frozenset[str]:
 
 
 def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
-    names = {
-        FORMAT_PROBE.format(name): FORMAT + name for name in (*FORMAT_VALUES, UNKNOWN)
-    }
     told_apart = [
-        replace(result, feature=names[result.name])
+        replace(result, feature=FORMAT + FORMAT_OF_PROBE[result.name])
         for result in outcomes
-        if result.name in names
+        if result.name in FORMAT_OF_PROBE
     ]
     support = {**proven(outcomes), **proven(told_apart)}
     return {feature: level for feature, (level, _, _) in support.items()}

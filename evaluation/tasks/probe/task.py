@@ -12,26 +12,16 @@ from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
-from evaluation.tasks.probe.objects import COMBINATIONS, OBJECTS, REFERENCES
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.pairs import pairs
 from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_probe
 from evaluation.tasks.probe.report import report
-from evaluation.tasks.probe.values import ARRAYS, FORMATS, VALUES
 
 if TYPE_CHECKING:
     from evaluation.core.records import Record
 
 #: Of one keyword, in the order of the reports.
-KEYWORD_PROBES: Final[tuple[Probe, ...]] = (
-    *VALUES,
-    *ARRAYS,
-    *OBJECTS,
-    *COMBINATIONS,
-    *REFERENCES,
-    *FORMATS,
-)
-#: Those of pairs come last.
 PROBES: Final = (*KEYWORD_PROBES, *(pair.probe for pair in pairs()))
 
 

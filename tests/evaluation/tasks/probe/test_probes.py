@@ -13,9 +13,10 @@ import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.keywords import ANNOTATIONS
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.pairs import pairs
 from evaluation.tasks.probe.probe import CONTEXTS, NOTHING, ROOT, place_probe
-from evaluation.tasks.probe.task import KEYWORD_PROBES, PROBES, all_placed
+from evaluation.tasks.probe.task import PROBES, all_placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

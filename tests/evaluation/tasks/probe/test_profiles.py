@@ -9,7 +9,7 @@ from curation.fit.verdict import judge_fit, untold_keywords
 from evaluation.core.records import Response
 from evaluation.results.reader import open_run
 from evaluation.tasks.probe.outcomes import ProbeOutcome
-from evaluation.tasks.probe.probe import Probe, keyword_probe
+from evaluation.tasks.probe.probe import Probe
 from evaluation.tasks.probe.profiles import (
     profile_text,
     server_profile_text,
@@ -108,7 +108,13 @@ def _answers(
     keyword: str, *texts: str | None, note: str = ""
 ) -> tuple[Probe, Response, Response]:
     """Return a probe whose valid value is 2 and whose violating one is 1."""
-    probe = keyword_probe("integer", keyword, {keyword: 2}, 2, 1, note)
+    probe = Probe(
+        name=f"{keyword} ({note})",
+        keyword=keyword,
+        schema={"type": "integer", keyword: 2},
+        valid=2,
+        violating=1,
+    )
     valid, violating = (
         Response(record="r", text=text, finish="stop" if text else "engine_error")
         for text in texts

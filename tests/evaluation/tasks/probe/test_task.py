@@ -15,6 +15,7 @@ from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import (
     ProbeOutcome,
     Support,
@@ -24,7 +25,6 @@ from evaluation.tasks.probe.outcomes import (
 )
 from evaluation.tasks.probe.pairs import pairs
 from evaluation.tasks.probe.task import (
-    KEYWORD_PROBES,
     PROBES,
     TASK,
     all_placed,
