@@ -11,7 +11,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from curation.system.errors import BadConfiguration, CsbdataError
-from evaluation.suites.ifstruct.data_files import TEST_PREFIX, EntityKind, Mix, voices
+from evaluation.suites.ifstruct.data_files import (
+    TEST_PREFIX,
+    EntityKind,
+    entity_kinds,
+    mixes,
+    voices,
+)
 from evaluation.suites.ifstruct.rewriting import lost_requirements
 from evaluation.suites.ifstruct.rows import (
     AnswerFormat,
@@ -66,13 +72,10 @@ _SMALLEST: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSource:
-    """The source that rows are drawn from."""
+    """The names of the taxonomy and of the mix that rows are drawn from."""
 
     split: str
-    kinds: tuple[EntityKind, ...]
-    mix: Mix
-    #: The name of the mix in the `spec` of rows.
-    mix_name: str
+    mix: str
 
 
 def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructRecord]:
@@ -145,12 +148,12 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
     """Return the choices of one row, which depend on nothing but the arguments.
 
     Args:
-        source: Kinds and mix.
+        source: Taxonomy and mix.
         seed: The row's own seed.
         attempt: The number of earlier draws for this seed, all of them repetitions.
     """
     draw = Random(f"ifstruct {source.split} {seed} {attempt}")  # noqa: S311 (repeatable, no secret)
-    mix, kind = source.mix, draw.choice(source.kinds)
+    mix, kind = mixes()[source.mix], draw.choice(entity_kinds(source.split))
     answer_format = AnswerFormat(mix.draw("format", draw))
     escaping = mix.draw("escaping", draw) == "stressed"
     least, most = _count(mix.draw("count", draw), draw)
@@ -174,7 +177,7 @@ def draw_row(source: RowSource, seed: int, attempt: int) -> RowSpec:
         escaping=escaping,
         presentation=Presentation(mix.draw("presentation", draw)),
         voice=mix.draw("voice", draw),
-        mix=source.mix_name,
+        mix=source.mix,
     )
     if voices()[spec.voice].revises:
         spec = replace(spec, retractions=draw_retractions(spec, draw))

@@ -177,10 +177,8 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The taxonomy of the rows that are drawn.
     split: Literal["train", "test"] = "test"
-    #: How often each choice is drawn: `published`, `even`, or a TOML file.
-    mix: str = "published"
-    #: A folder of files of kinds that takes the place of ours; empty for ours.
-    entities: str = ""
+    #: How often each choice is drawn.
+    mix: Literal["published", "even"] = "published"
     #: The reading that decides: `recommended`, or `published` (`--compat paper`).
     reading: Literal["recommended", "published"] = "recommended"
     #: Most tokens of an answer.

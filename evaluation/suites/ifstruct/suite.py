@@ -102,15 +102,9 @@ def _records(request: RecordRequest, settings: IfstructSettings) -> RecordSet:
 
 def _generate(count: int, seed: int, settings: IfstructSettings) -> Iterator[Record]:
     """Yield rows of our own; two seeds share none."""
-    from evaluation.suites.ifstruct.data_files import entity_kinds, find_mix  # noqa: PLC0415 - heavy
     from evaluation.suites.ifstruct.generator import RowSource, generate_rows  # noqa: PLC0415 - heavy
 
-    source = RowSource(
-        split=settings.split,
-        kinds=entity_kinds(settings.split, settings.entities),
-        mix=find_mix(settings.mix),
-        mix_name=settings.mix,
-    )
+    source = RowSource(split=settings.split, mix=settings.mix)
     return map(suite_record, generate_rows(source, seed, count))
 
 

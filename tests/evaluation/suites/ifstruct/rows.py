@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from evaluation.suites.ifstruct.data_files import entity_kinds, find_mix
 from evaluation.suites.ifstruct.generator import RowSource, generate_rows
 
 if TYPE_CHECKING:
@@ -14,12 +13,7 @@ if TYPE_CHECKING:
 
 def source(mix: str = "even", split: str = "test") -> RowSource:
     """Return what rows are drawn from."""
-    return RowSource(
-        split=split,
-        kinds=entity_kinds(split),
-        mix=find_mix(mix),
-        mix_name=mix,
-    )
+    return RowSource(split=split, mix=mix)
 
 
 @cache

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from scipy.stats import chisquare
 
-from curation.system.errors import BadConfiguration, BadData, CsbdataError, NoInput
+from curation.system.errors import BadConfiguration, CsbdataError
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.data_files import (
-    CHOICES,
-    alternatives,
+    EntityFile,
     entity_kinds,
     escapes,
-    find_mix,
-    named_mixes,
+    mixes,
     voices,
 )
 from evaluation.suites.ifstruct.generator import (
+    draw_fields,
     draw_row,
     generate_rows,
     identity,
     prompt_of,
 )
 from evaluation.suites.ifstruct.rows import Fence, FenceWish, Presentation, all_fields
-from evaluation.suites.ifstruct.settings import IfstructSettings
-from evaluation.suites.ifstruct.suite import SUITE, read_rows, write_records
+from evaluation.suites.ifstruct.suite import read_rows, write_records
+from tests.evaluation.suites.ifstruct.data_faults import CHOICES, kind_faults, shares
 from tests.evaluation.suites.ifstruct.rows import rows, source
 
 if TYPE_CHECKING:
+    from evaluation.suites.ifstruct.data_files import EntityKind
     from evaluation.suites.ifstruct.rows import RowSpec
 
 _BLOCK = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -76,33 +78,34 @@ def test_there_are_kinds_enough_and_the_taxonomies_share_none() -> None:
         (', stress = ["quotes"]', "", "no field has a `stress`"),
         ("Write it plainly.", "Answer in YAML.", "reads like a choice"),
         ("for a catalogue", "without a code block", "reads like a choice"),
-        ('contexts = ["for a catalogue"]', "", "contexts"),
-        ('label = "garden gate"', 'label = "garden gate"\nprice = 3', "price"),
-        ("[[entity]]", "[[entity", "no file of kinds"),
+        ('contexts = ["for a catalogue"]', "contexts = []", "contexts"),
         ('{ name = "is_locked", type = "boolean" },', "", "under 4 fields"),
     ],
 )
-def test_a_faulty_file_of_kinds_is_refused_by_name(
-    tmp_path: Path, before: str, after: str, said: str
-) -> None:
-    """Who extends the files is told which file, which kind and what is wrong."""
+def test_a_fault_of_a_kind_is_seen(before: str, after: str, said: str) -> None:
+    """The check of the kinds sees each fault, and none in a right one."""
     assert before in _KIND
-    (tmp_path / "gates.toml").write_text(_KIND.replace(before, after), "utf-8")
-    with pytest.raises(BadData) as caught:
-        entity_kinds("train", str(tmp_path))
-    assert "gates.toml" in str(caught.value)
-    assert said in str(caught.value)
+    (right,) = _kinds(_KIND)
+    (wrong,) = _kinds(_KIND.replace(before, after))
+    assert list(kind_faults(right)) == []
+    assert said in "; ".join(kind_faults(wrong))
 
 
-def test_a_kind_of_ones_own_makes_rows(tmp_path: Path) -> None:
-    """A folder of one file is enough; an empty one, or an unknown split, is not."""
-    with pytest.raises(NoInput):
-        entity_kinds("test", str(tmp_path))
-    with pytest.raises(BadConfiguration, match="train, test"):
-        entity_kinds("dev")
-    (tmp_path / "gates.toml").write_text(_KIND, "utf-8")
-    (kind,) = entity_kinds("train", str(tmp_path))
-    assert kind.manners == ("Write it plainly.",)
+def _kinds(text: str) -> tuple[EntityKind, ...]:
+    return msgspec.toml.decode(text, type=EntityFile).kinds()
+
+
+def test_no_kind_mix_or_voice_has_a_fault() -> None:
+    """Kinds are as rows need them; mixes weigh all choices; a doubter has musings."""
+    for split in ("train", "test"):
+        for kind in entity_kinds(split):
+            assert list(kind_faults(kind)) == [], kind.name
+    for name, mix in mixes().items():
+        for choice, alternatives in CHOICES.items():
+            assert set(shares(mix, choice)) <= set(alternatives), (name, choice)
+            assert min(shares(mix, choice).values()) >= 0, (name, choice)
+    for name, voice in voices().items():
+        assert bool(voice.revises) is (voice.musings is not None), name
 
 
 def _drawn(spec: RowSpec) -> dict[str, str]:
@@ -124,21 +127,21 @@ def _drawn(spec: RowSpec) -> dict[str, str]:
 def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
     """Of 1,200 rows each choice has the mix's shares (chi squared, p over 0.001)."""
     drawn = [_drawn(draw_row(source(mix), seed, 0)) for seed in range(1200)]
-    for choice in (*CHOICES, "presentation", "voice"):
-        shares = find_mix(mix).shares(choice)
+    for choice in CHOICES:
+        wanted = shares(mixes()[mix], choice)
         if choice == "commentary":
             # Nothing but a block tells an answer from the words around it.
             fenced = sum(
                 share
-                for fence, share in find_mix(mix).shares("fence").items()
+                for fence, share in shares(mixes()[mix], "fence").items()
                 if fence.startswith("required")
             )
-            allowed = fenced * shares["allowed"]
-            shares = {"allowed": allowed, "banned": 1 - allowed}
+            allowed = fenced * wanted["allowed"]
+            wanted = {"allowed": allowed, "banned": 1 - allowed}
         counts = Counter(row[choice] for row in drawn)
-        assert set(counts) <= set(shares)
-        observed = [counts[name] for name in shares]
-        expected = [share * len(drawn) for share in shares.values()]
+        assert set(counts) <= set(wanted)
+        observed = [counts[name] for name in wanted]
+        expected = [share * len(drawn) for share in wanted.values()]
         assert chisquare(observed, expected).pvalue > 0.001, choice
 
 
@@ -147,56 +150,22 @@ def test_choices_are_drawn_apart_from_each_other() -> None:
     drawn = [_drawn(draw_row(source(), seed, 0)) for seed in range(1200)]
     for one, other in (("presentation", "voice"), ("format", "fence")):
         pairs = Counter((row[one], row[other]) for row in drawn)
-        cells = len(alternatives(one)) * len(alternatives(other))
+        cells = len(CHOICES[one]) * len(CHOICES[other])
         assert len(pairs) == cells
         assert chisquare(list(pairs.values())).pvalue > 0.001
 
 
 def test_the_published_mix_is_the_published_one() -> None:
     """Halves of format, wrapper, commentary and voice; 0.63 blocks; 0.3 escaping."""
-    mix = named_mixes()["published"]
+    mix = mixes()["published"]
     for choice in ("format", "wrapper"):
-        assert set(mix.shares(choice).values()) == {0.5}
-    fence = mix.shares("fence")
+        assert set(shares(mix, choice).values()) == {0.5}
+    fence = shares(mix, "fence")
     required = fence["required"] + fence["required_language"]
     assert required == pytest.approx(0.63)
-    assert required * mix.shares("commentary")["allowed"] == pytest.approx(0.5)
-    assert mix.shares("escaping")["stressed"] == pytest.approx(0.3)
-    assert mix.shares("voice")["plain"] == pytest.approx(0.5)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("fence = { required = 1, perhaps = 1 }", "fence has no 'perhaps'"),
-        ("fence = { required = 0 }", "no weights"),
-        ("fence = { required = -1 }", "no weights"),
-        ('fence = { required = "often" }', "no mix"),
-        ("fences = { required = 1 }", "no mix"),
-    ],
-)
-def test_a_faulty_mix_is_refused(tmp_path: Path, line: str, said: str) -> None:
-    """A mix in a file may only weigh what there is."""
-    lines = [
-        f"{choice} = {{ {alternatives(choice)[0]} = 1 }}"
-        for choice in (*CHOICES, "presentation", "voice")
-    ]
-    path = tmp_path / "mine.toml"
-    path.write_text("\n".join(lines), "utf-8")
-    assert find_mix(str(path)).shares("fence") == {"required": 1}
-    other = tmp_path / "other.toml"
-    other.write_text(
-        "\n".join(each for each in lines if not each.startswith("fence")) + f"\n{line}",
-        "utf-8",
-    )
-    with pytest.raises(BadData, match=said):
-        find_mix(str(other))
-
-
-def test_an_unknown_mix_names_those_there_are() -> None:
-    """The message is the way on."""
-    with pytest.raises(BadConfiguration, match="published, even"):
-        find_mix("publish")
+    assert required * shares(mix, "commentary")["allowed"] == pytest.approx(0.5)
+    assert shares(mix, "escaping")["stressed"] == pytest.approx(0.3)
+    assert shares(mix, "voice")["plain"] == pytest.approx(0.5)
 
 
 def test_no_two_rows_are_the_same() -> None:
@@ -291,15 +260,13 @@ def test_a_voice_that_loses_a_requirement_is_a_defect(
         prompt_of(row.spec, row.seed)
 
 
-def test_the_kind_of_the_documentation_is_one(tmp_path: Path) -> None:
-    """The very lines of docs/suites/ifstruct.md, put in a file, make rows."""
+def test_the_kind_of_the_documentation_is_one() -> None:
+    """The very lines of docs/suites/ifstruct.md are a kind without a fault."""
     page = Path(__file__).parents[4] / "docs" / "suites" / "ifstruct.md"
     (block,) = re.findall(
         r"^```toml\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
-    (tmp_path / "gates.toml").write_text(block, "utf-8")
-    (kind,) = entity_kinds("test", str(tmp_path))
-    assert kind.name == "garden_gate"
-    settings = IfstructSettings(entities=str(tmp_path))
-    assert SUITE.generate
-    assert len(list(SUITE.generate(5, 0, settings))) == 5
+    (kind,) = _kinds(block)
+    assert list(kind_faults(kind)) == []
+    fields = draw_fields(kind, escaping=True, draw=random.Random(0))
+    assert any(field.stress for field in fields)
