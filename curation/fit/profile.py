@@ -99,7 +99,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     #: The day for which it is true, ISO 8601.
     date: str
     sources: Mapping[str, ProfileSource]
-    rules: tuple[ProfileRule, ...]
+    rules: tuple[ProfileRule, ...] = ()
     #: Keywords that a source says are supported.
     taken: tuple[str, ...] = ()
     #: What a user should know beside the rules.

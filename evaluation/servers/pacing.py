@@ -222,7 +222,8 @@ class Spending:
         """Prepare; nothing is spent."""
         self._max_cost, self._max_requests = max_cost, max_requests
         self._lock = Lock()
-        self._requests = 0
+        #: Sent so far.
+        self.requests = 0
         #: What was told, and what the rest can have cost at most.
         self.cost, self._untold = 0.0, 0.0
         self._told = True
@@ -234,14 +235,14 @@ class Spending:
             SpendingLimit: none may be sent any more.
         """
         with self._lock:
-            requests, spent = self._requests, self.cost + self._untold
+            requests, spent = self.requests, self.cost + self._untold
             if self._max_requests is not None and requests >= self._max_requests:
                 raise SpendingLimit(f"--max-requests {self._max_requests:,} is reached")
             if self._max_cost is not None and spent >= self._max_cost:
                 raise SpendingLimit(
                     f"--max-cost {self._max_cost:g} is reached: {spent:.4f} spent"
                 )
-            self._requests += 1
+            self.requests += 1
 
     def pay(self, cost: float | None, most: float = 0.0) -> None:
         """Count the cost of an answer.

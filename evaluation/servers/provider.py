@@ -75,6 +75,8 @@ class Provider:
     batches: str = ""
     #: Members that ask for a level of reasoning; None if there is no such choice.
     effort: Callable[[str], Mapping[str, Json]] | None = None
+    #: The lowest level at which models reason.
+    least_effort: str = "low"
 
     def request(
         self,
@@ -180,6 +182,8 @@ class _Usage(msgspec.Struct):
     #: Those of the reasoning are among them.
     completion_tokens: float | None = None
     completion_tokens_details: _UsageDetails | None = None
+    #: SGLang's place for them; its 0 may be untold.
+    reasoning_tokens: float | None = None
 
 
 class _Event(StreamEvent):
@@ -194,7 +198,7 @@ def _read_chat(data: bytes, answer: ServerAnswer) -> None:
         answer.count(
             event.usage.prompt_tokens,
             event.usage.completion_tokens,
-            details.reasoning_tokens,
+            event.usage.reasoning_tokens or details.reasoning_tokens,
         )
     for choice in (event.choices or [])[:1]:
         delta = choice.delta or choice.message or _Delta()

@@ -35,7 +35,12 @@ _PATHS = (
     *("KEY", "SHARD", "ANSWERS", "A", "B", "ID"),
 )
 #: Values of required parameters that are no path, and what keeps a command short.
-_VALUES = {"NAME[@paper]": "quality", "N": "5", "CONFIG/ID": "Github_easy/o36"}
+_VALUES = {
+    "NAME[@paper]": "quality",
+    "N": "5",
+    "CONFIG/ID": "Github_easy/o36",
+    "MODEL": "http://127.0.0.1:9/v1#small",
+}
 _EXTRA = {
     "build": ["--sample", "--jobs", "1"],
     "eval": ["--task", "declared", "--engine", "none", "--limit", "2"],

@@ -145,6 +145,7 @@ def test_the_server_alone_gets_what_its_address_holds(
         ("eval", "--model", "http://me:WORD@127.0.0.1:9/v1?a=WORD#m", "--data", "{"),
         ("eval", "--data", "https://me:WORD@127.0.0.1:9/x?token=WORD"),
         ("load", "http://me:WORD@127.0.0.1:9/v1?zz=WORD", "--rate", "1", "--data", "{"),
+        ("probe", "http://me:WORD@127.0.0.1:9/v1?zz=WORD"),
         ("build", "--offline", "--mirror", "https://me:WORD@host/?sig=WORD"),
         ("build", "--sample", "--with", "local:https://me:WORD@host/?key=WORD"),
         ("push", "{", "--to", "zz://me:WORD@host/x"),
@@ -239,6 +240,7 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
             *((verb, model) for verb in ("check", "card", "diff", "stats", "verify")),
             ("eval", "--data", bucket, "--task", "declared", "--engine", "none"),
             ("load", model, "--rate", "50", "--data", records, "--run-dir", out + "2"),
+            ("probe", model, "--as-profile", out + ".toml"),
             ("eval", "--option", f"key={sent['query']}", "--engine", model),
         ):
             csbdata(*words)

@@ -62,6 +62,7 @@ PROVIDER: Final = Provider(
     parameters={"think": ""},
     # Most models only think or do not.
     effort=lambda level: {"think": {"on": True, "off": False}.get(level, level)},
+    least_effort="on",
     ways={
         "json": lambda _schema: {"format": "json"},
         "strict": lambda schema: {"format": schema},

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Row
-    from evaluation.core.records import Response
     from evaluation.results.reader import RecordedRun
-    from evaluation.tasks.probe.probe import Probe
 
 _EFFECTS: Final[Mapping[ProbeOutcome, Effect]] = {
     ProbeOutcome.REFUSED: Effect.REFUSED,
@@ -70,47 +68,12 @@ def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
     return files
 
 
-def server_profile_text(
-    title: str, date: str, answers: Iterable[tuple[Probe, Response, Response]]
-) -> str:
-    """Return the TOML of a server's profile, read from recorded answers.
-
-    Args:
-        title: The server and its model.
-        date: The day of the answers.
-        answers: Each probe with the answers to two requests under its schema: to repeat
-            its valid value, and its violating one. Of a keyword for which some say
-            neither that it is held nor that it is not, nothing is told.
-    """
-    outcomes: dict[str, dict[str, list[ProbeOutcome | None]]] = defaultdict(dict)
-    for probe, valid, violating in answers:
-        shown = None
-        if "engine_error" in {valid.finish, violating.finish}:
-            shown = ProbeOutcome.REFUSED
-        elif _repeats(valid, probe.valid):
-            breaks = _repeats(violating, probe.violating)
-            shown = ProbeOutcome.IGNORED if breaks else ProbeOutcome.ENFORCED
-        outcomes[probe.keyword].setdefault(probe.name, []).append(shown)
-    told = {
-        keyword: {name: [it for it in shown if it] for name, shown in probes.items()}
-        for keyword, probes in outcomes.items()
-        if not any(None in shown for shown in probes.values())
-    }
-    return profile_text("server", title, date, told)
-
-
-def _repeats(response: Response, value: object) -> bool:
-    try:
-        return bool(json.loads(response.text or "") == value)
-    except (ValueError, RecursionError):
-        return False
-
-
 def profile_text(
     name: str,
     title: str,
     date: str,
     outcomes: Mapping[str, Mapping[str, Sequence[ProbeOutcome]]],
+    maker: str = f"`csbdata results export --format profiles` from task {NAME}",
 ) -> str:
     """Return the TOML of an engine's profile.
 
@@ -119,6 +82,7 @@ def profile_text(
         title: Its name, version and preset.
         date: The day of the run.
         outcomes: By keyword and name of a probe, one for each place and draft.
+        maker: The command that makes it.
     """
     effects: dict[str, set[Effect | bool]] = {}
     for keyword, probes in outcomes.items():
@@ -134,7 +98,7 @@ def profile_text(
     partly += sorted(it for it, own in effects.items() if own == {False})
     note = f"not told, since it depends on use or place: {', '.join(partly)}"
     tables = [
-        f"# Made by `csbdata results export --format profiles` from task {NAME}.\n",
+        f"# Made by {maker}.\n",
         _lines(name=name, title=title, date=date, note=note if partly else ""),
         _lines(taken=[*_with(effects, {True}), *(["format"] if formats else [])]),
         "\n[sources.probes]\n",

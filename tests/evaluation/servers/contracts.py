@@ -32,8 +32,9 @@ class Contract:
     key: tuple[str, str]
     #: The profile that tells which schemas are taken; empty for any.
     profile: str = ""
-    #: The members that a request may have, by the place of their object.
-    members: dict[tuple[str, ...], frozenset[str]]
+    #: The members that a request may have, by the place of their object; those of an
+    #: object that is not named are let through, as such a server does.
+    members: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
     #: Where a schema may stand, with the way to ask that puts it there.
     schemas: dict[str, tuple[str | int, ...]]
     #: Says that a request is refused, by a sentence, and the member to blame.
@@ -41,6 +42,13 @@ class Contract:
     #: Says the pieces of a text, in a call of a tool or not.
     stream: Callable[[Sequence[str], bool], list[bytes]]
     ways: tuple[str, ...] = field(default=("none", "strict"))
+    #: Whether answers come after a thought, and whether its tokens are counted.
+    thinks: bool = True
+    counts_thought: bool = True
+
+    def schema(self, body: dict[str, Any], way: str) -> Any:  # noqa: ANN401 (JSON)
+        """Return the schema of a request in one way to ask; None if it has none."""
+        return _at(body, self.schemas.get(way, ("?",)))
 
     def reply(self, body: dict[str, Any], text: str) -> Said:
         """Return the answer to a request."""
@@ -52,7 +60,7 @@ class Contract:
             schema = _at(body, place)
             for finding in self._findings(schema, tool=way == "tool"):
                 return self.refused(f"Invalid schema: {finding}", str(place[0]))
-        is_tool = bool(_at(body, self.schemas.get("tool", ("?",))))
+        is_tool = bool(self.schema(body, "tool"))
         return Said(pieces=self.stream([text[:3], text[3:]], is_tool))
 
     def _findings(self, schema: Any, *, tool: bool) -> Iterator[str]:  # noqa: ANN401 (JSON)
@@ -95,6 +103,46 @@ def _openai_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa
         ),
         b"data: [DONE]\n\n",
     ]
+
+
+def _served_stream(
+    reasoning: str, **usage: int
+) -> Callable[[Sequence[str], bool], list[bytes]]:
+    """Return the stream of a server that thinks in a member of its own name."""
+
+    def stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
+        def choice(finish: str | None = None, **delta: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+            return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+        def delta(piece: str) -> dict[str, Any]:
+            call = {"index": 0, "type": "function", "function": {"arguments": piece}}
+            return choice(tool_calls=[call]) if is_tool else choice(content=piece)
+
+        counted = {"prompt_tokens": PROMPT, "completion_tokens": OUTPUT, **usage}
+        return [
+            *_events(choice(role="assistant", content=None)),
+            *_events(choice(**{reasoning: "Hm."})),
+            *_events(*map(delta, pieces)),
+            *_events(choice("stop"), {"choices": [], "usage": counted}),
+            b"data: [DONE]\n\n",
+        ]
+
+    return stream
+
+
+def _vllm_refused(sentence: str, member: str) -> Said:
+    error = {"message": sentence, "type": "BadRequestError", "param": member}
+    return refusal(400, {"error": {**error, "code": 400}})
+
+
+def _sglang_refused(sentence: str, _member: str) -> Said:
+    error = {"object": "error", "message": sentence, "type": "BadRequestError"}
+    return refusal(400, {**error, "param": None, "code": 400})
+
+
+def _llama_refused(sentence: str, _member: str) -> Said:
+    error = {"code": 400, "message": sentence, "type": "invalid_request_error"}
+    return refusal(400, {"error": error})
 
 
 def _openai_refused(sentence: str, member: str) -> Said:
@@ -313,5 +361,46 @@ CONTRACTS = {
         refused=lambda sentence, _member: refusal(400, {"error": sentence}),
         stream=_ollama_stream,
         ways=("none", "json", "strict"),
+        thinks=False,
+        counts_thought=False,
+    ),
+    # These three let through what they do not know. vLLM counts no reasoning tokens.
+    "vllm": Contract(
+        source="vllm/entrypoints/openai/engine/protocol.py at 040a2cc2, November 2026",
+        path="/v1/chat/completions",
+        key=("authorization", "Bearer a-key"),
+        profile="vllm",
+        schemas={
+            "strict": ("structured_outputs", "json"),
+            "tool": ("tools", 0, "function", "parameters"),
+        },
+        refused=_vllm_refused,
+        stream=_served_stream("reasoning"),
+        ways=("none", "json", "tool", "strict"),
+        counts_thought=False,
+    ),
+    "sglang": Contract(
+        source="python/sglang/srt/entrypoints/openai/protocol.py at 004c82e0",
+        path="/v1/chat/completions",
+        key=("authorization", "Bearer a-key"),
+        profile="sglang",
+        schemas={
+            "strict": ("response_format", "json_schema", "schema"),
+            "tool": ("tools", 0, "function", "parameters"),
+        },
+        refused=_sglang_refused,
+        stream=_served_stream("reasoning_content", reasoning_tokens=THOUGHT),
+        ways=("none", "json", "tool", "strict"),
+    ),
+    "llama_server": Contract(
+        source="ggml-org/llama.cpp, tools/server/README.md at 25d5b0c5",
+        path="/v1/chat/completions",
+        key=("authorization", "Bearer a-key"),
+        profile="llama.cpp",
+        schemas={"strict": ("response_format", "schema")},
+        refused=_llama_refused,
+        stream=_served_stream("reasoning_content"),
+        ways=("none", "json", "strict"),
+        counts_thought=False,
     ),
 }

@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING
 
 from curation.fit.profile import Effect, read_profile
 from curation.fit.verdict import judge_fit, untold_keywords
-from evaluation.core.records import Response
 from evaluation.results.reader import open_run
 from evaluation.tasks.probe.outcomes import ProbeOutcome
-from evaluation.tasks.probe.probe import Probe
-from evaluation.tasks.probe.profiles import (
-    profile_text,
-    server_profile_text,
-    write_profiles,
-)
+from evaluation.tasks.probe.profiles import profile_text, write_profiles
 from tests.evaluation.made_runs import accepted, row, write_run
 
 if TYPE_CHECKING:
@@ -102,47 +96,3 @@ def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
     assert profile.taken[0] == "minimum"
     schema: UntypedJson = {"minimum": 1, "format": "date"}
     assert [it.pointer for it in judge_fit(schema, profile)] == ["/format"]
-
-
-def _answers(
-    keyword: str, *texts: str | None, note: str = ""
-) -> tuple[Probe, Response, Response]:
-    """Return a probe whose valid value is 2 and whose violating one is 1."""
-    probe = Probe(
-        name=f"{keyword} ({note})",
-        keyword=keyword,
-        schema={"type": "integer", keyword: 2},
-        valid=2,
-        violating=1,
-    )
-    valid, violating = (
-        Response(record="r", text=text, finish="stop" if text else "engine_error")
-        for text in texts
-    )
-    return probe, valid, violating
-
-
-def test_a_servers_profile_is_read_from_recorded_answers(tmp_path: Path) -> None:
-    """Refused, ignored and held are told; of an answer that shows neither, nothing."""
-    file = tmp_path / "server.toml"
-    text = server_profile_text(
-        "a server#small",
-        "2026-11-25",
-        [
-            _answers("minimum", "2", "7"),
-            _answers("multipleOf", "2", "1"),
-            _answers("const", None, None),
-            _answers("maximum", "2", "7"),
-            _answers("maximum", "I cannot.", "7", note="other"),
-            _answers("not", "2", "7"),
-            _answers("not", None, None, note="other"),
-        ],
-    )
-    file.write_text(text, "utf-8")
-    profile = read_profile(file)
-    assert profile.taken == ("minimum",)
-    schema: UntypedJson = {"minimum": 1, "multipleOf": 2, "const": 3, "maximum": 4}
-    effects = {it.keyword: it.effect for it in judge_fit(schema, profile)}
-    assert effects == {"multipleOf": Effect.IGNORED, "const": Effect.REFUSED}
-    assert untold_keywords(schema, profile) == ("maximum",)
-    assert profile.note.endswith(": not")

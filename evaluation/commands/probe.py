@@ -1,0 +1,80 @@
+"""`csbdata probe`: what a model behind a server does with schemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.system.terminal import say, say_command
+from curation.system.words import command, counted
+from evaluation.commands.options import local_path
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+
+
+def probe(
+    *,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="A served model, PROVIDER:NAME or URL#NAME."
+        ),
+    ],
+    as_profile: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what is told of keywords as a profile for csbdata fit.",
+            parser=local_path,
+        ),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="AMOUNT",
+            help="Stop asking once the answers have cost so much.",
+        ),
+    ] = None,
+    max_requests: Annotated[
+        int | None,
+        typer.Option(min=1, max=20, help="Send at most so many [default: 20]."),
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Ask a server, in at most 20 requests, what it does with schemas.
+
+    \b
+    Examples:
+      csbdata probe http://localhost:8000/v1#qwen
+      csbdata probe openai:gpt-5-mini --as-profile mine.toml --max-cost 0.50
+
+    Prompts ask for what the schema forbids: whether the server constrains at all,
+    streams, honours the order of properties, keeps the schema while the model reasons
+    and under concurrency, for each of its ways to ask; and which keywords it holds,
+    ignores or refuses. Exits with 69 if nothing is answered.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.system.atomic_files import atomic_file
+    from evaluation.tasks.probe.endpoint import probe_endpoint
+
+    if as_profile is None:
+        told = probe_endpoint(target, max_cost, max_requests, say)
+    else:
+        # A place that cannot be written is known before anything is paid for.
+        with atomic_file(as_profile) as file:
+            file.touch()
+            told = probe_endpoint(target, max_cost, max_requests, say)
+            file.write_text(told.profile(as_profile.stem), "utf-8")
+    server = told.server.connection
+    head = {
+        "server": server.base,
+        "provider": server.provider.name,
+        "model": server.model,
+        "date": told.date,
+        "requests": told.requests,
+    }
+    print_tables(told.tables(), format_, head)
+    say(f"{counted(told.requests, 'request')} sent.")
+    if as_profile is not None:
+        say_command("Next", command("fit", "FILE", "--for", as_profile))

@@ -1,0 +1,385 @@
+"""Conformance of a model behind a server, told by at most 20 requests.
+
+Each prompt asks for what the schema forbids. An answer that keeps the schema tells of a
+constraint only if the same prompt without the schema breaks it: else nothing is told.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.escaping import shortened
+from curation.system.words import counted
+from evaluation.answers.judge import judge
+from evaluation.core.records import Message, Record
+from evaluation.generation.text_generation import (
+    Adapt,
+    Generation,
+    GenerationRequest,
+    TextEnding,
+)
+from evaluation.reporting.tables import Table
+from evaluation.servers.client import RequestLimits, ServerClient
+from evaluation.servers.model_server import served_model
+from evaluation.servers.pacing import Account, SharedBackoff, Spending, SpendingLimit
+from evaluation.servers.parameters import Parameters
+from evaluation.servers.prices import prices_of
+from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
+from evaluation.servers.writer import ServerWriter
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
+from evaluation.tasks.probe.outcomes import ProbeOutcome
+from evaluation.tasks.probe.profiles import profile_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.servers.model_server import ModelServer
+    from evaluation.tasks.probe.probe import Probe
+
+#: Most requests of one command, retries included.
+MOST_REQUESTS: Final = 20
+#: Most tokens of an answer, its thought among them, and of a prompt with its schema.
+_BUDGET, _PROMPT = 2048, 1024
+_LIMITS: Final = RequestLimits(seconds=120.0, patience=0.5, tries=2)
+_YES, _NO, _NOT_TOLD = "yes", "no", "not told"
+#: Properties in the schema's order, which is neither that of the alphabet nor that of
+#: the prompt; a set for each of the requests at one time.
+_PROPERTIES: Final = (
+    ("deck", "mast", "anchor"),
+    ("keel", "sail", "bow"),
+    ("hull", "rope", "chart"),
+    ("stern", "oar", "cabin"),
+)
+_OBJECT: Final[Json] = {"type": "object"}
+_JSON_MODE: Final = "json"
+#: Names of the probes of keywords, in fours that servers take or refuse together.
+_PROBES: Final = (
+    *("enum", "const", "anyOf", "pattern"),
+    *("minimum (integer)", "maximum (integer)", "multipleOf (integer)", "minLength"),
+    *("maxItems", "uniqueItems", "oneOf (overlapping)", "not (value)"),
+)
+_FOUR: Final = 4
+#: Held by every answer that keeps a schema of `_PROPERTIES`.
+_HELD: Final = ("type", "properties", "required", "additionalProperties")
+_REFUSALS: Final = (TextEnding.ENGINE, TextEnding.REQUEST)
+#: After which as the first answer no more is asked.
+_TROUBLE: Final = (TextEnding.MODEL, TextEnding.TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Conformance:
+    """What the answers of a server tell."""
+
+    server: ModelServer
+    #: Way to ask, feature, answer, and why.
+    findings: Sequence[tuple[str, str, str, str]]
+    #: Outcomes by keyword; None is not told.
+    keywords: Mapping[str, ProbeOutcome | None]
+    requests: int
+    date: str
+
+    def tables(self) -> list[Table]:
+        """Return the tables of features and of keywords."""
+        by_keyword = [
+            (name, "not told" if shown is None else shown.value)
+            for name, shown in self.keywords.items()
+        ]
+        features = Table(
+            title="conformance",
+            columns=("way", "feature", "answer", "why"),
+            rows=tuple(self.findings),
+            note="Prompts ask for what the schema forbids. Not told: the answer keeps "
+            "it without a schema too, or there is none.",
+        )
+        columns = ("keyword", f"in {self.server.spec}")
+        keywords = Table(
+            title="keywords",
+            columns=columns,
+            rows=tuple(by_keyword),
+            note="Not told: the limit of requests, or the model does not break it "
+            "without a schema either.",
+        )
+        return [features, keywords] if by_keyword else [features]
+
+    def profile(self, name: str) -> str:
+        """Return the TOML of a profile; see `profile_text`."""
+        told = {key: {key: [it]} for key, it in self.keywords.items() if it}
+        title = f"{self.server.label} at {self.server.connection.base}"
+        return profile_text(name, title, self.date, told, "`csbdata probe`")
+
+
+@dataclass(slots=True)
+class _Asker:
+    """Asks a server in all ways; parameters that it refuses are learnt once."""
+
+    account: Account
+    client: ServerClient
+    say: Callable[[str], None]
+    parameters: Parameters
+    writers: dict[str, ServerWriter] = field(default_factory=dict)
+    #: Why no more was sent.
+    limit: str = ""
+    answered: bool = False
+    #: Of the first request without an answer.
+    trouble: str = ""
+
+    def ask(
+        self, server: ModelServer, *asked: tuple[str, Json]
+    ) -> list[Generation | None]:
+        """Return the answers to prompts with schemas; None where none was sent."""
+        if server.spec not in self.writers:
+            writer = ServerWriter(
+                server, self.account, client=self.client, say=self.say
+            )
+            writer.parameters = self.parameters
+            self.writers[server.spec] = writer
+        made: list[Generation | None] = [None] * len(asked)
+        requests = [
+            GenerationRequest(
+                record=Record(id="probe", schema=json.dumps(schema)),
+                messages=(Message(role="user", content=prompt),),
+                budget=_BUDGET,
+            )
+            for prompt, schema in asked
+        ]
+        try:
+            self.writers[server.spec].write(requests, made.__setitem__)
+        except SpendingLimit as limit:
+            self.limit = str(limit)
+        for one in filter(None, made):
+            self.answered |= one.generated
+            self.trouble = self.trouble or one.detail or one.ending.value
+        return made
+
+    def judged(self, made: Generation | None, schema: Json) -> tuple[str, str]:
+        """Return whether an answer keeps a schema, and why."""
+        if made is None:
+            return _NOT_TOLD, self.limit
+        if made.ending in _REFUSALS:
+            return _NO, made.detail
+        if not made.generated or made.ending is not TextEnding.END:
+            return _NOT_TOLD, made.detail or made.ending.value
+        if judge(made.text, schema):
+            return _YES, ""
+        return _NO, f"wrote {shortened(made.text, 40)!r}"
+
+
+def probe_endpoint(
+    address: str,
+    max_cost: float | None,
+    max_requests: int | None,
+    say: Callable[[str], None],
+) -> Conformance:
+    """Return what a server tells in at most `MOST_REQUESTS` requests.
+
+    Args:
+        address: `PROVIDER:NAME` or `URL#NAME`.
+        max_cost: Nothing more is sent once the answers have cost so much.
+        max_requests: Nothing more is sent after so many.
+        say: Is told what is about to be sent.
+
+    Raises:
+        BadUsage: it is no served model.
+        BadConfiguration: the server has several models, or no price is known.
+        Unavailable: the server does not answer, or answers nothing (exit 69).
+        NotPermitted: the key is missing or wrong (exit 77).
+        NoInput: the server has no such model (exit 66).
+    """
+    if not is_served(address):
+        then = "say PROVIDER:NAME or URL#NAME"
+        raise BadUsage("no model behind a server", address, then)
+    ways = split_provider(address)[0].ways
+    told = served_model(address, [PROMPT_ALONE, *ways], _LIMITS)
+    free, *servers = (replace(one, adapt=Adapt.NONE) for one in told)
+    connection = free.connection
+    prices = prices_of(None, connection)
+    if max_cost is not None and prices is None:
+        then = "leave it out; --max-requests bounds what is sent"
+        raise BadConfiguration("--max-cost needs a price", connection.model, then)
+    most = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)
+    cost = "what they cost is not told"
+    if prices is not None:
+        at_most = most * (prices.cost(_PROMPT, _BUDGET) or 0.0)
+        cost = f"together at most {at_most:.2f} ({prices.source})"
+    say(
+        f"{connection.base}: at most {counted(most, 'request')}, answers of at most "
+        f"{counted(_BUDGET, 'token')}, {cost}"
+    )
+    spending = Spending(max_cost, most)
+    account, backoff = Account(spending, prices), SharedBackoff(_LIMITS.patience)
+    with closing(ServerClient(connection, backoff, account)) as client:
+        parameters = Parameters(connection.provider.parameters)
+        asker = _Asker(account, client, say, parameters)
+        findings, strongest = _features(asker, free, servers)
+        keywords: dict[str, ProbeOutcome | None] = {}
+        if strongest is not None:
+            keywords = _keywords(asker, free, strongest)
+    if not asker.answered:
+        what = f"no answer: {asker.trouble or asker.limit}"
+        raise Unavailable(what, connection.base)
+    return Conformance(
+        server=strongest or free,
+        findings=findings,
+        keywords=keywords,
+        requests=spending.requests,
+        date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+    )
+
+
+def _schema(names: Sequence[str], **properties: Json) -> Json:
+    """Return the schema of an object with these members alone, integers by default."""
+    integers: dict[str, Json] = {name: {"type": "integer"} for name in names}
+    return {
+        "type": "object",
+        "properties": integers | properties,
+        "required": [*names],
+        "additionalProperties": False,
+    }
+
+
+def _forbidden(names: Sequence[str]) -> str:
+    """Return a prompt for what `_schema` forbids: no JSON, other names and types."""
+    asked = f"{names[1]}=three, {names[2]}=two, flag=four"
+    return f"Do not answer in JSON. Write only this and nothing else: {asked}"
+
+
+def _features(
+    asker: _Asker, free: ModelServer, servers: Sequence[ModelServer]
+) -> tuple[list[tuple[str, str, str, str]], ModelServer | None]:
+    """Return the findings, and the way that constrains most, if any does."""
+    names = _PROPERTIES[0]
+    prompt, whole = _forbidden(names), _schema(names)
+    (control,) = asker.ask(free, (prompt, whole))
+    if control is not None and control.ending in _TROUBLE and not control.text:
+        return [], None
+    findings = [(free.way, "streams", *_streams(control))]
+    constraining: list[ModelServer] = []
+    for server in servers:
+        schema = _OBJECT if server.way == _JSON_MODE else whole
+        (made,) = asker.ask(server, (prompt, schema))
+        answer, why = asker.judged(made, schema)
+        order = (_NOT_TOLD, "no valid answer")
+        if made is not None and answer == _YES:
+            own = [*json.loads(made.text)]
+            order = (_YES if own == [*names] else _NO), f"wrote {', '.join(own)}"
+            without, text = asker.judged(control, schema)
+            if without != _NO:
+                answer, why = _NOT_TOLD, f"without a schema: {text or 'valid too'}"
+        feature = "constrains" if schema is whole else "an object at all"
+        findings.append((server.way, feature, answer, why))
+        findings.append((server.way, "streams", *_streams(made)))
+        if schema is whole:
+            findings.append((server.way, "property order", *order))
+            findings.append((server.way, "while reasoning", *_reasons(asker, server)))
+            if answer == _YES:
+                constraining.append(server)
+    strongest = constraining[-1] if constraining else None
+    if strongest is not None:
+        answers = _at_once(asker, strongest)
+        findings.append((strongest.way, "under concurrency", *answers))
+    return findings, strongest
+
+
+def _streams(made: Generation | None) -> tuple[str, str]:
+    pieces = made.pieces or 0 if made is not None else 0
+    if not pieces:
+        return _NOT_TOLD, "no answer"
+    return (_NO, "in one piece") if pieces == 1 else (_YES, f"{pieces} pieces")
+
+
+def _reasons(asker: _Asker, server: ModelServer) -> tuple[str, str]:
+    """Return whether an answer after a thought keeps the schema."""
+    provider, names = server.connection.provider, _PROPERTIES[0]
+    if provider.effort is None:
+        return _NOT_TOLD, "no levels of reasoning"
+    thinking = replace(server, effort=provider.least_effort)
+    schema = _schema(names)
+    (made,) = asker.ask(thinking, (_forbidden(names), schema))
+    thought = made is not None and (made.reasoning or made.reasoning_tokens)
+    if made is not None and made.generated and not thought:
+        return _NOT_TOLD, "it did not reason"
+    return asker.judged(made, schema)
+
+
+def _at_once(asker: _Asker, server: ModelServer) -> tuple[str, str]:
+    """Return whether answers under way together keep each its own schema."""
+    asked = [(_forbidden(names), _schema(names)) for names in _PROPERTIES]
+    made = asker.ask(server, *asked)
+    judged = [
+        asker.judged(one, schema) for one, (_, schema) in zip(made, asked, strict=True)
+    ]
+    for answer in (_NO, _NOT_TOLD):
+        if own := [why for it, why in judged if it == answer]:
+            return answer, f"{len(own)} of {len(judged)}: {own[0]}"
+    return _YES, f"{len(judged)} at once"
+
+
+def _keywords(
+    asker: _Asker, free: ModelServer, server: ModelServer
+) -> dict[str, ProbeOutcome | None]:
+    """Return the outcome of each keyword; what is refused together is split."""
+    by_name = {probe.name: probe for probe in KEYWORD_PROBES}
+    probes = {f"p{place}": by_name[name] for place, name in enumerate(_PROBES)}
+    (control,) = asker.ask(free, (_broken(probes), True))
+    copied = _values(control)
+    # What the model does not break without a schema tells nothing under one.
+    groups = [
+        {
+            name: probe
+            for name, probe in probes.items()
+            if name in copied and not _keeps(copied[name], probe)
+        }
+    ]
+    outcomes: dict[str, ProbeOutcome | None] = dict.fromkeys(_HELD, _ENFORCED)
+    outcomes |= {probe.keyword: None for probe in probes.values()}
+    while groups and (group := groups.pop(0)) and not asker.limit:
+        schema = _schema(
+            [*group], **{name: _typed(probe) for name, probe in group.items()}
+        )
+        (made,) = asker.ask(server, (_broken(group), schema))
+        if made is not None and made.ending in _REFUSALS:
+            if len(group) == 1:
+                outcomes |= {it.keyword: ProbeOutcome.REFUSED for it in group.values()}
+                continue
+            items, size = [*group.items()], _FOUR if len(group) > _FOUR else 1
+            starts = range(0, len(items), size)
+            groups += [dict(items[start : start + size]) for start in starts]
+            continue
+        values = _values(made)
+        for name in values.keys() & group.keys():
+            kept = _keeps(values[name], group[name])
+            shown = _ENFORCED if kept else ProbeOutcome.IGNORED
+            outcomes[group[name].keyword] = shown
+    return outcomes
+
+
+_ENFORCED: Final = ProbeOutcome.ENFORCED
+
+
+def _typed(probe: Probe) -> Json:
+    """Return a probe's schema with a type, which some servers want beside `enum`."""
+    named = probe.keyword in {"enum", "const"}
+    return {"type": "string", **probe.schema} if named else probe.schema
+
+
+def _broken(probes: Mapping[str, Probe]) -> str:
+    values = {name: probe.violating for name, probe in probes.items()}
+    asked = json.dumps(values)
+    return f"Write only this JSON, each value as it stands, nothing else: {asked}"
+
+
+def _values(made: Generation | None) -> dict[str, Json]:
+    """Return the members of an answer that is whole; none if it is no object."""
+    whole = made is not None and made.ending is TextEnding.END
+    text = made.text if made is not None and whole else ""
+    return json.loads(text) if judge(text, _OBJECT) else {}
+
+
+def _keeps(value: Json, probe: Probe) -> bool:
+    return judge(json.dumps(value), _typed(probe)).valid
