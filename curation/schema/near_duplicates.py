@@ -1,30 +1,26 @@
 """Clusters of near-duplicate records.
 
 Two records are near-duplicates if nine of ten of their shingles are the same
-(`curation.schema.shingles`). MinHash proposes the pairs (Broder, "On the resemblance
-and containment of documents", 1997), the shingles decide. A cluster is what such pairs
-connect; its name is the smallest digest of its records.
+(`curation.schema.shingles`). A cluster is what such pairs connect; its name is the
+smallest digest of its records.
 
-In a large group of similar records MinHash proposes too many pairs, so the rarest
-shingles do (`rare_groups`): of two sets that have nine of ten items in common, the few
-rarest items of each cannot all be missing from the other (prefix filtering: Chaudhuri,
-Ganti and Kaushik, "A primitive operator for similarity joins in data cleaning", 2006;
-Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", 2007). No pair is
-lost, whatever the order of shingles; that by rarity makes the groups small.
+Only records that share a rare shingle are compared (`rare_groups`): of two sets that
+have nine of ten items in common, the few rarest items of each cannot all be missing
+from the other (prefix filtering: Chaudhuri, Ganti and Kaushik, "A primitive operator
+for similarity joins in data cleaning", 2006; Bayardo, Ma and Srikant, "Scaling up all
+pairs similarity search", 2007). No pair is lost, whatever the order of shingles; that
+by rarity makes the groups small.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
-import rensa
 
 from curation.schema.shingles import hashes_of
 
@@ -33,110 +29,8 @@ if TYPE_CHECKING:
 
 #: The least share of shingles in common (Jaccard index) of two near-duplicates.
 LEAST_IN_COMMON = 0.9
-# A pair at the threshold shares one band of 5 of the 160 hashes, and so is proposed,
-# but once in some 10^12 times, (1 - 0.9^5)^32; it shares 19 bands in the mean, and
-# fewer than four once in 10^8 times. Of pairs with half of their shingles in common
-# one in twenty shares four.
-_HASHES = 160
-#: Into how many bands the hashes of a record are cut.
-BANDS = 32
-_LEAST_BANDS = 4
-_SEED = 18
-# An odd number, to make one number of a band's hashes.
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 # Records whose shingles are taken apart together.
 _TOGETHER = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """Which records have the hashes of one band in common."""
-
-    #: The records, those of a group side by side, and in order within it.
-    order: NDArray[np.intp]
-    #: Where each group starts in it.
-    starts: NDArray[np.intp]
-    #: How many records each group has.
-    sizes: NDArray[np.intp]
-
-    def couples(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first and the second record of every group of two."""
-        firsts = self.starts[self.sizes == 2]  # noqa: PLR2004 (a couple is two)
-        return self.order[firsts], self.order[firsts + 1]
-
-    def larger_groups(self) -> Iterator[NDArray[np.intp]]:
-        """Yield the records, in order, of every group of three or more."""
-        (several,) = np.nonzero(self.sizes > 2)  # noqa: PLR2004 (more than a couple)
-        for number in several:
-            start = self.starts[number]
-            yield self.order[start : start + self.sizes[number]]
-
-
-@dataclass(frozen=True, slots=True)
-class Signatures:
-    """What MinHash says of every record: in memory are 132 bytes of each."""
-
-    #: A number for the five hashes of a band, by record and band.
-    bands: NDArray[np.uint32]
-    #: How long the shingles of each record are.
-    lengths: NDArray[np.uint32]
-
-    def alike(self, band: int) -> Alike:
-        """Return which records have the hashes of a band in common."""
-        keys = self.bands[:, band]
-        order = np.argsort(keys, kind="stable")
-        (ends,) = np.nonzero(np.diff(keys[order]))
-        starts = np.concatenate(([0], ends + 1))
-        return Alike(order, starts, np.diff(starts, append=len(order)))
-
-    def proposed(
-        self, band: int, ones: NDArray[np.intp], partners: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
-        """Return which pairs may be near, and share no band before this one."""
-        equal = self.bands[ones] == self.bands[partners]
-        several = equal.sum(axis=1) >= _LEAST_BANDS
-        is_first: NDArray[np.bool_] = several & (equal.argmax(axis=1) == band)
-        return is_first & self.like_in_size(ones, partners)
-
-    def like_in_size(
-        self, ones: NDArray[np.intp], partners: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
-        """Return in which pairs one has at least nine tenths of the other's number."""
-        lengths, of_others = self.lengths[ones], self.lengths[partners]
-        fewer, more = np.minimum(lengths, of_others), np.maximum(lengths, of_others)
-        similar: NDArray[np.bool_] = fewer >= LEAST_IN_COMMON * more
-        return similar
-
-
-def signatures_of(shingles: Iterator[bytes]) -> Signatures:
-    """Return what MinHash says of every record.
-
-    Args:
-        shingles: What `curation.schema.shingles.shingles` says of each.
-    """
-    bands = [np.empty((0, BANDS), np.uint32)]
-    lengths = [np.empty(0, np.uint32)]
-    while some := list(islice(shingles, _TOGETHER)):
-        lengths.append(np.array([len(packed) for packed in some], np.uint32))
-        sketches = rensa.RMinHash.from_token_sets(
-            [
-                [packed[at : at + 8] for at in range(0, len(packed), 8)]
-                for packed in some
-            ],
-            num_perm=_HASHES,
-            seed=_SEED,
-        )
-        hashes = np.array([signature.digest() for signature in sketches], np.uint64)
-        keys = np.zeros((len(some), BANDS), np.uint64)
-        for column in np.moveaxis(hashes.reshape(len(some), BANDS, -1), 2, 0):
-            keys = (keys ^ column) * _FACTOR
-            keys ^= keys >> np.uint64(32)
-        bands.append((keys >> np.uint64(32)).astype(np.uint32))
-    return Signatures(np.concatenate(bands), np.concatenate(lengths))
-
-
-# The largest group in which every pair is looked at.
-_LARGE = 512
 # Pairs that are looked at together.
 _PAIRS = 2**14
 # Bits of a record, each an odd or even number of its shingles.
@@ -202,14 +96,12 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
         >>> clusters(["b", "a", "c"], [bytes(8), bytes(8), bytes(7) + b"x"])
         ['a', 'a', 'c']
     """
-    firsts: list[int] = []
-    places: list[int] = []
-    signatures = signatures_of(_distinct(shingles, firsts, places))
+    places, firsts = _numbered(shingles)
     own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
     joined = list(range(len(own)))
     parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(own[place]))
     hashes = lru_cache(_CACHED_SETS)(lambda place: frozenset(hashes_of(own[place])))
-    sizes = (signatures.lengths // 8).tolist()
+    sizes = np.array([len(packed) // 8 for packed in own], np.int64)
 
     def near(one: int, other: int) -> bool:
         # Each bit that differs is at least one shingle that only one of them has. Of
@@ -219,22 +111,8 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
             return False
         return _near(hashes(one), hashes(other))
 
-    in_large = np.zeros(len(own), np.bool_)
-    for band in range(BANDS):
-        alike = signatures.alike(band)
-        proposed = partial(signatures.proposed, band)
-        # Most groups are of two: their pairs are asked about together.
-        _join(*alike.couples(), proposed, joined, near)
-        for group in alike.larger_groups():
-            if len(group) > _LARGE:
-                in_large[group] = True
-            else:
-                _connect(group, proposed, joined, near)
-    members = np.flatnonzero(in_large)
-    if len(members):
-        packed = OnDemand(len(members), lambda place: own[int(members[place])])
-        for group in rare_groups(packed):
-            _connect(members[group], signatures.like_in_size, joined, near)
+    for group in rare_groups(own) if own else ():
+        _connect(group, sizes, joined, near)
     names: dict[int, str] = {}
     for digest, place in zip(digests, places, strict=True):
         head = _head(joined, place)
@@ -242,24 +120,17 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
     return [names[_head(joined, place)] for place in places]
 
 
-def _distinct(
-    shingles: Iterable[bytes], firsts: list[int], places: list[int]
-) -> Iterator[bytes]:
-    """Yield the shingles that differ from all before.
-
-    Args:
-        shingles: Those of every record.
-        firsts: Receives the position of each that is yielded.
-        places: Receives for every record the place of its shingles among these.
-    """
-    places_by_name: dict[bytes, int] = {}
+def _numbered(shingles: Iterable[bytes]) -> tuple[list[int], list[int]]:
+    """Return each record's number among the distinct ones, and where each begins."""
+    numbers: dict[bytes, int] = {}
+    places: list[int] = []
+    firsts: list[int] = []
     for position, packed in enumerate(shingles):
-        own_name = blake2b(packed, digest_size=16).digest()
-        place = places_by_name.setdefault(own_name, len(places_by_name))
-        places.append(place)
-        if place == len(firsts):
+        name = blake2b(packed, digest_size=16).digest()
+        places.append(numbers.setdefault(name, len(numbers)))
+        if len(numbers) > len(firsts):
             firsts.append(position)
-            yield packed
+    return places, firsts
 
 
 def _head(joined: list[int], place: int) -> int:
@@ -272,7 +143,7 @@ def _head(joined: list[int], place: int) -> int:
 
 def _connect(
     group: NDArray[np.intp],
-    may_be_near: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]],
+    sizes: NDArray[np.int64],
     joined: list[int],
     near: Callable[[int, int], bool],
 ) -> None:
@@ -280,7 +151,7 @@ def _connect(
 
     Args:
         group: Records, in order.
-        may_be_near: Which pairs are to be compared.
+        sizes: How many shingles each record has.
         joined: Of each record another of its set, or itself.
         near: Whether two records are near-duplicates.
     """
@@ -289,30 +160,18 @@ def _connect(
         return
     rows = max(1, _PAIRS // len(group))
     behind = np.arange(len(group))
+    own_sizes = sizes[group]
     for start in range(0, len(group), rows):
         own = np.array([_head(joined, head) for head in heads])
         some = slice(start, start + rows)
         # Whatever is connected already stays so, near or not.
         apart = own[some, None] != own
-        ones, partners = np.nonzero(apart & (behind[some, None] < behind))
-        _join(group[ones + start], group[partners], may_be_near, joined, near)
-
-
-def _join(
-    ones: NDArray[np.intp],
-    partners: NDArray[np.intp],
-    may_be_near: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.bool_]],
-    joined: list[int],
-    near: Callable[[int, int], bool],
-) -> None:
-    for start in range(0, len(ones), _PAIRS):
-        some = slice(start, start + _PAIRS)
-        compared = may_be_near(ones[some], partners[some])
-        pairs = zip(
-            ones[some][compared].tolist(),
-            partners[some][compared].tolist(),
-            strict=True,
-        )
+        fewer = np.minimum(own_sizes[some, None], own_sizes)
+        like_in_size = fewer >= LEAST_IN_COMMON * own_sizes[some, None]
+        like_in_size &= fewer >= LEAST_IN_COMMON * own_sizes
+        earlier = behind[some, None] < behind
+        ones, partners = np.nonzero(apart & like_in_size & earlier)
+        pairs = zip(group[ones + start].tolist(), group[partners].tolist(), strict=True)
         for one, other in pairs:
             head, gone = _head(joined, one), _head(joined, other)
             if head != gone and near(one, other):

@@ -30,7 +30,6 @@ _DECISIVE = (
     "pyarrow",
     "referencing",
     "regress",
-    "rensa",
 )
 
 

@@ -138,15 +138,10 @@ def test_the_threshold_itself_is_near() -> None:
         assert (len(set(found)) == 1) is same
 
 
-@pytest.mark.parametrize("large", [1, 512])
 def test_a_large_group_is_clustered_as_all_its_pairs_say(
-    large: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A few pairs at a time, and in any order, as if each pair had been compared.
-
-    Whether the group is one or is divided by rare shingles.
-    """
-    monkeypatch.setattr(near_duplicates, "_LARGE", large)
+    """A few pairs at a time, and in any order, as if each pair had been compared."""
     monkeypatch.setattr(near_duplicates, "_PAIRS", 64)
     drawn = random.Random(21)
     lists = [[drawn.randbytes(8) for _ in range(60)]]
