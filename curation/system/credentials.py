@@ -58,45 +58,64 @@ class CredentialFormat:
         return self.loose or self.body
 
 
+def _token(
+    name: str, prefixes: str, rest: str, *, leak: str = "", before_leak: str = ""
+) -> CredentialFormat:
+    """Return the format of tokens that begin with one of some prefixes.
+
+    Args:
+        name: The format's name.
+        prefixes: The beginnings, with spaces between.
+        rest: The regular expression of what follows.
+        leak: The same of what is redacted behind a prefix; empty for `rest`.
+        before_leak: A look-behind that text needs to be redacted.
+    """
+    marks = tuple(prefixes.split())
+    start = f"(?:{'|'.join(map(re.escape, marks))})"
+    return CredentialFormat(
+        name=name,
+        marks=marks,
+        body=start + rest,
+        after=_WORD_ENDS,
+        loose=before_leak + start + leak if leak else "",
+    )
+
+
+def _key(
+    name: str, prefix: str, rest: str, characters: str = _WORD
+) -> CredentialFormat:
+    """Return the format of keys whose prefix may also end another word."""
+    leak = f"[{characters}]{{20,}}"
+    return _token(name, prefix, rest, leak=leak, before_leak=_WORD_STARTS)
+
+
+_DASHED = f"{_WORD}_-"
 #: The formats, each as its issuer documents it.
 FORMATS = (
-    CredentialFormat(
-        name="AWS access key id",
-        marks=("AKIA", "ASIA"),
-        body=r"A[KS]IA[A-Z2-7]{16}",
-        after=_WORD_ENDS,
-        loose=r"A[KS]IA[A-Z0-9]{12,}",
+    _token("AWS access key id", "AKIA ASIA", "[A-Z2-7]{16}", leak="[A-Z0-9]{12,}"),
+    _token(
+        "GitHub token",
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        f"[{_WORD}]{{36,251}}",
+        leak=f"[{_WORD}]{{20,}}",
     ),
-    CredentialFormat(
-        name="GitHub token",
-        marks=("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-        body=rf"gh[pousr]_[{_WORD}]{{36,251}}",
-        after=_WORD_ENDS,
-        loose=rf"gh[pousr]_[{_WORD}]{{20,}}",
+    _token(
+        "GitHub fine-grained token",
+        "github_pat_",
+        f"[{_WORD}]{{22}}_[{_WORD}]{{59}}",
+        leak=r"\w{20,}",
     ),
-    CredentialFormat(
-        name="GitHub fine-grained token",
-        marks=("github_pat_",),
-        body=rf"github_pat_[{_WORD}]{{22}}_[{_WORD}]{{59}}",
-        after=_WORD_ENDS,
-        loose=r"github_pat_\w{20,}",
+    _token("GitLab token", "glpat-", f"[{_DASHED}]{{20,}}"),
+    _token(
+        "Hugging Face token",
+        "hf_",
+        f"[{_WORD}]{{34}}",
+        leak=rf"(?:[{_WORD}]{{20,}}|(?:oauth|jwt)_[\w.-]+)",
     ),
-    CredentialFormat(
-        name="GitLab token",
-        marks=("glpat-",),
-        body=rf"glpat-[{_WORD}_-]{{20,}}",
-    ),
-    CredentialFormat(
-        name="Hugging Face token",
-        marks=("hf_",),
-        body=rf"hf_[{_WORD}]{{34}}",
-        after=_WORD_ENDS,
-        loose=r"hf_[A-Za-z0-9]{20,}|hf_(?:oauth|jwt)_[\w.-]+",
-    ),
-    CredentialFormat(
-        name="Slack token",
-        marks=("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-"),
-        body=rf"xox[abpres]-[0-9]{{8,14}}-[{_WORD}-]{{20,}}",
+    _token(
+        "Slack token",
+        "xoxb- xoxp- xoxa- xoxr- xoxs- xoxe-",
+        f"[0-9]{{8,14}}-[{_WORD}-]{{20,}}",
     ),
     CredentialFormat(
         name="Slack webhook",
@@ -108,59 +127,23 @@ FORMATS = (
     CredentialFormat(
         name="Google API key",
         marks=("AIza",),
-        body=rf"AIza[{_WORD}_-]{{35}}",
-        after=rf"(?![{_WORD}_-])",
+        body=f"AIza[{_DASHED}]{{35}}",
+        after=f"(?![{_DASHED}])",
     ),
-    CredentialFormat(
-        name="Google OAuth client secret",
-        marks=("GOCSPX-",),
-        body=rf"GOCSPX-[{_WORD}_-]{{28}}",
-    ),
-    CredentialFormat(
-        name="Stripe live key",
-        marks=("sk_live_", "rk_live_"),
-        body=rf"[sr]k_live_[{_WORD}]{{24,}}",
-    ),
-    CredentialFormat(
-        name="npm token",
-        marks=("npm_",),
-        body=rf"npm_[{_WORD}]{{36}}",
-        after=_WORD_ENDS,
-    ),
-    CredentialFormat(
-        name="PyPI token",
-        marks=("pypi-AgE",),
-        body=rf"pypi-AgE[{_WORD}_-]{{50,}}",
-    ),
+    _token("Google OAuth client secret", "GOCSPX-", f"[{_DASHED}]{{28}}"),
+    _token("Stripe live key", "sk_live_ rk_live_", f"[{_WORD}]{{24,}}"),
+    _token("npm token", "npm_", f"[{_WORD}]{{36}}"),
+    _token("PyPI token", "pypi-AgE", f"[{_DASHED}]{{50,}}"),
     CredentialFormat(
         name="OpenAI key",
         marks=("T3BlbkFJ",),
-        body=rf"sk-[{_WORD}_-]{{20,}}T3BlbkFJ[{_WORD}_-]{{20,}}",
-        loose=_WORD_STARTS + rf"sk-[{_WORD}_-]{{40,}}",
+        body=rf"sk-[{_DASHED}]{{20,}}T3BlbkFJ[{_DASHED}]{{20,}}",
+        loose=_WORD_STARTS + rf"sk-[{_DASHED}]{{40,}}",
     ),
-    CredentialFormat(
-        name="Anthropic key",
-        marks=("sk-ant-",),
-        body=rf"sk-ant-[a-z0-9]+-[{_WORD}_-]{{80,}}",
-    ),
-    CredentialFormat(
-        name="SendGrid key",
-        marks=("SG.",),
-        body=rf"SG\.[{_WORD}_-]{{22}}\.[{_WORD}_-]{{43}}",
-        after=_WORD_ENDS,
-    ),
-    CredentialFormat(
-        name="DigitalOcean token",
-        marks=("dop_v1_", "doo_v1_", "dor_v1_"),
-        body=r"do[opr]_v1_[a-f0-9]{64}",
-        after=_WORD_ENDS,
-    ),
-    CredentialFormat(
-        name="Shopify token",
-        marks=("shpat_", "shpca_", "shppa_", "shpss_"),
-        body=r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
-        after=_WORD_ENDS,
-    ),
+    _token("Anthropic key", "sk-ant-", f"[a-z0-9]+-[{_DASHED}]{{80,}}"),
+    _token("SendGrid key", "SG.", rf"[{_DASHED}]{{22}}\.[{_DASHED}]{{43}}"),
+    _token("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", "[a-f0-9]{64}"),
+    _token("Shopify token", "shpat_ shpca_ shppa_ shpss_", "[a-fA-F0-9]{32}"),
     CredentialFormat(
         name="Azure storage key",
         marks=("AccountKey=",),
@@ -178,65 +161,17 @@ FORMATS = (
     CredentialFormat(
         name="JSON web token",
         marks=("eyJ",),
-        body=rf"eyJ[{_WORD}_-]{{10,}}\.eyJ[{_WORD}_-]{{10,}}"
-        rf"\.[{_WORD}_-]{{20,}}",
+        body=rf"eyJ[{_DASHED}]{{10,}}\.eyJ[{_DASHED}]{{10,}}\.[{_DASHED}]{{20,}}",
         loose=r"eyJ[\w-]{8,}(?P<rest>\.[\w-]{8,}\.[\w-]*)?",
     ),
-    CredentialFormat(
-        name="OpenRouter key",
-        marks=("sk-or-v1-",),
-        body=r"sk-or-v1-[0-9a-f]{64}",
-        after=_WORD_ENDS,
-        loose=rf"sk-or-v1-[{_WORD}]{{20,}}",
-    ),
-    CredentialFormat(
-        name="Groq key",
-        marks=("gsk_",),
-        body=rf"gsk_[{_WORD}]{{52}}",
-        after=_WORD_ENDS,
-        loose=rf"{_WORD_STARTS}gsk_[{_WORD}]{{20,}}",
-    ),
-    CredentialFormat(
-        name="xAI key",
-        marks=("xai-",),
-        body=rf"xai-[{_WORD}]{{80}}",
-        after=_WORD_ENDS,
-        loose=rf"{_WORD_STARTS}xai-[{_WORD}]{{20,}}",
-    ),
-    CredentialFormat(
-        name="Replicate token",
-        marks=("r8_",),
-        body=rf"r8_[{_WORD}]{{37}}",
-        after=_WORD_ENDS,
-        loose=rf"{_WORD_STARTS}r8_[{_WORD}]{{20,}}",
-    ),
-    CredentialFormat(
-        name="NVIDIA key",
-        marks=("nvapi-",),
-        body=rf"nvapi-[{_WORD}_-]{{64}}",
-        after=_WORD_ENDS,
-        loose=rf"{_WORD_STARTS}nvapi-[{_WORD}_-]{{20,}}",
-    ),
-    CredentialFormat(
-        name="Fireworks key",
-        marks=("fw_",),
-        body=rf"fw_[{_WORD}]{{22,}}",
-        after=_WORD_ENDS,
-        loose=rf"{_WORD_STARTS}fw_[{_WORD}]{{20,}}",
-    ),
-    CredentialFormat(
-        name="Together key",
-        marks=("tgp_v1_",),
-        body=rf"tgp_v1_[{_WORD}_-]{{43}}",
-        after=_WORD_ENDS,
-        loose=rf"{_WORD_STARTS}tgp_v1_[{_WORD}_-]{{20,}}",
-    ),
-    CredentialFormat(
-        name="Google OAuth token",
-        marks=("ya29.",),
-        body=rf"ya29\.[{_WORD}_-]{{60,}}",
-        loose=rf"{_WORD_STARTS}ya29\.[{_WORD}_-]{{20,}}",
-    ),
+    _token("OpenRouter key", "sk-or-v1-", "[0-9a-f]{64}", leak=f"[{_WORD}]{{20,}}"),
+    _key("Groq key", "gsk_", f"[{_WORD}]{{52}}"),
+    _key("xAI key", "xai-", f"[{_WORD}]{{80}}"),
+    _key("Replicate token", "r8_", f"[{_WORD}]{{37}}"),
+    _key("NVIDIA key", "nvapi-", f"[{_DASHED}]{{64}}", _DASHED),
+    _key("Fireworks key", "fw_", f"[{_WORD}]{{22,}}"),
+    _key("Together key", "tgp_v1_", f"[{_DASHED}]{{43}}", _DASHED),
+    _key("Google OAuth token", "ya29.", f"[{_DASHED}]{{60,}}", _DASHED),
 )
 
 
