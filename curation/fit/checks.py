@@ -234,7 +234,6 @@ _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
     "class-escape": lambda text: re.search(r"\\[dDwWsS]", text) is not None,
 }
-PATTERN_FEATURES: Final = (*FEATURES, *_WHOLE)
 
 
 def features_of(text: str) -> tuple[str, ...]:
@@ -260,57 +259,25 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 yield Found(tokens, "pattern", f"{sentence}: {DONE[rule.effect]}")
 
 
-def _references(
-    scan: Scan, rule: ProfileRule, what: str, has: Callable[[Reference], bool]
-) -> Iterator[Found]:
+def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what, has = OF_REFERENCES[rule.check]
     for reference in scan.references:
-        if has(reference):
-            sentence = f"{_quoted(reference.text)} {what}: {DONE[rule.effect]}"
-            tokens = (*reference.tokens, reference.keyword)
-            yield Found(tokens, reference.keyword, sentence)
+        if has(scan, reference):
+            yield _at_reference(reference, what, rule)
 
 
-def _remote_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what = "leads out of the schema"
-    return _references(
-        scan,
-        rule,
-        what,
-        lambda it: not it.text.startswith("#") and _leads_nowhere(scan, it),
-    )
+def _at_reference(reference: Reference, what: str, rule: ProfileRule) -> Found:
+    sentence = f"{_quoted(reference.text)} {what}: {DONE[rule.effect]}"
+    tokens = (*reference.tokens, reference.keyword)
+    return Found(tokens, reference.keyword, sentence)
 
 
 def _leads_nowhere(scan: Scan, reference: Reference) -> bool:
     return scan.targets.get(reference.tokens) is None
 
 
-def _dangling_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    return _references(
-        scan,
-        rule,
-        "leads nowhere",
-        lambda it: it.text.startswith("#") and _leads_nowhere(scan, it),
-    )
-
-
-def _no_pointer(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what = "is no pointer that begins with `#/`"
-    return _references(scan, rule, what, lambda it: not it.text.startswith("#/"))
-
-
-def _recursive_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what = "is recursive"
-    return _references(scan, rule, what, lambda it: it.tokens in scan.recursive)
-
-
-def _required_recursion(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what = "is recursive in a required property"
-    return _references(
-        scan,
-        rule,
-        what,
-        lambda it: it.tokens in scan.recursive and _is_required(scan, it.tokens),
-    )
+def _is_recursive(scan: Scan, reference: Reference) -> bool:
+    return reference.tokens in scan.recursive
 
 
 def _is_required(scan: Scan, tokens: Tokens) -> bool:
@@ -324,14 +291,34 @@ def _is_required(scan: Scan, tokens: Tokens) -> bool:
     return False
 
 
+#: Checks of single references: what is said of one, and whether it is so.
+OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]] = {
+    "remote-reference": (
+        "leads out of the schema",
+        lambda scan, it: not it.text.startswith("#") and _leads_nowhere(scan, it),
+    ),
+    "dangling-reference": (
+        "leads nowhere",
+        lambda scan, it: it.text.startswith("#") and _leads_nowhere(scan, it),
+    ),
+    "no-pointer": (
+        "is no pointer that begins with `#/`",
+        lambda _, it: not it.text.startswith("#/"),
+    ),
+    "recursive-reference": ("is recursive", _is_recursive),
+    "required-recursion": (
+        "is recursive in a required property",
+        lambda scan, it: _is_recursive(scan, it) and _is_required(scan, it.tokens),
+    ),
+}
+
+
 def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     what = f"is in {_listed([f'`{name}`' for name in rule.names])}"
-    return _references(
-        scan,
-        rule,
-        what,
-        lambda it: scan.holders.get(it.tokens, ((), ""))[1] in rule.names,
-    )
+    for reference in scan.references:
+        _, keyword = scan.holders.get(reference.tokens, ((), ""))
+        if keyword in rule.names:
+            yield _at_reference(reference, what, rule)
 
 
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -450,14 +437,10 @@ CHECKS: Final[Mapping[str, _Check]] = {
     "format": _format,
     "enum-type": _enum_type,
     "pattern": _pattern,
-    "remote-reference": _remote_reference,
-    "recursive-reference": _recursive_reference,
-    "required-recursion": _required_recursion,
-    "dangling-reference": _dangling_reference,
-    "no-pointer": _no_pointer,
     "reference-in": _reference_in,
     "beside-reference": _beside_reference,
     "nested-identifier": _nested_identifier,
     "long-enum": _long_enum,
+    **dict.fromkeys(OF_REFERENCES, _reference),
     **dict.fromkeys(COUNTS, _limit),
 }

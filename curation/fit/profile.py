@@ -112,40 +112,30 @@ _ALWAYS: Final = frozenset({"check", "effect", "source", "note", "scope"})
 _COUNT: Final = frozenset({"most"})
 _NAMES: Final = frozenset({"names"})
 _PLACED: Final = frozenset({"beside", "types"})
-#: The checks, and the parameters that each takes: those before `|` it needs.
+_NONE: Final[frozenset[str]] = frozenset()
+_ALONE: Final = (
+    *("boolean-schema", "type-list", "open-object", "optional-property"),
+    *("undeclared-property", "tuple", "array-without-items", "remote-reference"),
+    *("recursive-reference", "required-recursion", "dangling-reference"),
+    *("no-pointer", "nested-identifier"),
+)
+_WITH_NAMES: Final = (
+    *("other-keyword", "root-type", "root-keyword", "untyped", "enum-type"),
+    *("pattern", "reference-in", "beside-reference"),
+)
+_COUNTING: Final = (
+    *("tools", "depth", "properties", "optional-properties", "unions"),
+    *("enum-values", "characters"),
+)
+#: The checks, and the parameters that each takes: those that it needs, and others.
 PARAMETERS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "keyword": (_NAMES, _PLACED | {"values", "most"}),
-    "other-keyword": (_NAMES, frozenset()),
-    "root-type": (_NAMES, frozenset()),
-    "root-keyword": (_NAMES, frozenset()),
-    "boolean-schema": (frozenset(), frozenset()),
-    "untyped": (_NAMES, frozenset()),
-    "type-list": (frozenset(), frozenset()),
-    "open-object": (frozenset(), frozenset()),
-    "optional-property": (frozenset(), frozenset()),
-    "undeclared-property": (frozenset(), frozenset()),
-    "tuple": (frozenset(), frozenset()),
-    "array-without-items": (frozenset(), frozenset()),
     "format": (_NAMES, frozenset({"types"})),
-    "enum-type": (_NAMES, frozenset()),
-    "pattern": (_NAMES, frozenset()),
-    "remote-reference": (frozenset(), frozenset()),
-    "recursive-reference": (frozenset(), frozenset()),
-    "required-recursion": (frozenset(), frozenset()),
-    "dangling-reference": (frozenset(), frozenset()),
-    "no-pointer": (frozenset(), frozenset()),
-    "reference-in": (_NAMES, frozenset()),
-    "beside-reference": (_NAMES, frozenset()),
-    "nested-identifier": (frozenset(), frozenset()),
-    "tools": (_COUNT, frozenset()),
-    "depth": (_COUNT, frozenset()),
-    "properties": (_COUNT, frozenset()),
-    "optional-properties": (_COUNT, frozenset()),
-    "unions": (_COUNT, frozenset()),
-    "enum-values": (_COUNT, frozenset()),
     # In an `enum` of more strings than `values` says.
-    "long-enum": (frozenset({"most", "values"}), frozenset()),
-    "characters": (_COUNT, frozenset()),
+    "long-enum": (frozenset({"most", "values"}), _NONE),
+    **dict.fromkeys(_ALONE, (_NONE, _NONE)),
+    **dict.fromkeys(_WITH_NAMES, (_NAMES, _NONE)),
+    **dict.fromkeys(_COUNTING, (_COUNT, _NONE)),
 }
 #: Checks whose `names` are keywords.
 _OF_KEYWORDS: Final = frozenset(
