@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.servers.model_server import ModelServer
 
 
 #: What a run's header calls records that were handed in.
@@ -278,39 +279,52 @@ def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
     )
 
 
-def batch_lines(
-    choice: SuiteChoice,
-    records: Sequence[Record],
-    target: tuple[str, str],
-    ways: Sequence[str],
-    temperature: float,
-) -> list[bytes]:
-    """Return prompts as requests of a provider's batches, in every way to ask.
-
-    Schemas are sent as they are.
+def batch_servers(
+    layout: str, model: str, ways: Sequence[str]
+) -> Sequence[ModelServer]:
+    """Return who answers the requests of a batch, once for each way to ask.
 
     Args:
-        choice: The suite.
-        records: Its records.
-        target: `openai-batch` or `anthropic-batch`, and the model, with its provider
-            or without.
+        layout: `openai-batch` or `anthropic-batch`.
+        model: Its name, with its provider or without.
         ways: Names of ways to ask.
-        temperature: 0 is greedy.
 
     Raises:
         BadUsage: the provider has no such batches, or no such way.
     """
-    vendor, model = target[0].removesuffix("-batch"), target[1]
+    vendor = layout.removesuffix("-batch")
     provider, address = split_provider(
         model if is_served(model) else f"{vendor}:{model}"
     )
     if provider.batches != vendor:
-        raise BadUsage(f"{provider.name} takes no {target[0]}")
+        raise BadUsage(f"{provider.name} takes no {layout}")
     named = address.rpartition("#")[2]
     connection = ServerConnection(base="", model=named, provider=provider)
+    return server_participants(connection, ways)
+
+
+def batch_lines(
+    choice: SuiteChoice,
+    records: Sequence[Record],
+    servers: Sequence[ModelServer],
+    temperature: float,
+) -> list[bytes]:
+    """Return prompts as requests of a provider's batches, in every way to ask.
+
+    A schema that the provider does not take is left out.
+
+    Args:
+        choice: The suite.
+        records: Its records.
+        servers: Who answers; each has adapted the schemas of the records.
+        temperature: 0 is greedy.
+    """
     lines = []
-    for server in server_participants(connection, ways):
+    for server in servers:
         for record in filter(lambda it: it.is_asked(server.condition), records):
+            fit = server.adapter.of(record)
+            if fit.refusal:
+                continue
             prompt = choice.suite.prompt(record, choice.settings)
             request = GenerationRequest(
                 record=record,
@@ -319,7 +333,7 @@ def batch_lines(
                 temperature=temperature,
             )
             name = custom_id(record.key, server.condition)
-            body = server.request(request, record.constraint)
+            body = server.request(request, fit.text)
             lines.append(batch_line(server.connection.provider, name, body))
     return lines
 

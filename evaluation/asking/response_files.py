@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -23,7 +24,13 @@ from evaluation.asking.other_layouts import (
     inspect_responses,
     is_inspect_log,
 )
-from evaluation.core.records import Response
+from evaluation.asking.scoring import names_of_records
+from evaluation.core.records import Record, Response
+from evaluation.generation.text_generation import FINISHES, TextEnding
+from evaluation.servers.adaptation import AdaptedSchema, SchemaAdapter, read_fits
+from evaluation.servers.client import ServerConnection
+from evaluation.servers.model_server import ModelServer
+from evaluation.servers.provider import providers
 
 #: Returns the response of a line of a benchmark's authors; None of another layout.
 PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], Response | None]"
@@ -88,6 +95,48 @@ def read_responses(
             'a line is an object with at least "record" and "text"',
         )
     return ResponseFile(path=path, responses=responses, problems=problems)
+
+
+def decoded(file: ResponseFile, records: Sequence[Record]) -> ResponseFile:
+    """Return answers as values of the records' own schemas, undeclared ones with them.
+
+    `csbdata suite prompts` has kept beside them which schemas are sent instead, and
+    which are not sent at all.
+    """
+    fits = read_fits(file.path.parent)
+    by_name = names_of_records(records)
+
+    @cache
+    def adapters(way: str) -> Sequence[SchemaAdapter]:
+        homes = [it for it in providers().values() if it.batches and way in it.ways]
+        connections = [ServerConnection(base="", model="", provider=it) for it in homes]
+        return [ModelServer(way=way, connection=it).adapter for it in connections]
+
+    def fit_of(record: Record | None, condition: str) -> AdaptedSchema:
+        if record is not None:
+            for adapter in adapters(condition.partition("@")[0]):
+                if fit := fits.get(adapter.key(record)):
+                    return fit
+        return AdaptedSchema()
+
+    responses = []
+    for response in file.responses:
+        fit = fit_of(by_name.get(response.record), response.condition)
+        text = None if response.text is None else fit.decoded(response.text)
+        responses.append(msgspec.structs.replace(response, text=text))
+    for model, condition in dict.fromkeys((it.model, it.condition) for it in responses):
+        responses += [
+            Response(
+                record=record.key,
+                model=model,
+                condition=condition,
+                finish=FINISHES[TextEnding.ENGINE],
+                error=refusal,
+            )
+            for record in records
+            if (refusal := fit_of(record, condition).refusal)
+        ]
+    return replace(file, responses=responses)
 
 
 def parse_response(line: bytes) -> Response:

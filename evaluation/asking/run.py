@@ -34,6 +34,7 @@ from evaluation.asking.request import (
 from evaluation.asking.response_files import (
     RESPONSES,
     ResponseFile,
+    decoded,
     encode_responses,
     read_responses,
 )
@@ -176,6 +177,8 @@ def score_file(
         path / RESPONSES if is_folder else path, choice.suite.published_response
     )
     records = _records_beside(request, choice, path)
+    if not is_folder:
+        file = decoded(file, records.records)
     head = dict(open_run(path).raw_header) if is_folder else None
     folder = path
     same = head is not None and choice.header().items() <= head.get(SUITE, {}).items()

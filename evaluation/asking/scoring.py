@@ -149,7 +149,7 @@ def match_responses(
     only reports a server in trouble.
     """
     matched = MatchedResponses()
-    by_name = _names(records)
+    by_name = names_of_records(records)
     by_record: dict[str, dict[tuple[str, str, int, int], Response]] = defaultdict(dict)
     unknown: list[str] = []
     repeated: list[str] = []
@@ -190,7 +190,7 @@ def match_responses(
     return matched
 
 
-def _names(records: Sequence[Record]) -> dict[str, Record]:
+def names_of_records(records: Sequence[Record]) -> dict[str, Record]:
     """Return records by key, and by id where only one has it."""
     by_id: dict[str, list[Record]] = defaultdict(list)
     for record in records:

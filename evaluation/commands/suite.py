@@ -323,12 +323,19 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
       csbdata suite prompts sob --as anthropic-batch --model claude-sonnet-5 \\
         --engine none --engine strict
 
-    Beside --out stands `records.jsonl`, which `score` looks for. Lines of a batch have
-    the schema, the temperature and the budget, and need --model.
+    Beside --out stand `records.jsonl` and the rewrites of schemas (`fits.jsonl`), which
+    `score` looks for. Lines of a batch have the schema as the provider takes it, the
+    temperature and the budget, and need --model.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.asking.records import batch_lines, prompt_line, records_of
+    from evaluation.asking.records import (
+        batch_lines,
+        batch_servers,
+        prompt_line,
+        records_of,
+    )
     from evaluation.core.records import encode_records
+    from evaluation.servers.adaptation import FITS
     from evaluation.walking.run_folder import RECORDS
 
     is_batch = layout is not PromptFormat.JSONL
@@ -348,9 +355,14 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     if model:
-        ways = engine or ["none"]
+        servers = batch_servers(layout.value, model, engine or ["none"])
+        folder = None if out is None else out.parent
+        if folder is not None:
+            atomic_write_bytes(folder / FITS, b"")
+        for server in servers:
+            server.adapter.prepare(records, folder, server.label, Shown())
         warmth = request.models[0].temperature
-        lines = batch_lines(choice, records, (layout.value, model), ways, warmth)
+        lines = batch_lines(choice, records, servers, warmth)
     else:
         lines = [prompt_line(choice, record) for record in records]
     if out is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.core.records import Record
 
-#: The file of a run's folder with the fits.
-_FITS: Final = "fits.jsonl"
+#: The file of a folder with the fits.
+FITS: Final = "fits.jsonl"
 #: Reasons that are said.
 _SHOWN: Final = 5
 
@@ -71,6 +71,16 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
             return answer
 
 
+def read_fits(folder: Path) -> dict[str, AdaptedSchema]:
+    """Return the fits that a folder keeps, by their keys."""
+    fits: dict[str, AdaptedSchema] = {}
+    for line in whole_lines(folder / FITS):
+        with suppress(msgspec.DecodeError):
+            fit = msgspec.json.decode(line, type=AdaptedSchema)
+            fits[fit.key] = fit
+    return fits
+
+
 class SchemaAdapter:
     """Adapts schemas to one profile, each once."""
 
@@ -101,50 +111,51 @@ class SchemaAdapter:
         }
 
     def prepare(
-        self, records: Sequence[Record], folder: Path, label: str, progress: Progress
+        self,
+        records: Sequence[Record],
+        folder: Path | None,
+        label: str,
+        progress: Progress,
     ) -> None:
         """Adapt the schemas of a run, and say for how many that was not possible.
 
         Args:
             records: The records of the run.
-            folder: Its folder, whose lock the caller holds.
+            folder: Keeps the fits; that of a run is locked. None keeps none.
             label: The participant.
             progress: Shows how far it is.
         """
         records = [record for record in records if record.schema is not None]
         if self._profile is None or not records:
             return
-        path = folder / _FITS
-        for line in whole_lines(path):
-            with suppress(msgspec.DecodeError):
-                fit = msgspec.json.decode(line, type=AdaptedSchema)
-                self._fits[fit.key] = fit
-        lines = AppendedLines(path)
-        try:
-            found = sum(self._key(record) in self._fits for record in records)
-            with (
-                progress.bar("Adapting schemas", len(records), found) as advance,
-                Comparer() as comparer,
-            ):
-                advance(found)
-                for record in records:
-                    key = self._key(record)
-                    if key not in self._fits:
-                        self._fits[key] = self._fit(record, key, comparer)
+        with ExitStack() as opened:
+            lines = None
+            if folder is not None:
+                self._fits |= read_fits(folder)
+                lines = opened.enter_context(closing(AppendedLines(folder / FITS)))
+            found = sum(self.key(record) in self._fits for record in records)
+            bar = progress.bar("Adapting schemas", len(records), found)
+            advance = opened.enter_context(bar)
+            comparer = opened.enter_context(Comparer())
+            advance(found)
+            for record in records:
+                key = self.key(record)
+                if key not in self._fits:
+                    self._fits[key] = self._fit(record, key, comparer)
+                    if lines is not None:
                         lines.write(msgspec.json.encode(self._fits[key]))
-                        advance(1)
-        finally:
-            lines.close()
-        fits = [self._fits[self._key(record)] for record in records]
+                    advance(1)
+        fits = [self._fits[self.key(record)] for record in records]
         progress.say(f"{label}: {_summary(fits, self._profile, self._mode)}")
 
     def of(self, record: Record) -> AdaptedSchema:
         """Return the schema that is sent for a record, which has been prepared."""
         if self._profile is None or record.schema is None:
             return AdaptedSchema(text=record.constraint)
-        return self._fits[self._key(record)]
+        return self._fits[self.key(record)]
 
-    def _key(self, record: Record) -> str:
+    def key(self, record: Record) -> str:
+        """Return what the fit of a record is kept by."""
         return fingerprint(
             **self.facts, schema=record.constraint, dialect=record.dialect
         )

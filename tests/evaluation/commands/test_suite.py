@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
+from curation.fit.profile import load_profile
+from curation.fit.verdict import is_taken, judge_fit
 from curation.system.errors import BadUsage
 from evaluation.asking.other_layouts import names_of
 from evaluation.commands.suite import app
@@ -114,6 +116,54 @@ def test_a_batch_has_both_halves_and_its_answers_are_scored(
         ).by_label.items()
     }
     assert passed == {"m free": [False, False], "m strict@low": [True, True]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", ["openai-batch", "anthropic-batch"])
+def test_schemas_of_a_batch_are_fitted_and_its_answers_decoded(
+    tmp_path: Path, layout: str
+) -> None:
+    """As in a live run: what cannot be sent is not declared, and fails."""
+    deck: dict[str, object] = {"type": "integer"}
+    closed: dict[str, object] = {"type": "object", "additionalProperties": False}
+    schemas = {
+        "map": {**closed, "properties": {"m": {"additionalProperties": deck}}},
+        "lost": {**closed, "properties": {"d": {"type": "array", "contains": deck}}},
+    }
+    schemas["map"]["properties"]["m"]["type"] = "object"  # type: ignore[index]  # as written above
+    records = [
+        Record(id=name, group="g", schema=json.dumps(schema))
+        for name, schema in schemas.items()
+    ]
+    data = tmp_path / "made.jsonl"
+    data.write_bytes(encode_records(records))
+    out = tmp_path / "out" / "batch.jsonl"
+    words = ["prompts", "passrate", "--data", data, "--as", layout, "--out", out]
+    asked = _ask(*words, "--model", "m", "--engine", "strict")
+    assert asked.exit_code == 0, asked.output
+    (line,) = [json.loads(line) for line in out.read_text().splitlines()]
+    assert "lost" not in json.dumps(line)
+    profile = load_profile("anthropic" if "params" in line else "openai-strict")
+    sent = (
+        line["params"]["output_config"]["format"]["schema"]
+        if "params" in line
+        else line["body"]["response_format"]["json_schema"]["schema"]
+    )
+    assert is_taken(judge_fit(sent, profile))
+    text = json.dumps({"m": [{"key": "a", "value": 1}]})
+    choice = {"message": {"content": text}, "finish_reason": "stop"}
+    body = {"model": "m", "choices": [choice]}
+    answer = {"custom_id": line["custom_id"], "response": {"body": body}}
+    file = out.parent / "output.jsonl"
+    file.write_text(json.dumps(answer))
+    folder = tmp_path / "run"
+    scored = _ask("score", "passrate", file, "--run-dir", folder, "--format", "json")
+    assert scored.exit_code == 0, scored.output
+    lines = (folder / "responses.jsonl").read_text().splitlines()
+    first, second = map(json.loads, lines)
+    assert json.loads(first["text"]) == {"m": {"a": 1}}
+    assert second["finish"] == "engine_error"
+    assert second["error"].startswith("not declared")
 
 
 def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> None:
