@@ -14,22 +14,15 @@ import orjson
 from curation.system.errors import (
     BadConfiguration,
     BadData,
-    BadUsage,
     NoInput,
     NotPermitted,
     Unavailable,
 )
 from curation.system.user_files import refuse_large
-from evaluation.asking.other_layouts import custom_id
 from evaluation.core.records import Prompt, Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import Dataset, RecordSelection, open_data
 from evaluation.data.sampling import draw, is_in_shard
-from evaluation.generation.text_generation import GenerationRequest
-from evaluation.servers.batches import batch_line
-from evaluation.servers.client import ServerConnection
-from evaluation.servers.model_server import server_participants
-from evaluation.servers.provider import is_served, split_provider
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +30,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
-    from evaluation.servers.model_server import ModelServer
 
 
 #: What a run's header calls records that were handed in.
@@ -277,65 +269,6 @@ def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
             "schema": record.schema,
         }
     )
-
-
-def batch_servers(
-    layout: str, model: str, ways: Sequence[str]
-) -> Sequence[ModelServer]:
-    """Return who answers the requests of a batch, once for each way to ask.
-
-    Args:
-        layout: `openai-batch` or `anthropic-batch`.
-        model: Its name, with its provider or without.
-        ways: Names of ways to ask.
-
-    Raises:
-        BadUsage: the provider has no such batches, or no such way.
-    """
-    vendor = layout.removesuffix("-batch")
-    provider, address = split_provider(
-        model if is_served(model) else f"{vendor}:{model}"
-    )
-    if provider.batches != vendor:
-        raise BadUsage(f"{provider.name} takes no {layout}")
-    named = address.rpartition("#")[2]
-    connection = ServerConnection(base="", model=named, provider=provider)
-    return server_participants(connection, ways)
-
-
-def batch_lines(
-    choice: SuiteChoice,
-    records: Sequence[Record],
-    servers: Sequence[ModelServer],
-    temperature: float,
-) -> list[bytes]:
-    """Return prompts as requests of a provider's batches, in every way to ask.
-
-    A schema that the provider does not take is left out.
-
-    Args:
-        choice: The suite.
-        records: Its records.
-        servers: Who answers; each has adapted the schemas of the records.
-        temperature: 0 is greedy.
-    """
-    lines = []
-    for server in servers:
-        for record in filter(lambda it: it.is_asked(server.condition), records):
-            fit = server.adapter.of(record)
-            if fit.refusal:
-                continue
-            prompt = choice.suite.prompt(record, choice.settings)
-            request = GenerationRequest(
-                record=record,
-                messages=prompt.messages,
-                budget=prompt.budget,
-                temperature=temperature,
-            )
-            name = custom_id(record.key, server.condition)
-            body = server.request(request, fit.text)
-            lines.append(batch_line(server.connection.provider, name, body))
-    return lines
 
 
 def _messages(prompt: Prompt) -> list[Json]:

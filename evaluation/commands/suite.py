@@ -328,14 +328,9 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     temperature and the budget, and need --model.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.asking.records import (
-        batch_lines,
-        batch_servers,
-        prompt_line,
-        records_of,
-    )
+    from evaluation.asking import batch_prompts
+    from evaluation.asking.records import prompt_line, records_of
     from evaluation.core.records import encode_records
-    from evaluation.servers.adaptation import FITS
     from evaluation.walking.run_folder import RECORDS
 
     is_batch = layout is not PromptFormat.JSONL
@@ -355,14 +350,9 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     if model:
-        servers = batch_servers(layout.value, model, engine or ["none"])
-        folder = None if out is None else out.parent
-        if folder is not None:
-            atomic_write_bytes(folder / FITS, b"")
-        for server in servers:
-            server.adapter.prepare(records, folder, server.label, Shown())
-        warmth = request.models[0].temperature
-        lines = batch_lines(choice, records, servers, warmth)
+        servers = batch_prompts.servers_of(layout.value, model, engine or ["none"])
+        batch_prompts.adapt(servers, records, out.parent if out else None, Shown())
+        lines = batch_prompts.lines_of(request, records, servers)
     else:
         lines = [prompt_line(choice, record) for record in records]
     if out is None:
@@ -371,8 +361,7 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         return
     atomic_write_bytes(out, b"".join(line + b"\n" for line in lines))
     atomic_write_bytes(out.parent / RECORDS, encode_records(records))
-    beside = out.parent / RECORDS
-    say(f"{counted(len(lines), 'prompt')} in {out}, their records in {beside}")
+    say(f"{counted(len(lines), 'prompt')} in {out}, their records beside it")
 
 
 @app.command("generate", cls=GroupedCommand)

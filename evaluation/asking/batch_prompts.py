@@ -1,0 +1,95 @@
+"""Prompts as requests of a provider's batches, in every way to ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import BadUsage
+from evaluation.asking.other_layouts import custom_id
+from evaluation.generation.text_generation import GenerationRequest
+from evaluation.servers.adaptation import FITS
+from evaluation.servers.batches import batch_line
+from evaluation.servers.client import ServerConnection
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.provider import is_served, split_provider
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from curation.system.progress import Progress
+    from evaluation.asking.request import RunRequest
+    from evaluation.core.records import Record
+    from evaluation.servers.model_server import ModelServer
+
+
+def servers_of(layout: str, model: str, ways: Sequence[str]) -> Sequence[ModelServer]:
+    """Return who answers the requests of a batch, once for each way to ask.
+
+    Args:
+        layout: `openai-batch` or `anthropic-batch`.
+        model: Its name, with its provider or without.
+        ways: Names of ways to ask.
+
+    Raises:
+        BadUsage: the provider has no such batches, or no such way.
+    """
+    vendor = layout.removesuffix("-batch")
+    provider, address = split_provider(
+        model if is_served(model) else f"{vendor}:{model}"
+    )
+    if provider.batches != vendor:
+        raise BadUsage(f"{provider.name} takes no {layout}")
+    named = address.rpartition("#")[2]
+    connection = ServerConnection(base="", model=named, provider=provider)
+    return server_participants(connection, ways)
+
+
+def adapt(
+    servers: Sequence[ModelServer],
+    records: Sequence[Record],
+    folder: Path | None,
+    progress: Progress,
+) -> None:
+    """Adapt the schemas of records to each server; keep the rewrites in the folder."""
+    if folder is not None:
+        atomic_write_bytes(folder / FITS, b"")
+    for server in servers:
+        server.adapter.prepare(records, folder, server.label, progress)
+
+
+def lines_of(
+    request: RunRequest, records: Sequence[Record], servers: Sequence[ModelServer]
+) -> list[bytes]:
+    """Return prompts as requests of a provider's batches, in every way to ask.
+
+    A schema that the provider does not take is left out.
+
+    Args:
+        request: The suite, and the temperature.
+        records: Its records.
+        servers: Who answers; each has adapted the schemas of the records.
+
+    Raises:
+        BadUsage: the request names no suite.
+    """
+    choice, lines = request.suite, []
+    if choice is None:
+        raise BadUsage("no suite is named")
+    for server in servers:
+        for record in filter(lambda it: it.is_asked(server.condition), records):
+            fit = server.adapter.of(record)
+            if fit.refusal:
+                continue
+            prompt = choice.suite.prompt(record, choice.settings)
+            generation = GenerationRequest(
+                record=record,
+                messages=prompt.messages,
+                budget=prompt.budget,
+                temperature=request.models[0].temperature,
+            )
+            name = custom_id(record.key, server.condition)
+            body = server.request(generation, fit.text)
+            lines.append(batch_line(server.connection.provider, name, body))
+    return lines
