@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import yaml
+
 from curation.core.json_types import UntypedJson
 from curation.json.text import depth
 from curation.json.yaml_reader import (
@@ -47,6 +49,9 @@ _YAML_OPTIONS: Final = YamlOptions(
     max_values=100_000,
     max_depth=DEEPEST,
 )
+#: What libyaml takes for white space, and PyYAML's own scanner, the published one, may
+#: refuse: tabs between words, which YAML allows, and byte order marks in the middle.
+_SCANNED_OTHERWISE: Final = re.compile("[\t\ufeff]")
 _YAML_FAILURES: Final = {
     YamlFault.TAB: Failure.YAML_TAB,
     YamlFault.TAG: Failure.YAML_TAG,
@@ -265,11 +270,20 @@ def _read_yaml(text: str) -> AnswerValue | Flaw:
     except YamlError as error:
         failure = _YAML_FAILURES.get(error.fault, Failure.INVALID_YAML)
         return Flaw(failure, shortened(error.detail))
-    findings = (Flaw(Failure.WRONG_FORMAT, "JSON for YAML"),)
-    return AnswerValue(
-        value=document.value,
-        findings=findings if document.is_flow else (),
-    )
+    findings = [Flaw(Failure.WRONG_FORMAT, "JSON for YAML")] * document.is_flow
+    if _SCANNED_OTHERWISE.search(text):
+        findings += _refused_by_pyyaml(text)
+    return AnswerValue(value=document.value, findings=tuple(findings))
+
+
+def _refused_by_pyyaml(text: str) -> Iterator[Flaw]:
+    """Yield the fault for which the published verifier does not read a right text."""
+    try:
+        for _ in yaml.parse(text, Loader=yaml.SafeLoader):
+            pass
+    except yaml.YAMLError as error:
+        detail = shortened(" ".join(str(error).split()))
+        yield Flaw(Failure.INVALID_YAML, detail, reading=RuleReading.PUBLISHED)
 
 
 def _read_json(text: str, *, fenced: bool, lenient: bool) -> AnswerValue | Flaw:

@@ -13,6 +13,7 @@ from tests.evaluation.suites.ifstruct.judged import (
     BLOCK,
     JSON,
     PLAIN,
+    YAML,
     failures_of,
     judge,
 )
@@ -64,6 +65,27 @@ def test_what_the_published_verifier_takes_for_a_part_of_an_answer(
     """Marks, tokens, tags and words that no request is about fail by one reading."""
     assert failures_of(text, JSON, RuleReading.RECOMMENDED) == []
     assert failures_of(text, JSON, RuleReading.PUBLISHED)[0] is published
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- id: 1\n  t: one\ttwo",
+        "- id: 1\n  t:\tone",
+        "- id:\t 1\n  t: one",
+        "- id: 1\n\ufeff t: one",
+    ],
+)
+def test_white_space_that_pyyaml_does_not_read(text: str) -> None:
+    """Tabs between words are YAML, and the published verifier's reader refuses them."""
+    assert failures_of(text, YAML, RuleReading.RECOMMENDED) == []
+    assert failures_of(text, YAML, RuleReading.PUBLISHED) == [Failure.INVALID_YAML]
+
+
+def test_a_tab_in_quotes_is_read_by_both() -> None:
+    """PyYAML is asked and reads it."""
+    text = '- id: 1\n  t: "one\ttwo"'
+    assert failures_of(text, YAML, RuleReading.PUBLISHED) == []
 
 
 @pytest.mark.parametrize("fence", ["required", "required:json"])
