@@ -21,18 +21,14 @@ from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.references.schema import join, scan_references
-from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
+from curation.schema.dialects import BY_NAME, DRAFT_2020_12, Dialect
 from curation.schema.subschemas import SchemaLocation
-from curation.system.errors import (
-    BadConfiguration,
-    BadData,
-    TemporarilyUnavailable,
-    Unavailable,
-)
+from curation.system.errors import BadData, TemporarilyUnavailable, Unavailable
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
+from evaluation.tasks.drafts import draft_named, drafts_of
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.report import outcome, report
 
@@ -131,20 +127,6 @@ def describe_suite(suite: Acquired) -> dict[str, Json]:
     }
 
 
-def dialect_of(name: str) -> Dialect:
-    """Return the dialect that a draft's name means: `2020-12`, `draft-07`, `7`.
-
-    Raises:
-        BadConfiguration: the suite has no such draft.
-    """
-    for candidate in (name, f"draft-{name}", f"draft-0{name}"):
-        if candidate in _FOLDERS:
-            return BY_NAME[candidate]
-    raise BadConfiguration(
-        f"there is no draft {name!r}", then=f"use one of {', '.join(_FOLDERS)}"
-    )
-
-
 def read_suite_cases(
     suite: Acquired, draft: str, *, optional: bool = False
 ) -> Iterator[SuiteCase]:
@@ -154,7 +136,7 @@ def read_suite_cases(
         BadData: a file is not what the suite's files are.
     """
     pack = open_pack(suite.pack)
-    dialect = dialect_of(draft)
+    dialect = draft_named(draft)
     marker = f"tests/{_FOLDERS[dialect.name]}/"
     for path in pack.paths:
         _, separator, name = path.partition(marker)
@@ -205,10 +187,6 @@ def needs_remote(schema: Json, dialect: Dialect) -> bool:
     return False
 
 
-#: Names of all drafts of the suite, oldest first.
-DRAFTS: Final = tuple(dialect.name for dialect in DIALECTS if dialect.name in _FOLDERS)
-
-
 #: `format` asserts nothing by default, says the specification.
 _LEFT_OUT: Final = frozenset({"format"})
 
@@ -225,18 +203,15 @@ def cases(
         settings: Has `drafts` and `optional` among its values.
 
     Raises:
-        BadConfiguration: a draft that the suite does not have.
+        BadUsage: a draft that the suite does not have.
         Unavailable: the suite cannot be had.
     """
-    drafts = settings.values.get("drafts") or ["2020-12"]
-    if not isinstance(drafts, list):
-        raise BadConfiguration("drafts is not a list of drafts", "--set drafts=")
-    names = [dialect_of(str(draft)).name for draft in drafts]
+    drafts = drafts_of(settings) or [DRAFT_2020_12]
     suite = acquired()
     flags = [False, True] if settings.values.get("optional") else [False]
-    for name in dict.fromkeys(names):
+    for draft in drafts:
         for optional in flags:
-            yield from draft_cases(suite, name, optional=optional)
+            yield from draft_cases(suite, draft.name, optional=optional)
 
 
 def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:

@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
-from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
+from evaluation.tasks.drafts import drafts_of
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
@@ -19,6 +18,7 @@ from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_prob
 from evaluation.tasks.probe.report import report
 
 if TYPE_CHECKING:
+    from curation.schema.dialects import Dialect
     from evaluation.core.records import Record
 
 #: Of one keyword, in the order of the reports.
@@ -49,12 +49,9 @@ def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
     """Yield a case for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest
-    dialect that has it. Raises `BadConfiguration` for a draft that is none.
+    dialect that has it. Raises `BadUsage` for a draft that is none.
     """
-    drafts = settings.values.get("drafts") or []
-    if not isinstance(drafts, list):
-        raise BadConfiguration("drafts is not a list of drafts", "--set drafts=")
-    for placed_probe in all_placed([_dialect(str(name)) for name in drafts]):
+    for placed_probe in all_placed(drafts_of(settings)):
         yield case_of(placed_probe)
 
 
@@ -89,14 +86,6 @@ def case_of(placed_probe: PlacedProbe) -> Case:
 
 def _text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _dialect(name: str) -> Dialect:
-    for candidate in (name, f"draft-{name}", f"draft-0{name}"):
-        if candidate in BY_NAME and BY_NAME[candidate] in DIALECTS:
-            return BY_NAME[candidate]
-    names = ", ".join(dialect.name for dialect in DIALECTS)
-    raise BadUsage(f"there is no draft {name!r}", then=f"use one of {names}")
 
 
 TASK: Final = Task(

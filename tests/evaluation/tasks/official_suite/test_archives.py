@@ -14,12 +14,11 @@ from curation.download.acquire import Acquired, FetchSettings, UnavailableArchiv
 from curation.download.http import Network
 from curation.download.packs import write_pack
 from curation.download.pins import load_pins
-from curation.schema.dialects import BY_NAME
+from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.system.errors import BadConfiguration, BadData, Unavailable
 from curation.system.package_data import raw_folder
 from evaluation.tasks.official_suite import task as suites
 from evaluation.tasks.official_suite.task import (
-    DRAFTS,
     acquire_suite,
     needs_remote,
     read_suite_cases,
@@ -97,10 +96,10 @@ def test_a_file_that_is_none_of_the_suites_is_named(
         list(read_suite_cases(suite, "7"))
 
 
-def test_a_draft_that_the_suite_has_not_is_named() -> None:
+def test_a_draft_that_the_suite_has_not_is_named(tmp_path: Path) -> None:
     """With those that it has."""
     with pytest.raises(BadConfiguration, match="2020-12"):
-        suites.dialect_of("3")
+        list(read_suite_cases(miniature(tmp_path, {}), "3"))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +187,7 @@ def test_the_papers_43_categories_are_what_is_left_of_2020_12(tmp_path: Path) ->
 
 
 @pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="needs CSBDATA_MIRROR")
-@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("draft", [dialect.name for dialect in DIALECTS])
 def test_every_draft_can_be_read(draft: str, tmp_path: Path) -> None:
     """Mandatory cases and optional ones, every id once."""
     suite = acquire_suite(

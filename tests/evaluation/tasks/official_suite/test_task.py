@@ -90,7 +90,7 @@ def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
 def test_a_draft_that_is_none_is_refused_before_anything_is_fetched(
     tmp_path: Path,
 ) -> None:
-    """Exit code 78."""
+    """Exit code 2."""
     task = TASK.prepared(FetchSettings(cache=tmp_path, offline=True), print)
     with pytest.raises(BadConfiguration, match="draft '5'"):
         next(task.cases((), TaskSettings(values={"drafts": ["5"]})))
