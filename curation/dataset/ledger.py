@@ -20,9 +20,11 @@ from curation.core.documents import ABSENT, Change, Origin, Reason
 from curation.dataset.parquet import (
     columns_of,
     parquet_writer,
+    refuse_columns,
+    required_of,
     table_of_columns,
 )
-from curation.system.errors import BadData, NoInput, other_version
+from curation.system.errors import NoInput, other_version
 from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
@@ -86,6 +88,11 @@ DOCUMENT_COLUMNS = pa.schema(
 )
 #: Columns of the table of changes; null in `before` or `after` is "nothing there".
 CHANGE_COLUMNS = pa.schema([_POSITION, *columns_of(Change)])
+#: The columns of either that have a value in every row.
+REQUIRED = {
+    DOCUMENTS: required_of(LedgerRow),
+    CHANGES: required_of(Change) - {"before", "after"},
+}
 #: Columns of either that rarely repeat a value.
 DISTINCT = frozenset(
     {"document", "unique_id", "path", "raw_sha256", "sha256", "before", "after"}
@@ -216,22 +223,13 @@ def open_ledger(folder: Path) -> Ledger:
 
     Raises:
         NoInput: the folder holds no ledger.
-        BadData: one is damaged, or has other columns than this version's.
+        BadData: one is damaged, lacks a value, or has other columns than this
+            version's.
     """
-    for name in (DOCUMENTS, CHANGES):
+    for name, columns in ((DOCUMENTS, DOCUMENT_COLUMNS), (CHANGES, CHANGE_COLUMNS)):
         if not (folder / name).is_file():
             raise NoInput(
                 f"no ledger here ({name})", str(folder), "csbdata build writes one"
             )
-    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy
-
-    for name, columns in ((DOCUMENTS, DOCUMENT_COLUMNS), (CHANGES, CHANGE_COLUMNS)):
-        path = folder / name
-        try:
-            found = pq.read_schema(path)
-        except (pa.ArrowException, OSError) as error:
-            raise BadData(f"not readable as parquet ({error})", str(path)) from error
-        for column in columns:
-            if column not in list(found):
-                raise other_version(ValueError(f"no column {column.name}"), path)
+        refuse_columns(folder / name, columns, REQUIRED[name])
     return Ledger(folder)

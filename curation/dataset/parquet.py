@@ -31,6 +31,7 @@ from curation.core.benchmark import (
 )
 from curation.core.records import BenchmarkRecord
 from curation.system.errors import BadData
+from curation.system.user_files import reading_parquet
 
 #: Where pages are cut, and what `datasets` calls it in a file's metadata.
 CHUNKING_KEY = "content_defined_chunking"
@@ -102,6 +103,60 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
             raise BadData(f"the column {name} holds {own}, not {right}", str(path))
         if name in required and rows[name].null_count():
             raise BadData(f"the column {name} lacks a value", str(path))
+
+
+def _lacking(metadata: pq.FileMetaData) -> Iterator[str]:
+    """Yield the columns that lack a value in some row."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for column in map(group.column, range(group.num_columns)):
+            if column.statistics and column.statistics.null_count:
+                yield column.path_in_schema
+
+
+def refuse_columns(path: Path, columns: pa.Schema, required: frozenset[str]) -> None:
+    """Refuse a table that lacks a column or a value, or has a column of another type.
+
+    Further columns may be there, if the Hub's metadata has a name for their type.
+
+    Args:
+        path: The table.
+        columns: The columns that a build writes.
+        required: Those that have a value in every row.
+
+    Raises:
+        BadData: naming the table and the column (exit 65).
+    """
+    then = "build again, or take the column out"
+    with reading_parquet(path):
+        metadata = pq.read_metadata(path)
+        own = metadata.schema.to_arrow_schema()
+    for column in columns:
+        if column.name not in own.names:
+            what = f"lacks the column {column.name} of this version of csbdata"
+            raise BadData(what, str(path), "build again")
+    if len(set(own.names)) < len(own.names):
+        raise BadData("two columns have one name", str(path), then)
+    lacking = required.intersection(_lacking(metadata))
+    for column in own:
+        is_column = column.name in columns.names
+        if is_column and column.type != columns.field(column.name).type:
+            right = columns.field(column.name).type
+            what = f"the column {column.name} holds {column.type}, not {right}"
+            raise BadData(what, str(path), "build again")
+        if is_column and column.name in lacking:
+            what = f"the column {column.name} lacks a value"
+            raise BadData(what, str(path), "build again")
+        if not is_column and not _is_known(column.type):
+            what = (
+                f"the column {column.name} holds {column.type}, which no build writes"
+            )
+            raise BadData(what, str(path), then)
+
+
+def _is_known(arrow: pa.DataType) -> bool:
+    inner = arrow.value_type if pa.types.is_list(arrow) else arrow
+    return inner in {pa.string(), pa.int64(), pa.float64(), pa.bool_()}
 
 
 def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.dataset.ledger import CHANGES, DOCUMENTS
+from curation.dataset.ledger import CHANGES, DOCUMENTS, REQUIRED
 from curation.dataset.story import stories
 from curation.system.errors import BadData
 
@@ -20,14 +21,18 @@ if TYPE_CHECKING:
 def test_a_ledger_of_older_code_is_one_line(
     name: str, sample_build: Path, tmp_path: Path
 ) -> None:
-    """Whichever column it lacks; column and table are named."""
+    """Whichever column it lacks, or lacks a value of; column and table are named."""
     for part in ("ledger", "Github_easy"):
         shutil.copytree(sample_build / part, tmp_path / part)
     assert stories(tmp_path, "o161")
     table = pq.read_table(sample_build / name)
-    for column in table.column_names:
-        pq.write_table(table.drop_columns([column]), tmp_path / name)
-        with pytest.raises(BadData) as refused:
-            stories(tmp_path, "o161")
-        assert f"no column {column}" in str(refused.value)
-        assert name in str(refused.value)
+    for place, column in enumerate(table.column_names):
+        lacking = [table.drop_columns([column])]
+        if column in REQUIRED[name]:
+            nulls = pa.nulls(len(table), table.schema.field(place).type)
+            lacking.append(table.set_column(place, column, nulls))
+        for tampered in lacking:
+            pq.write_table(tampered, tmp_path / name)
+            with pytest.raises(BadData, match=f"column {column}") as refused:
+                stories(tmp_path, "o1")
+            assert name in str(refused.value)
