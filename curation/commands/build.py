@@ -349,7 +349,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
     from curation.sources.base import SAMPLE_REASON
 
     origins = origins_of(built.manifest)
-    if not origins.partial:
+    if not origins.reasons:
         return
     yield f"This is not the whole benchmark: {origins.sentence}."
     # What is left out, and what the sample stands for, has just been said.

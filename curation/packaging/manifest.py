@@ -229,13 +229,8 @@ class BuildOrigins:
     sample: tuple[str, ...]
     #: Configs of the ten of which the build has read nothing.
     absent: tuple[str, ...]
-    #: The manifest's sentences that say why the build is partial.
+    #: The manifest's sentences that say why the build is partial; none if it is whole.
     reasons: tuple[str, ...]
-
-    @property
-    def partial(self) -> bool:
-        """Whether the build is less than the whole benchmark."""
-        return bool(self.sample or self.absent or self.reasons)
 
     @property
     def sentence(self) -> str:
@@ -283,7 +278,7 @@ def read_origins(folder: Path) -> BuildOrigins | None:
 
     Example:
         >>> origins = read_origins(Path("build/JSONSchemaBench"))
-        >>> if origins is not None and origins.partial:
+        >>> if origins is not None and origins.reasons:
         ...     print(origins.sentence, *origins.reasons)
     """
     if not (folder / FILE).is_file():

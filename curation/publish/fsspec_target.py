@@ -262,7 +262,7 @@ def _alone(target: Path) -> Iterator[None]:
     busy = TemporarilyUnavailable(
         "another push is at work here", str(target), "wait for its end"
     )
-    with locked(locks / name, busy, guarded=target):
+    with locked(locks / name, busy):
         try:
             recover(target.resolve())
             yield

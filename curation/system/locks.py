@@ -17,7 +17,6 @@ def locked(
     file: Path,
     busy: TemporarilyUnavailable,
     *,
-    guarded: Path | None = None,
     wait_seconds: float = 0.0,
     before_waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[None]:
@@ -26,8 +25,6 @@ def locked(
     Args:
         file: What is locked; made with its folders if needed.
         busy: Raised if another process holds the lock.
-        guarded: What a message names where the lock cannot be made; the file itself
-            by default.
         wait_seconds: How long to wait for another process.
         before_waiting: Called once if it has to be waited for.
 
@@ -52,7 +49,7 @@ def locked(
     except filelock.Timeout:
         raise busy from None
     except OSError as error:
-        raise cannot_write(guarded or file, error) from error
+        raise cannot_write(file.parent, error) from error
     try:
         yield
     finally:

@@ -113,7 +113,7 @@ def locked(folder: Path) -> Iterator[None]:
         str(folder),
         "wait for its end or choose another folder",
     )
-    with locks.locked(folder / "lock", busy, guarded=folder):
+    with locks.locked(folder / "lock", busy):
         yield
 
 

@@ -123,7 +123,7 @@ def run_in_shards(
         return RunResult(folder=folder, totals=RunTotals(reused=len(done)))
     parts_folder = folder.with_name(f"{folder.name}.shards")
     busy = TemporarilyUnavailable("another run is at work here", str(folder))
-    with locked(parts_folder / "lock", busy, guarded=parts_folder):
+    with locked(parts_folder / "lock", busy):
         folders = run_shards(
             partial(run_shard, run),
             plain,

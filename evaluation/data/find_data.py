@@ -123,7 +123,7 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         origins = read_origins(folder)
     except BadData as fault:
         return (f"which configs are real is not known: {fault}",)
-    if origins is None or not origins.partial:
+    if origins is None or not origins.reasons:
         return ()
     if not configs:
         # Which configs are the sample's is in the sentence.

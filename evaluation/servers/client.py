@@ -212,7 +212,6 @@ class ServerClient:
                 if response.status_code in _FORBIDDEN:
                     raise self._forbidden(response)
                 if not response.ok:
-                    drain(response)
                     return None
                 content = b"".join(response_pieces(response, limit))
                 answer = json.loads(self._hide(content.decode()))

@@ -195,7 +195,7 @@ def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
         str(folder),
         "wait for its end or choose another --run-dir",
     )
-    with locked(folder / "lock", busy, guarded=folder):
+    with locked(folder / "lock", busy):
         try:
             _write_or_check_header(folder, header)
             yield

@@ -144,7 +144,6 @@ def test_real_sample_and_absent_configs_are_told_apart(tmp_path: Path) -> None:
     assert found.sample == ("Snowplow",)
     assert set(found.absent) == set(CONFIGS) - {"Kubernetes", "Snowplow"}
     assert found.reasons == ("X: why.",)
-    assert found.partial
     assert found.sentence.startswith(
         "1 of the ten configs is real; the embedded sample stands for Snowplow; without"
     )
@@ -154,7 +153,7 @@ def test_a_whole_build_is_not_partial(tmp_path: Path) -> None:
     """Ten real configs and no reason: there is nothing to warn of."""
     whole = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
     found = origins_of(msgspec.structs.replace(whole, partial=[]))
-    assert not found.partial
+    assert not found.reasons
     assert found.sentence == "10 of the ten configs are real"
 
 

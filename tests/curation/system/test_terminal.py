@@ -160,6 +160,7 @@ def test_lines_stay_lines() -> None:
 def test_shortened_text_is_short(text: str, length: int) -> None:
     """The length holds after control characters became visible."""
     assert len(shortened(text, length)) <= length
+    assert len(shortened(text + "x" * 81)) == 80
 
 
 def test_markup_is_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import pytest
 from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
+from evaluation.generation.text_generation import TokenPrices
 from evaluation.servers.client import (
     DeadlinePassed,
     RequestLimits,
@@ -23,7 +24,12 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
-from evaluation.servers.pacing import SharedBackoff
+from evaluation.servers.pacing import (
+    Account,
+    SharedBackoff,
+    Spending,
+    SpendingLimit,
+)
 from evaluation.servers.provider import CHAT
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 
@@ -371,7 +377,9 @@ def test_a_deadline_is_no_trouble() -> None:
 
 
 def test_headers_that_drip_do_not_outlast_the_deadline() -> None:
-    """Each byte comes in time, the deadline is that of them all."""
+    """Each byte comes in time, the deadline is that of them all; it may cost."""
+    spending = Spending(max_cost=1.0)
+    account = Account(spending, TokenPrices(prompt=1e6, output=1e6))
     over = Event()
 
     def drip(listening: socket) -> None:
@@ -388,14 +396,16 @@ def test_headers_that_drip_do_not_outlast_the_deadline() -> None:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
         limits = RequestLimits(seconds=0.5)
         there = ServerConnection(base=base, model="m", limits=limits)
-        client = ServerClient(there)
+        client = ServerClient(there, account=account)
         begun = time.monotonic()
         with pytest.raises(DeadlinePassed):
-            client.ask({})
+            client.ask({}, budget=9)
         assert time.monotonic() - begun < 5
         client.close()
         over.set()
         thread.join()
+    with pytest.raises(SpendingLimit):
+        spending.send()
 
 
 def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
