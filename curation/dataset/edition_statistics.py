@@ -11,7 +11,7 @@ import polars as pl
 
 from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
 from curation.core.documents import Origin
-from curation.dataset.ledger import CHANGES, DOCUMENTS, Ledger
+from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger
 from curation.dataset.paper_tables import (
     RawFigures,
     SchemaMeasures,
@@ -163,15 +163,19 @@ def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
     """Return the measures of each readable raw file; none if unknown.
 
     Rows of the embedded sample are left out.
+
+    Raises:
+        BadData: the ledger is damaged, or not of this version.
     """
     if not all((folder / name).is_file() for name in (DOCUMENTS, CHANGES)):
         return []
-    documents = Ledger(folder).documents()
-    if not {*_COLUMNS, "origin"} <= set(documents.collect_schema().names()):
-        return []
-    rows = documents.filter(
-        pl.col("raw_size").is_not_null(),
-        pl.col("origin") != Origin.SAMPLE.value,
+    rows = (
+        open_ledger(folder)
+        .documents()
+        .filter(
+            pl.col("raw_size").is_not_null(),
+            pl.col("origin") != Origin.SAMPLE.value,
+        )
     )
     return [
         measures_of(config, (size, fields, fan_out, depth), draft)

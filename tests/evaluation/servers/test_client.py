@@ -334,7 +334,9 @@ def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:
 
 def test_connections_are_kept() -> None:
     """Requests one after the other, refused ones among them, share a connection."""
-    refused = Said(status=400, pieces=[b'{"error": {"message": "no schema"}}'])
+    refused = Said(
+        status=400, pieces=[b'{"error": {"message": "this model takes no schema"}}']
+    )
     with loopback(lambda _, number: refused if number == 2 else answer("{}")) as server:
         client = _client(server)
         client.description()
