@@ -6,17 +6,17 @@ them. It never writes into a folder: its plots come back through a pipe.
 
 from __future__ import annotations
 
-import subprocess
-from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 import msgspec
 
 from curation.dataset.paper_tables import PLOTS, Spread
 from curation.system.errors import CsbdataError
+from curation.workers.limits import BUSY_MACHINE, Limits
+from curation.workers.outcomes import Ending
 from curation.workers.process import Program
+from curation.workers.worker import Worker
 
 
 class PaperFigure2(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +52,8 @@ FOLDER = "plots"
 #: The plot that is drawn where targets were asked.
 _TARGETS = "targets"
 _WORKER = Path(__file__).with_name("plot_worker.py")
+#: All plots take some two seconds.
+_LIMITS: Final = Limits(seconds=120.0, wall_times=BUSY_MACHINE)
 
 
 def plot_paths(tables: PaperTables | None) -> list[str]:
@@ -71,42 +73,24 @@ class PlotProcess:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._child: subprocess.Popen[bytes] | None = None
+        self._worker = Worker(Program(file=_WORKER), _LIMITS)
         self._tables: PaperTables | None = None
 
     def __enter__(self) -> Self:
         """Return this process."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the child if it is still at work."""
-        if self._child is None:
-            return
-        if self._child.poll() is None:
-            self._child.kill()
-        self._child.communicate()
+        self._worker.kill()
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start the child, unless it runs already; return it.
+    def start(self) -> None:
+        """Start the child, unless it runs already.
 
         Raises:
             OSError: it cannot be started.
         """
-        if self._child is None:
-            program = Program(file=_WORKER)
-            self._child = subprocess.Popen(
-                program.command(),
-                env=program.variables(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        return self._child
+        self._worker.launch()
 
     def begin(self, tables: PaperTables | None) -> None:
         """Let the child draw these tables, or nothing without them.
@@ -115,14 +99,9 @@ class PlotProcess:
             OSError: it cannot be started.
         """
         self._tables = tables
-        if tables is None:
-            return
-        stdin = self.start().stdin
-        # Where it has died, `finish` reports why.
-        with suppress(BrokenPipeError):
-            if stdin is not None:
-                stdin.write(msgspec.json.encode(tables) + b"\n")
-                stdin.flush()
+        if tables is not None:
+            self._worker.begin([tables])
+            self._worker.launch()
 
     def finish(self, into: Path) -> PaperTables | None:
         """Write the plots into `into`; return the tables of `begin`.
@@ -135,14 +114,13 @@ class PlotProcess:
         """
         if self._tables is None:
             return None
-        child = self.start()
-        output, errors = child.communicate()
-        if child.returncode != 0:
-            lines = errors.decode("utf-8", "replace").strip().splitlines()
-            reason = lines[-1] if lines else "no word why"
-            raise CsbdataError(f"the plots could not be drawn ({reason})", FOLDER)
-        plots = msgspec.json.decode(output, type=Plots)
+        while not (results := self._worker.wait()):
+            if self._worker.child is None:
+                self._worker.begin([self._tables])
+        if results[0].ending is not Ending.OK:
+            what = f"the plots could not be drawn ({results[0].detail})"
+            raise CsbdataError(what, FOLDER)
         (into / FOLDER).mkdir(exist_ok=True)
-        for name, content in plots.items():
+        for name, content in results[0].answer_as(Plots).items():
             (into / FOLDER / name).write_bytes(content)
         return self._tables

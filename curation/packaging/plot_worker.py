@@ -1,21 +1,22 @@
-"""Draw the plots of a dataset, as the child process of `plot_process`.
-
-It reads the tables from its stdin, one line of JSON, and writes one JSON object: the
-plots in base 64.
-"""
+"""Draw the plots of a dataset, as the child process of `plot_process`."""
 
 from __future__ import annotations
 
 import gc
-import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.dataset.paper_tables import Figure2
 from curation.dataset.plots import draw, targets
 from curation.packaging.plot_process import PaperTables, Plots
+from curation.workers.protocol import serve
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 
 def _answer(tables: PaperTables) -> Plots:
@@ -30,14 +31,12 @@ def _answer(tables: PaperTables) -> Plots:
         return {path.name: path.read_bytes() for path in paths}
 
 
-def _main() -> None:
+def start(_setup: Json) -> Callable[[Json], Plots]:
+    """Return the handler of one request: tables to plots."""
     # The process ends with its drawing: collecting would take a tenth of its time.
     gc.disable()
-    line = sys.stdin.buffer.readline()
-    if line.endswith(b"\n"):
-        tables = msgspec.json.decode(line, type=PaperTables)
-        sys.stdout.buffer.write(msgspec.json.encode(_answer(tables)))
+    return lambda request: _answer(msgspec.convert(request, PaperTables))
 
 
 if __name__ == "__main__":
-    _main()
+    serve(start, encode=msgspec.json.encode)

@@ -27,7 +27,6 @@ from curation.system.progress import Quiet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from subprocess import Popen
 
 
 def request_for(folder: Path) -> BuildRequest:
@@ -279,9 +278,9 @@ def test_plots_get_ready_while_the_last_documents_are_worked_on(
     start = PlotProcess.start
     found: list[tuple[int, int]] = []
 
-    def noted(drawing: PlotProcess) -> Popen[bytes]:
+    def noted(drawing: PlotProcess) -> None:
         found.append((watched.done, watched.total))
-        return start(drawing)
+        start(drawing)
 
     monkeypatch.setattr(PlotProcess, "start", noted)
     build(request_for(tmp_path), watched)
