@@ -18,14 +18,9 @@ PARTIAL_NAME = "JSONSchemaBench-partial"
 UNRELEASED = f"{MAJOR}.0.0-dev"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigSummary:
-    """The figures of one config."""
+class ConfigFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of one config, as the manifest lists them."""
 
-    config: str
-    #: `upstream`, `index`, `sample` or `local`; a config never mixes the sample
-    #: with real rows. Several names are joined with `+`.
-    origin: str
     #: Raw documents read.
     raw: int
     kept: int
@@ -35,6 +30,21 @@ class ConfigSummary:
     changed: Mapping[str, int]
     #: Split to kept records, in the order of the splits.
     splits: Mapping[str, int]
+    #: `upstream`, `index`, `sample` or `local`; a config never mixes the sample
+    #: with real rows. Several names are joined with `+`.
+    origin: str
+
+
+class ConfigSummary(ConfigFigures, frozen=True, kw_only=True):
+    """The figures of one config, with its name."""
+
+    config: str
+
+    @property
+    def figures(self) -> ConfigFigures:
+        """The figures alone."""
+        names = ConfigFigures.__struct_fields__
+        return ConfigFigures(**{name: getattr(self, name) for name in names})
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -338,47 +338,30 @@ _TABLES = ("*.parquet", "*.pq", "README.md")
 
 
 def hub_snapshot(
-    name: str, revision: str | None, patterns: Sequence[str] = _TABLES
+    name: str,
+    revision: str | None,
+    patterns: Sequence[str] = _TABLES,
+    *,
+    kind: str = "dataset",
 ) -> Path:
-    """Download a Hub dataset's tables; return the folder.
+    """Download files of a repository on the Hub; return the folder.
+
+    Args:
+        name: The repository, `owner/name`.
+        revision: A branch, tag or commit; None for main.
+        patterns: The files; by default the tables of a dataset.
+        kind: `dataset` or `model`.
 
     Raises:
-        NoInput: the Hub has no such dataset or revision.
+        NoInput: the Hub has no such repository or revision.
         NotPermitted: it is gated, or private to others.
         Unavailable: the Hub cannot be reached, and the cache does not hold it.
     """
-    with _hub_errors(name, revision):
-        return Path(
-            huggingface_hub.snapshot_download(
-                name,
-                repo_type="dataset",
-                revision=revision,
-                allow_patterns=list(patterns),
-            )
-        )
-
-
-def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
-    """Download a Hub model's files of some names; return the folder.
-
-    Raises:
-        NoInput: the Hub has no such model or revision.
-        NotPermitted: it is gated, or private to others.
-        Unavailable: the Hub cannot be reached, and the cache does not hold it.
-    """
-    with _hub_errors(name, revision):
-        return Path(
-            huggingface_hub.snapshot_download(
-                name, revision=revision, allow_patterns=list(patterns)
-            )
-        )
-
-
-@contextmanager
-def _hub_errors(name: str, revision: str | None) -> Iterator[None]:
-    """Raise exceptions of the Hub's client as errors of ours."""
     try:
-        yield
+        folder = huggingface_hub.snapshot_download(
+            name, repo_type=kind, revision=revision, allow_patterns=list(patterns)
+        )
     except Exception as error:
         where = f"{name}@{revision}" if revision else name
         raise fault_of(error, where) from error
+    return Path(folder)

@@ -139,17 +139,12 @@ class ArchivePin:
 
     def described(self) -> dict[str, str]:
         """Return what a person wants to know of the archive, as text."""
-        return {
-            "archive": self.name,
-            "kind": self.kind.value,
-            "repository": self.repository,
-            "commit": self.commit,
-            "digest": self.digest,
-            "licence": self.licence,
-            "file_licence": self.file_licence,
-            "attribution": self.attribution,
-            "citation": self.citation,
-            "homepage": self.homepage,
+        names = (
+            *("kind", "repository", "commit", "digest", "licence", "file_licence"),
+            *("attribution", "citation", "homepage"),
+        )
+        return {"archive": self.name} | {
+            name: str(getattr(self, name)) for name in names
         }
 
 

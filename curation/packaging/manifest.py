@@ -20,6 +20,7 @@ import msgspec
 from curation.core.benchmark import CONFIGS, canary
 from curation.core.documents import Origin
 from curation.dataset.summary import (
+    ConfigFigures,
     ConfigSummary,
     Pin,
     Publication,
@@ -59,20 +60,6 @@ def versions_here() -> dict[str, str]:
     }
 
 
-class ConfigFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of one config, as `csbdata build --format json` prints them.
-
-    The fields are those of `curation.dataset.summary.ConfigSummary`.
-    """
-
-    raw: int
-    kept: int
-    rejected: dict[str, int]
-    changed: dict[str, int]
-    splits: dict[str, int]
-    origin: str
-
-
 class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The facts of a manifest, which cannot be counted from the folder's files."""
 
@@ -110,18 +97,6 @@ class Manifest(BuildFacts, frozen=True, kw_only=True):
 
 
 _Stated = TypeVar("_Stated", bound=BuildFacts)
-
-
-def config_figures(config: ConfigSummary) -> ConfigFigures:
-    """Return one config's figures as the manifest lists them."""
-    return ConfigFigures(
-        raw=config.raw,
-        kept=config.kept,
-        rejected=dict(config.rejected),
-        changed=dict(config.changed),
-        splits=dict(config.splits),
-        origin=config.origin,
-    )
 
 
 def facts_of(summary: Summary) -> BuildFacts:
@@ -206,7 +181,7 @@ def write_manifest(
     values = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
     manifest = Manifest(
         **values,
-        configs={config.config: config_figures(config) for config in configs},
+        configs={config.config: config.figures for config in configs},
         files={name: sums[name] for name in sorted(sums) if name not in UNLISTED},
     )
     return _write(manifest, folder)

@@ -88,22 +88,18 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     opt_out: list[OptOut] = []
 
 
-@dataclass(frozen=True, slots=True)
-class OptOuts:
-    """All requests."""
-
-    requests: Sequence[OptOut]
-
-    def refuse(self, raw: RawDocument, archive_url: str) -> Rejected | None:
-        """Return why a document is left out; None if no one asked for it."""
-        for request in self.requests:
-            if request.names(raw, archive_url):
-                detail = f"asked for on {request.day.isoformat()}"
-                return Rejected(reason=Reason.OPTED_OUT, detail=detail, rule="opt-out")
-        return None
+def _opted_out(
+    requests: Sequence[OptOut], raw: RawDocument, archive_url: str
+) -> Rejected | None:
+    """Return why a document is left out; None if no one asked for it."""
+    for request in requests:
+        if request.names(raw, archive_url):
+            detail = f"asked for on {request.day.isoformat()}"
+            return Rejected(reason=Reason.OPTED_OUT, detail=detail, rule="opt-out")
+    return None
 
 
-def read_opt_outs(path: Path | None = None) -> OptOuts:
+def read_opt_outs(path: Path | None = None) -> Sequence[OptOut]:
     """Return the requests of a list; by default those of `raw/opt_out.toml`.
 
     Raises:
@@ -122,7 +118,7 @@ def read_opt_outs(path: Path | None = None) -> OptOuts:
         if len(criteria) != 1 or (request.id and "/" not in request.id):
             what = f"request {number} must say one of id (CONFIG/unique_id), path, "
             raise BadConfiguration(what + "repository", str(path))
-    return OptOuts(requests)
+    return requests
 
 
 #: What the ledger names where the process died under a document, and no rule raised.
@@ -189,7 +185,9 @@ _STORED = msgspec.json.Decoder(list[msgspec.Raw])
 class BatchReader:
     """Reads the inputs in order, and cuts what is distinct into batches."""
 
-    def __init__(self, inputs: Sequence[BuildInput], opt_outs: OptOuts) -> None:
+    def __init__(
+        self, inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]
+    ) -> None:
         """Prepare to read; nothing is read before `batches`."""
         self._inputs = inputs
         self._opt_outs = opt_outs
@@ -213,7 +211,7 @@ class BatchReader:
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
             # A copy of what is left out is another document's until that is, too.
-            left_out = self._opt_outs.refuse(raw, item.pin.url) is not None
+            left_out = _opted_out(self._opt_outs, raw, item.pin.url) is not None
             key = (f"{raw.config}\n{raw.base_uri or ''}", left_out, sha256)
             position = self._positions.get(key)
             if position is None:
@@ -236,14 +234,14 @@ class BatchReader:
         It is left out on request, or too long to be read.
         """
         url = self._inputs[position].pin.url
-        refused = self._opt_outs.refuse(raw, url) or too_long_to_read(raw)
-        if refused is None:
-            return None
-        return _rejection(raw, refused)
+        refused = _opted_out(self._opt_outs, raw, url) or too_long_to_read(raw)
+        return None if refused is None else _rejection(raw, refused)
 
 
 def count_documents(
-    inputs: Sequence[BuildInput], opt_outs: OptOuts, shard: tuple[int, int] = WHOLE
+    inputs: Sequence[BuildInput],
+    opt_outs: Sequence[OptOut],
+    shard: tuple[int, int] = WHOLE,
 ) -> int:
     """Return how many documents are worked on: equal ones of one config count once.
 

@@ -107,14 +107,8 @@ class PushPlan:
 
     def as_json(self) -> dict[str, Json]:
         """Return the plan as a command prints it."""
-        return {
-            "added": list(self.added),
-            "changed": list(self.changed),
-            "unchanged": list(self.unchanged),
-            "deleted": list(self.deleted),
-            "left_alone": list(self.left_alone),
-            "bytes": self.bytes,
-        }
+        members: dict[str, Json] = msgspec.to_builtins(self)
+        return members
 
 
 def plan_for(

@@ -118,23 +118,16 @@ class PushResult:
     def as_json(self) -> dict[str, Json]:
         """Return the result as `csbdata push --format json` prints it."""
         preview, hub = self.preview, self.hub
-        seen_by: dict[str, Json] = (
-            {"visibility": preview.visibility} if preview.visibility else {}
-        )
-        pushed: dict[str, Json] = {}
+        members: dict[str, Json] = {}
+        if preview.visibility:
+            members["visibility"] = preview.visibility
+        members["where"] = preview.where
+        members["plan"] = preview.plan.as_json()
+        members["done"] = self.outcome.value
         if hub is not None:
-            pushed = {
-                "commit": hub.commit,
-                "tag": hub.tag,
-                "pull_request": hub.pull_request,
-            }
-        return {
-            **seen_by,
-            "where": preview.where,
-            "plan": preview.plan.as_json(),
-            "done": self.outcome.value,
-            **pushed,
-        }
+            members["commit"], members["tag"] = hub.commit, hub.tag
+            members["pull_request"] = hub.pull_request
+        return members
 
 
 def push(

@@ -22,7 +22,7 @@ from transformers import (
 from transformers.utils import logging
 
 from curation.core.hub_names import model_name
-from curation.download.huggingface import model_files
+from curation.download.huggingface import hub_snapshot
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.hardware import (
@@ -211,9 +211,10 @@ def _hub_folder(name: str, revision: str | None) -> Path:
     if model_name(name) is None:
         message = f"--model {name}: no such folder, and no name of a model on the Hub"
         raise NoInput(message, then="name a folder with a model, or owner/name")
-    folder = model_files(name, revision, _SMALL_FILES)
+    folder = hub_snapshot(name, revision, _SMALL_FILES, kind="model")
     for pattern in _WEIGHTS:
-        folder = model_files(name, revision, [*_SMALL_FILES, pattern])
+        files = [*_SMALL_FILES, pattern]
+        folder = hub_snapshot(name, revision, files, kind="model")
         if any(folder.glob(pattern)):
             break
     return folder

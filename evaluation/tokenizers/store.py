@@ -107,11 +107,12 @@ def hub_folder(name: str, revision: str | None) -> Path:
     """Return the folder with a Hub model's tokenizer files at a revision.
 
     Raises:
-        CsbdataError: as `curation.download.huggingface.model_files`.
+        CsbdataError: as `curation.download.huggingface.hub_snapshot`.
     """
-    from curation.download.huggingface import model_files  # noqa: PLC0415 - heavy, rarely asked
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
-    return model_files(name, revision, ("tokenizer.json", *CONFIG_FILES))
+    patterns = ("tokenizer.json", *CONFIG_FILES)
+    return hub_snapshot(name, revision, patterns, kind="model")
 
 
 #: What is measured with by default.

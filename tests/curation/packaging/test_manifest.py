@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from curation.core.benchmark import CONFIGS, canary
+from curation.dataset.summary import ConfigFigures
 from curation.packaging.manifest import (
     FILE,
-    ConfigFigures,
     facts_of,
     origins_of,
     read_facts,
