@@ -32,6 +32,7 @@ import msgspec
 import polars as pl
 
 from bench.builds import clean_build
+from bench.generators.value_stream import stream
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
 from curation.fit.decoding import UndecodableError
@@ -41,7 +42,6 @@ from curation.fit.profile import load_profile
 from curation.fit.relation import Comparer
 from curation.fit.rewriting import SAFE_CLAIMS, Fit, rewrite
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import stream
 from curation.json.values import identity
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import edited

@@ -1,4 +1,4 @@
-"""Our generator as a process: `witnesses.search.stream`, not judged."""
+"""Our generator as a process: `bench.generators.value_stream`, not judged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bench.generators.generating import Task, serve
+from bench.generators.value_stream import stream
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.search.builder import (
-    WitnessBuilder,
     WitnessSearch,
     goals_beyond,
     is_trivial,
@@ -20,7 +18,6 @@ from curation.instances.search.builder import (
 from curation.instances.search.context import (
     NOTHING,
     BuildContext,
-    ExhaustedError,
     Nothing,
 )
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
@@ -30,7 +27,6 @@ from curation.instances.values.model import (
     Witness,
     Witnesses,
 )
-from curation.json.pointer import at, replaced
 from curation.json.values import identity
 
 if TYPE_CHECKING:
@@ -38,8 +34,6 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.conjunction import Goals
     from curation.schema.subschemas import SchemaLocation
-
-__all__ = ["NOTHING", "Budget", "WitnessBuilder", "find_witnesses", "stream"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +58,6 @@ class Budget:
 _PLENTY = Budget()
 #: Witnesses of a schema each of whose witnesses some reader refuses.
 _DISPUTED = 1
-#: Searches in a row without a value, after which a stream ends.
-_FAILURES = 4
-#: How often a streamed value is varied before the next search.
-_VARIANTS = 12
 #: Which failure is reported where several were met: the first of these.
 _ORDER = (
     SearchFailure.TOO_LARGE,
@@ -212,60 +202,6 @@ class _Plan:
             if not is_trivial(witness.value)
         }
         self.witnesses = telling or self.witnesses
-
-
-def stream(
-    compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
-) -> Iterator[Json]:
-    """Yield values without end: a small one, a full one, then random ones.
-
-    Only variants of a search result, with one scalar drawn anew, are validated. The
-    stream ends after several searches in a row without a result.
-    """
-    rng = random.Random(seed_of(compiled, seed))  # noqa: S311 - no secret
-    plan = chain(
-        [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)], repeat(None)
-    )
-    failures = 0
-    for step in plan:
-        kind, allowance = step or (InstanceKind.RANDOM, rng.random() * budget.random)
-        builder = WitnessBuilder(
-            compiled=compiled, rng=rng, kind=kind, steps=budget.steps
-        )
-        try:
-            value = builder.value((compiled.root,), BuildContext(allowance=allowance))
-        except (ExhaustedError, RecursionError):
-            value = NOTHING
-        failures = failures + 1 if value is NOTHING else 0
-        if value is not NOTHING:
-            yield value
-            yield from _variants(value, builder, compiled)
-        elif failures >= _FAILURES:
-            return
-
-
-def _variants(
-    value: Json, builder: WitnessBuilder, compiled: CompiledSchema
-) -> Iterator[Json]:
-    """Yield variants of a value, with one scalar drawn anew, that are valid too."""
-    leaves = [leaf for leaf in builder.redraws.items() if _is_scalar_at(value, leaf[0])]
-    if not leaves:
-        return
-    for _ in range(_VARIANTS):
-        path, draw = builder.rng.choice(leaves)
-        scalar = draw()
-        if scalar is not NOTHING:
-            variant = replaced(value, path, scalar)
-            if compiled.is_valid(variant):
-                yield variant
-
-
-def _is_scalar_at(value: Json, path: tuple[str, ...]) -> bool:
-    try:
-        member = at(value, path)
-    except (LookupError, ValueError):
-        return False
-    return isinstance(member, str | int | float) and not isinstance(member, bool)
 
 
 def _bytes_of(number: int) -> bytes:

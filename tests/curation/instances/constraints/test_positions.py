@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.generators.value_stream import stream
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.positions import fails_at
 from curation.instances.constraints.violations import as_near_miss
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.search.witnesses import find_witnesses, stream
+from curation.instances.search.witnesses import find_witnesses
 from curation.instances.values.json_text import text_of
 from tests.curation.instances.keywords import cases
 

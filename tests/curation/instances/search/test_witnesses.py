@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import Budget, find_witnesses, stream
+from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.instances.values.model import InstanceKind, SearchFailure
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
@@ -178,18 +177,6 @@ def test_names_the_failure(schema: UntypedJson, failure: SearchFailure) -> None:
     assert found.witnesses == ()
     assert found.failure is failure
     assert found.failure.explanation
-
-
-def test_a_stream_goes_on() -> None:
-    """A stream yields as many values as are asked for, mostly distinct."""
-    compiled = CompiledSchema.from_json(_PERSON, "draft-07")
-    values = [str(each) for each in islice(stream(compiled), 50)]
-    assert len(set(values)) > 25
-
-
-def test_a_stream_ends_where_there_is_nothing() -> None:
-    """Of a schema that nothing meets the stream is empty."""
-    assert list(stream(CompiledSchema.from_json(False, "draft-07"))) == []  # noqa: FBT003 (a schema)
 
 
 def test_a_small_budget_is_kept() -> None:
