@@ -163,12 +163,14 @@ class Comparer:
     ) -> AlgebraAnswer:
         """Return what is proven of two schemas; nothing if the deadline ended it."""
         question = AlgebraQuestion(first=first, second=second)
-        return self._ask(question, seconds, AlgebraAnswer, _no_proof)
+        return self._ask(
+            question, seconds, AlgebraAnswer, lambda why: AlgebraAnswer(failure=why)
+        )
 
     def form(self, schema: PlainSchema, seconds: float = PROOF_SECONDS) -> FormAnswer:
         """Return the canonical form of a schema, which accepts the same values."""
         question = FormQuestion(schema=schema)
-        return self._ask(question, seconds, FormAnswer, _no_form)
+        return self._ask(question, seconds, FormAnswer, lambda _: FormAnswer())
 
     def values(
         self,
@@ -260,14 +262,6 @@ class Comparer:
             tried=values.tried,
             failure=proofs.failure,
         )
-
-
-def _no_proof(failure: str) -> AlgebraAnswer:
-    return AlgebraAnswer(failure=failure)
-
-
-def _no_form(failure: str) -> FormAnswer:
-    return FormAnswer(failure=failure)
 
 
 def _holds(counterexample: str | None, *, proven: bool) -> bool | None:

@@ -70,7 +70,6 @@ class FormAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The schema in few keywords, as JSON text; None if it has no such form."""
 
     text: str | None = None
-    failure: str = ""
 
 
 class AlgebraAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,8 +157,8 @@ def form(question: FormQuestion) -> FormAnswer:
     try:
         canonical = _canonical(question.schema, question.schema.dialect)
         return FormAnswer(text=json.dumps(canonical.to_json_schema()))
-    except (*_FAILURES, TypeError) as error:
-        return FormAnswer(failure=f"{type(error).__name__}: {error}"[:200])
+    except (*_FAILURES, TypeError):
+        return FormAnswer()
 
 
 def witnesses(question: WitnessQuestion) -> tuple[str, ...]:

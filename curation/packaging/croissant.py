@@ -19,6 +19,7 @@ from curation.core.benchmark import holds_instances
 from curation.packaging import licences
 from curation.packaging.card import CardContents, card_columns, published, responsible
 from curation.packaging.hub_info import HubConfig, instance_configs
+from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -35,50 +36,13 @@ _TYPES = {
 }
 #: The split of a file, by its name.
 _SPLIT = r"^.*/(\w+)-\d+-of-\d+\.(?:parquet|pq)$"
-#: The JSON-LD context that the specification gives for 1.1.
-_CONTEXT: dict[str, Json] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
-    "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
+
+
+def _context() -> dict[str, Json]:
+    """Return the JSON-LD context that the specification gives for 1.1."""
+    text = (cards_folder() / "croissant_context.json").read_text(encoding="utf-8")
+    context: dict[str, Json] = json.loads(text)
+    return context
 
 
 def croissant_description(
@@ -92,7 +56,7 @@ def croissant_description(
     described = [*contents.configs, *instance_configs(summary, folder)]
     files = sorted({path for config in described for path in config.paths})
     return {
-        "@context": _CONTEXT,
+        "@context": _context(),
         "@type": "sc:Dataset",
         "name": summary.name,
         "description": words.description,

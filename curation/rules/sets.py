@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import EntryPoint
 from types import MappingProxyType
 
 from curation.core.rule import BenchmarkRule, RepairKind, Rule
@@ -144,14 +143,7 @@ class RuleConflictError(ValueError):
     """A rule has no place of its own in a set: its name or its number is taken."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Rules(Registry[AnyRule]):
-    def wrong_class(self, point: EntryPoint, value: object) -> TypeError:
-        """Return the error for an entry point that names no rule."""
-        return TypeError(f"{point.value} holds no rule but {type(value).__name__}")
-
-
-_REGISTRY = _Rules(
+_REGISTRY = Registry[AnyRule](
     noun="rule",
     classes=(Rule, BenchmarkRule),
     attribute="RULE",
@@ -178,7 +170,7 @@ def third_party() -> tuple[AnyRule, ...]:
     An entry point names a rule, or a module that holds one as `RULE`.
 
     Raises:
-        TypeError: an entry point names something else.
+        BadConfiguration: an entry point names something else.
     """
     return tuple(plugin.value for plugin in _REGISTRY.third_party())
 

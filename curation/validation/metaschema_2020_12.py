@@ -7,7 +7,6 @@ raw file of the paper's sources. What jsonschema-rs cannot read is left to jsons
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
@@ -31,12 +30,6 @@ _REMEMBERED = 65_536
 _SHOWN = 240
 #: A line feed at the end of a text, as JSON writes it.
 _LINE_END = b'\\n"'
-#: One key of so many is checked by both, chosen by the key's own digest.
-_RECHECKED = 512
-
-
-class DisagreementError(AssertionError):
-    """The quick check and jsonschema's own do not agree on a schema."""
 
 
 def _conforms(name: str) -> Callable[[str], bool]:
@@ -114,25 +107,3 @@ def _complaint_of_plain(schema: Json) -> Complaint | None:
         return rust_complaint(schema)
     except ValueError:
         return python_complaint(schema)
-
-
-def is_rechecked(key: str) -> bool:
-    """Return whether the document of this key is checked by both."""
-    return int(hashlib.sha256(key.encode()).hexdigest(), 16) % _RECHECKED == 0
-
-
-def checked_complaint(schema: Json, *, key: str) -> Complaint | None:
-    """Return the complaint, checked against jsonschema's own for some keys.
-
-    Raises:
-        DisagreementError: they differ; the fault is ours, not the document's.
-    """
-    error = complaint(schema)
-    if is_rechecked(key):
-        try:
-            own = python_complaint(plain(schema))
-        except RecursionError:
-            return error
-        if (own is None) != (error is None):
-            raise DisagreementError(f"{key}: quick says {error}, jsonschema {own}")
-    return error

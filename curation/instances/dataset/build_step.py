@@ -31,7 +31,6 @@ from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import BatchResult, Pool, in_batches
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
     from curation.workers.run_folder import RunFolder
 
@@ -343,11 +342,10 @@ def _failures(result: BatchResult) -> list[int]:
     ]
 
 
-def _request(task: InstanceTask, *, lean: bool = False) -> Json:
-    request = InstanceRequest(
+def _request(task: InstanceTask, *, lean: bool = False) -> InstanceRequest:
+    return InstanceRequest(
         schema=task.schema, dialect=task.dialect, examples=task.examples, lean=lean
     )
-    return request.to_json()
 
 
 def _stored(outcome: ProcessResult) -> StoredInstances:

@@ -196,13 +196,12 @@ def grade_all(
     return [schema for index in sorted(answers) for schema in answers[index]]
 
 
-def _request(schema: SchemaToGrade) -> Json:
-    request = InstanceRequest(
+def _request(schema: SchemaToGrade) -> InstanceRequest:
+    return InstanceRequest(
         schema=schema.schema,
         dialect=schema.dialect,
         instances=tuple(instance.text for instance in schema.instances),
     )
-    return request.to_json()
 
 
 def _graded(outcome: ProcessResult) -> Graded:

@@ -47,11 +47,6 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     #: Where relative references start, if the worker decides the dialect.
     base_uri: str | None = None
 
-    def to_json(self) -> Json:
-        """Return it as a JSON value."""
-        message: Json = msgspec.to_builtins(self)
-        return message
-
 
 _WORKER = Path(__file__).with_name("worker.py")
 #: Seconds for one schema.
@@ -174,7 +169,7 @@ def witnesses(
     text = schema if isinstance(schema, str) else _text_of(schema)
     request = InstanceRequest(schema=text, dialect=dialect or "", count=count)
     with Worker(program(seed), limits()) as worker:
-        return instances_of(worker.ask(request.to_json()))
+        return instances_of(worker.ask(request))
 
 
 def witnesses_of_each(
@@ -200,17 +195,17 @@ def witnesses_of_each(
             if len(request.schema) > HUGE:
                 yield _of_huge(request, worker)
                 continue
-            result = worker.ask(request.to_json())
+            result = worker.ask(request)
             if result.ending is Ending.OK:
                 yield instances_of(result)
                 continue
             lean = msgspec.structs.replace(request, lean=True)
-            yield merged_instances(result, worker.ask(lean.to_json()))
+            yield merged_instances(result, worker.ask(lean))
 
 
 def _of_huge(request: InstanceRequest, worker: Worker) -> SchemaInstances:
     request = msgspec.structs.replace(request, lean=True, covering=COVERING)
-    made = instances_of(worker.ask(request.to_json(), HUGE_DEADLINE))
+    made = instances_of(worker.ask(request, HUGE_DEADLINE))
     why = f"{LEAN}more than {HUGE:,} characters"
     return msgspec.structs.replace(made, detail=why) if made.instances else made
 

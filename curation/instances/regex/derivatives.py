@@ -24,8 +24,8 @@ class Cell:
     low: int
 
 
-class HeadKind(StrEnum):
-    """What a formula over the next character is."""
+class FormulaKind(StrEnum):
+    """What a formula is, over the next character (heads) or the rest of a text."""
 
     TRUE = "true"
     FALSE = "false"
@@ -35,6 +35,8 @@ class HeadKind(StrEnum):
     """The next character is one of `\\w`."""
     MOVE = "move"
     """The next character is of a set, and a cell matches what follows it."""
+    ATOM = "atom"
+    """A cell matches up to the end of the text."""
     AND = "and"
     OR = "or"
     NOT = "not"
@@ -43,7 +45,7 @@ class HeadKind(StrEnum):
 class Head(NamedTuple):
     """What a cell asks of the next character, and of what follows it."""
 
-    kind: HeadKind
+    kind: FormulaKind
     #: The set of a `move`, and the cell behind it; None of all others.
     chars: CharSet | None = None
     tail: Cell | None = None
@@ -51,10 +53,10 @@ class Head(NamedTuple):
 
 
 #: The heads without parts; each is one object.
-TRUE: Final = Head(HeadKind.TRUE)
-FALSE: Final = Head(HeadKind.FALSE)
-END: Final = Head(HeadKind.END)
-WORD: Final = Head(HeadKind.WORD)
+TRUE: Final = Head(FormulaKind.TRUE)
+FALSE: Final = Head(FormulaKind.FALSE)
+END: Final = Head(FormulaKind.END)
+WORD: Final = Head(FormulaKind.WORD)
 
 
 def holds(head: Head, code: int | None) -> bool:
@@ -73,7 +75,7 @@ def both(heads: list[Head]) -> Head:
     conditions = tuple(head for head in heads if head is not TRUE)
     if len(conditions) == 1:
         return conditions[0]
-    return Head(HeadKind.AND, parts=conditions) if conditions else TRUE
+    return Head(FormulaKind.AND, parts=conditions) if conditions else TRUE
 
 
 def either(heads: list[Head]) -> Head:
@@ -82,20 +84,20 @@ def either(heads: list[Head]) -> Head:
         return TRUE
     parts: dict[Head, None] = {}
     for head in heads:
-        inner = head.parts if head.kind is HeadKind.OR else (head,)
+        inner = head.parts if head.kind is FormulaKind.OR else (head,)
         parts.update(dict.fromkeys(inner))
     parts.pop(FALSE, None)
     alternatives = tuple(parts)
     if len(alternatives) == 1:
         return alternatives[0]
-    return Head(HeadKind.OR, parts=alternatives) if alternatives else FALSE
+    return Head(FormulaKind.OR, parts=alternatives) if alternatives else FALSE
 
 
 def negated(head: Head) -> Head:
     """Return the opposite of a head."""
     if head is TRUE:
         return FALSE
-    return TRUE if head is FALSE else Head(HeadKind.NOT, parts=(head,))
+    return TRUE if head is FALSE else Head(FormulaKind.NOT, parts=(head,))
 
 
 def collect_sets(head: Head, sets: dict[CharSet, None]) -> None:
@@ -128,23 +130,11 @@ class TextBefore(NamedTuple):
     truths: tuple[bool, ...] = ()
 
 
-class TermKind(StrEnum):
-    """What a formula over the rest of a text is."""
-
-    TRUE = "true"
-    FALSE = "false"
-    ATOM = "atom"
-    """A cell matches up to the end of the text."""
-    AND = "and"
-    OR = "or"
-    NOT = "not"
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Term:
     """A formula over the rest of a text; equal ones are the same object."""
 
-    kind: TermKind
+    kind: FormulaKind
     number: int
     #: No text shorter than this can meet it.
     low: int
@@ -170,8 +160,8 @@ class TermFactory:
         self._terms: dict[tuple[object, ...], Term] = {}
         self._heads: dict[tuple[int, TextBefore, _Marks], Head] = {}
         self._repeats: dict[tuple[int, int, int | None], trees.PatternNode] = {}
-        self.true = Term(kind=TermKind.TRUE, number=0, low=0)
-        self.false = Term(kind=TermKind.FALSE, number=1, low=_MOST)
+        self.true = Term(kind=FormulaKind.TRUE, number=0, low=0)
+        self.false = Term(kind=FormulaKind.FALSE, number=1, low=_MOST)
         self._all = Cell(node=None, tail=None, number=0, low=0)
         self._end = Cell(node=None, tail=None, number=1, low=0)
         #: Look-behinds in the patterns, inner ones first.
@@ -233,7 +223,7 @@ class TermFactory:
         return cell
 
     def _interned(
-        self, kind: TermKind, low: int, parts: tuple[Term, ...], cell: Cell | None
+        self, kind: FormulaKind, low: int, parts: tuple[Term, ...], cell: Cell | None
     ) -> Term:
         key = (kind, cell and cell.number, *(part.number for part in parts))
         term = self._terms.get(key)
@@ -254,7 +244,7 @@ class TermFactory:
         """Return the term of what a cell matches up to the end of the text."""
         if cell is self._all:
             return self.true
-        return self._interned(TermKind.ATOM, cell.low, (), cell)
+        return self._interned(FormulaKind.ATOM, cell.low, (), cell)
 
     def negation(self, term: Term) -> Term:
         """Return the term of all other texts."""
@@ -262,20 +252,20 @@ class TermFactory:
             return self.false
         if term is self.false:
             return self.true
-        if term.kind is TermKind.NOT:
+        if term.kind is FormulaKind.NOT:
             return term.parts[0]
-        return self._interned(TermKind.NOT, 0, (term,), None)
+        return self._interned(FormulaKind.NOT, 0, (term,), None)
 
     def both(self, terms: list[Term]) -> Term:
         """Return the conjunction of terms."""
-        return self._joined(TermKind.AND, terms, self.true, self.false)
+        return self._joined(FormulaKind.AND, terms, self.true, self.false)
 
     def either(self, terms: list[Term]) -> Term:
         """Return the disjunction of terms."""
-        return self._joined(TermKind.OR, terms, self.false, self.true)
+        return self._joined(FormulaKind.OR, terms, self.false, self.true)
 
     def _joined(
-        self, kind: TermKind, terms: list[Term], unit: Term, zero: Term
+        self, kind: FormulaKind, terms: list[Term], unit: Term, zero: Term
     ) -> Term:
         parts: dict[int, Term] = {}
         for term in terms:
@@ -285,7 +275,7 @@ class TermFactory:
                 if part is not unit:
                     parts[part.number] = part
         for part in parts.values():
-            if part.kind is TermKind.NOT and part.parts[0].number in parts:
+            if part.kind is FormulaKind.NOT and part.parts[0].number in parts:
                 return zero
         if not parts:
             return unit
@@ -294,7 +284,7 @@ class TermFactory:
         ordered = tuple(parts[number] for number in sorted(parts))
         lows = [part.low for part in ordered]
         return self._interned(
-            kind, max(lows) if kind is TermKind.AND else min(lows), ordered, None
+            kind, max(lows) if kind is FormulaKind.AND else min(lows), ordered, None
         )
 
     def at_end(self, term: Term, before: TextBefore) -> bool:
@@ -311,11 +301,12 @@ class TermFactory:
         if not term.parts:
             return term
         parts = [self._evaluated(part, code, before) for part in term.parts]
-        if term.kind is TermKind.OR:
+        return self._combined(term.kind, parts)
+
+    def _combined(self, kind: FormulaKind, parts: list[Term]) -> Term:
+        if kind is FormulaKind.OR:
             return self.either(parts)
-        return (
-            self.both(parts) if term.kind is TermKind.AND else self.negation(parts[0])
-        )
+        return self.both(parts) if kind is FormulaKind.AND else self.negation(parts[0])
 
     def _applied(self, head: Head, code: int | None) -> Term:
         """Return what a character leaves of a head; None stands for the end."""
@@ -324,11 +315,8 @@ class TermFactory:
             return self.atom(head.tail) if moves else self.false
         if not head.parts:
             return self.true if holds(head, code) else self.false
-        parts = [self._applied(part, code) for part in head.parts]
-        if head.kind is HeadKind.OR:
-            return self.either(parts)
-        return (
-            self.both(parts) if head.kind is HeadKind.AND else self.negation(parts[0])
+        return self._combined(
+            head.kind, [self._applied(part, code) for part in head.parts]
         )
 
     def next_sets(self, term: Term, before: TextBefore) -> dict[CharSet, None]:
@@ -357,7 +345,7 @@ class TermFactory:
         if node is None or tail is None:
             return TRUE if cell is self._all else END
         if isinstance(node, trees.Chars):
-            return Head(HeadKind.MOVE, node.chars, tail)
+            return Head(FormulaKind.MOVE, node.chars, tail)
         if isinstance(node, trees.Sequence):
             for part in reversed(node.parts):
                 tail = self._cell(part, tail)

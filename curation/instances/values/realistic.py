@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from curation.instances.regex.words import ACCENTED, WORDS, split
 
+_Known = TypeVar("_Known")
 _SPLIT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FIRST_NAMES: Final = split(
     "Alva Bela Cora Dario Elin Farid Greta Hana Ivo Jonas Kaya Lior Mina Noor Oskar "
@@ -277,13 +278,18 @@ def _parts(name: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-@lru_cache(maxsize=16_384)
-def _sampler(name: str) -> Callable[[random.Random], str] | None:
+def _last_known(name: str, known: Mapping[str, _Known]) -> _Known | None:
+    """Return what is known of the last word of a name, in the singular or as it is."""
     for part in _parts(name):
         for word in (part, part.removesuffix("s")):
-            if word in _TEXTS:
-                return _TEXTS[word]
+            if word in known:
+                return known[word]
     return None
+
+
+@lru_cache(maxsize=16_384)
+def _sampler(name: str) -> Callable[[random.Random], str] | None:
+    return _last_known(name, _TEXTS)
 
 
 def known_text(name: str, rng: random.Random) -> str | None:
@@ -301,8 +307,4 @@ def text(name: str, rng: random.Random) -> str:
 @lru_cache(maxsize=16_384)
 def span(name: str) -> tuple[float, float, int] | None:
     """Return lowest, highest and decimals of numbers of that name, if known."""
-    for part in _parts(name):
-        for word in (part, part.removesuffix("s")):
-            if word in _NUMBERS:
-                return _NUMBERS[word]
-    return None
+    return _last_known(name, _NUMBERS)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from curation.core.rule import Context, Document, Reason, Rejected, Rule
-from curation.validation.metaschema_2020_12 import checked_complaint
+from curation.validation.metaschema_2020_12 import complaint
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    refused = checked_complaint(document.schema, key=document.unique_id)
+    refused = complaint(document.schema)
     if refused is None:
         return document
     return Rejected(reason=Reason.INVALID_SCHEMA, detail=str(refused))

@@ -9,7 +9,7 @@ from curation.schema.dialects import ANY_DIALECT, DRAFT_04
 from curation.schema.paper_roots import applies
 from curation.schema.subschemas import edited, subschema_locations
 from curation.schema.translation import with_numeric_bounds
-from curation.validation.metaschema_2020_12 import checked_complaint
+from curation.validation.metaschema_2020_12 import complaint
 
 NAME = "paper-promote"
 
@@ -56,12 +56,12 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if name is None:
         return document
     inner = document.schema[name]
-    refused = checked_complaint(inner, key=document.unique_id)
+    refused = complaint(inner)
     note = f"the schema stood under {pointer((name,))}"
     if refused is not None:
         inner = _without_anchors(edited(inner, DRAFT_04, _ported))
         if inner is not document.schema[name]:
-            refused = checked_complaint(inner, key=document.unique_id)
+            refused = complaint(inner)
             note += "; what 2020-12 refuses in it is written as it wants it"
     if refused is not None:
         detail = f"in {pointer((name,))}: {refused}"

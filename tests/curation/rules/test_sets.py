@@ -25,7 +25,7 @@ from curation.rules.sets import (
     third_party,
 )
 from curation.system import registry
-from curation.system.errors import BadUsage
+from curation.system.errors import BadConfiguration, BadUsage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -207,7 +207,7 @@ def test_an_entry_point_that_holds_no_rule_is_refused(
     monkeypatch.setattr(
         registry, "entry_points", lambda group: [point] if group == point.group else []
     )
-    with pytest.raises(TypeError, match="json:dumps holds no rule"):
+    with pytest.raises(BadConfiguration, match="'bad' is no rule"):
         third_party()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from curation.json.text import SpelledFloat, plain
 from curation.validation import metaschema_2020_12
-from curation.validation.metaschema_2020_12 import DisagreementError
 from curation.validation.metaschemas import Complaint
 
 if TYPE_CHECKING:
@@ -155,49 +153,6 @@ def test_deep_schemas_are_checked() -> None:
     found = metaschema_2020_12.complaint(schema)
     assert found is not None
     assert found.pointer.endswith("/not/type")
-
-
-def rechecked_key() -> str:
-    """Return a key that both checks look at."""
-    return next(
-        key for key in map(str, range(10_000)) if metaschema_2020_12.is_rechecked(key)
-    )
-
-
-def test_one_key_in_512_is_checked_by_both() -> None:
-    """Chosen by digest, so the same everywhere and every time."""
-    chosen = sum(
-        metaschema_2020_12.is_rechecked(f"o{number}") for number in range(20_000)
-    )
-    assert 20 <= chosen <= 60
-    digest = hashlib.sha256(rechecked_key().encode()).digest()
-    assert int.from_bytes(digest) % 512 == 0
-
-
-def test_a_disagreement_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is never taken for a property of the document."""
-    key = rechecked_key()
-    assert metaschema_2020_12.checked_complaint({"type": "object"}, key=key) is None
-    wrong = Complaint(pointer="", message="wrong")
-    monkeypatch.setattr(metaschema_2020_12, "python_complaint", lambda _: wrong)
-    with pytest.raises(DisagreementError, match="wrong"):
-        metaschema_2020_12.checked_complaint({"type": "object"}, key=key)
-    assert metaschema_2020_12.checked_complaint({"type": "object"}, key="1") is None
-
-
-def test_what_jsonschema_cannot_walk_is_left_to_the_quick_check(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A schema too deep for the interpreter is no disagreement."""
-
-    def too_deep(_: UntypedJson) -> None:
-        raise RecursionError
-
-    monkeypatch.setattr(metaschema_2020_12, "python_complaint", too_deep)
-    assert (
-        metaschema_2020_12.checked_complaint({"type": "object"}, key=rechecked_key())
-        is None
-    )
 
 
 def test_verdicts_of_texts_are_remembered_without_warnings() -> None:

@@ -63,7 +63,7 @@ def test_memory_does_not_grow_with_schemas_times_schemas() -> None:
         schema=json.dumps(resources(150)), dialect="", lean=True, covering=2
     )
     with Worker(program(), limits) as child:
-        result = child.ask(request.to_json())
+        result = child.ask(request)
     assert result.ending is Ending.OK, result.detail
 
 

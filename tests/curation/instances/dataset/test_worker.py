@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 
+import msgspec
+
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset.worker import InstanceRequest, start
 
@@ -28,7 +30,7 @@ def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
         handle = start({"seed": 0})
         for dialect in ("draft-07", "2020-12"):
             unit = InstanceRequest(schema=json.dumps(_SCHEMA), dialect=dialect)
-            answer = handle(unit.to_json())
+            answer = handle(msgspec.to_builtins(unit))
             assert isinstance(answer, dict)
             assert answer["instances"]
             assert known.issuperset(map(id, _alive()))

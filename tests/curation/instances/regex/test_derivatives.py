@@ -9,8 +9,8 @@ from curation.instances.regex.derivatives import (
     TRUE,
     WORD,
     Cell,
+    FormulaKind,
     Head,
-    HeadKind,
     both,
     collect_sets,
     either,
@@ -19,7 +19,7 @@ from curation.instances.regex.derivatives import (
 )
 
 _REST = Cell(node=None, tail=None, number=0, low=0)
-_DIGIT = Head(HeadKind.MOVE, character_sets.DIGITS, _REST)
+_DIGIT = Head(FormulaKind.MOVE, character_sets.DIGITS, _REST)
 
 
 def test_what_always_or_never_holds_decides() -> None:
