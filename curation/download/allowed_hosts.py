@@ -126,7 +126,7 @@ def _place(parts: SplitResult) -> tuple[str, int]:
 
 
 def _forbidden(parts: SplitResult, *, is_base: bool) -> str:
-    if parts.username is not None or parts.password is not None:
+    if parts.username is not None:
         return "the address holds credentials"
     if parts.scheme == "https":
         return ""

@@ -98,8 +98,6 @@ def requested_wait(status: int, headers: Mapping[str, str]) -> float | None:
     Read from `Retry-After` (seconds or a date), `RateLimit` with none left, and
     GitHub's `X-RateLimit-Reset`.
     """
-    if status < HTTPStatus.BAD_REQUEST:
-        return None
     if headers.get("Retry-After", "").strip():
         return retry_after(headers)
     none_left = _NONE_LEFT.search(headers.get("RateLimit", ""))

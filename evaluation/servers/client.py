@@ -93,7 +93,6 @@ class DeadlinePassed(Exception):  # noqa: N818 (it says what it is)
 
     def __init__(self, answer: ServerAnswer, start: int) -> None:
         """Take what came, and when the request was sent (`perf_counter_ns`)."""
-        super().__init__("not through in time")
         self.answer = answer
         self.start = start
 

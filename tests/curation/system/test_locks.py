@@ -22,18 +22,18 @@ def test_a_second_holder_is_refused_with_the_message_given(tmp_path: Path) -> No
     with (
         locked(file, BUSY),
         pytest.raises(TemporarilyUnavailable, match="here: in use: wait"),
-        locked(file, BUSY),
+        locked(file, BUSY, before_waiting=lambda: pytest.fail("waited for")),
     ):
         pytest.fail("held twice")
 
 
 def test_a_block_that_raises_lets_go(tmp_path: Path) -> None:
-    """The next holder finds the lock free."""
+    """The next holder finds the lock free, while the error is still looked at."""
     file = tmp_path / "lock"
-    with pytest.raises(ValueError, match="broken"), locked(file, BUSY):
+    with pytest.raises(ValueError, match="broken") as raised, locked(file, BUSY):
         raise ValueError("broken")
     with locked(file, BUSY):
-        pass
+        assert raised.traceback
 
 
 def test_another_holder_is_waited_for(tmp_path: Path) -> None:

@@ -181,6 +181,15 @@ def test_unknown_fields_are_left_alone(tmp_path: Path) -> None:
     assert list(run.rows()) == [row()]
 
 
+def test_a_time_that_is_all_waiting_stays(tmp_path: Path) -> None:
+    """It says more than none; of a longer one the wait is taken out."""
+    waited = [
+        row(id=str(took), compile_ns=took, compile_waited_ns=5) for took in (5, 8)
+    ]
+    run = open_run(write_run(tmp_path, waited))
+    assert [read.compile_ns for read in run.rows()] == [5, 3]
+
+
 #: As the version of 25 November 2026, 03:26 UTC, wrote them, of one walk.
 OLDER_HEADER = b"""{"csbdata": "0.1.0", "command": ["csbdata", "eval", "--limit", "2"],
 "engines": [{"engine": "none", "name": "none", "spec": "none", "version": "",

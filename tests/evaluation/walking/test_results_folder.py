@@ -36,6 +36,7 @@ def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
         with open_results_folder(tmp_path / "run", _HEAD) as out:
             assert out.finished == {f"f{each}" for each in range(number)}
             out.write(row(fingerprint=f"f{number}"))
+            assert f"f{number}" in out.finished
     lines = (tmp_path / "run" / "rows-1-of-1.jsonl").read_bytes()
     assert lines.count(b"\n") == 3
 

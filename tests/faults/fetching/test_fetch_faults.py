@@ -173,6 +173,7 @@ def test_f3_an_instant_is_waited_for() -> None:
     wait = requested_wait(403, headers)
     assert wait is not None
     assert 0 < wait <= 30
+    assert requested_wait(404, {"RateLimit": '"default";r=5;t=30'}) is None
 
 
 def test_f3_as_long_as_the_server_asks_for(
