@@ -9,14 +9,19 @@ from evaluation.reporting.tables import Duration
 from evaluation.results.edition import TASKS, read_engine
 from evaluation.site.classes import Class, class_of, rates_of
 from evaluation.site.drawings import stacked_bar
-from evaluation.site.keywords import keywords_of_probes, probe_outcome
-from evaluation.site.rendering import engine_path, keyword_path, render
+from evaluation.site.keywords import (
+    keywords_of_messages,
+    keywords_of_probes,
+    probe_outcome,
+)
+from evaluation.site.rendering import engine_path, render
+from evaluation.tasks.declared import NAME as DECLARED
 from evaluation.tasks.masks import NAME as MASKS
 from evaluation.tasks.probe import NAME as PROBE
-from evaluation.tasks.probe.outcomes import GOOD
+from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.results.edition import Line
     from evaluation.site.site import Page, Site
@@ -29,9 +34,11 @@ _EXAMPLES: Final = 3
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of each engine."""
     entries = [read_engine(site.folder / entry.file) for entry in site.index.engines]
+    known = keywords_of_messages(site)
     for entry in entries:
         lines = site.by_task.get((entry.engine, MASKS), [])
         probes = site.by_task.get((entry.engine, PROBE), [])
+        declared = site.by_task.get((entry.engine, DECLARED), [])
         yield render(
             engine_path(entry.engine),
             "engine",
@@ -44,10 +51,9 @@ def pages(site: Site) -> Iterator[Page]:
                 for other in entries
                 if other.name == entry.name
             ],
-            refusals=_refusals(lines),
+            refusals=_refusals(lines + declared, known),
             causes=causes_of(lines),
             probes=_faults(probes),
-            keyword_of=_keyword_of,
             slowest={
                 "compile call": _slowest(lines, "compile_ns"),
                 "time between masks": _slowest(lines, "between_ns"),
@@ -63,10 +69,25 @@ def _version(site: Site, engine: str) -> dict[str, Any]:
     return {"engine": engine, "rates": rates, "bar": bar}
 
 
-def _refusals(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """Return equal messages of refused schemas, the most frequent first."""
-    refused = [line for line in lines if class_of(line) is Class.REFUSED]
-    return _ranked([(line["message"], line) for line in refused])
+def _refusals(
+    lines: Sequence[Line], known: Mapping[str, set[str]]
+) -> list[dict[str, Any]]:
+    """Return keywords to the refused schemas that get the messages of their probes.
+
+    The most frequent first; last, with an empty name, messages that no probe gets.
+    """
+    refused = {
+        (line["config"], line["id"]): line
+        for line in lines
+        if class_of(line) is Class.REFUSED
+    }
+    ranked = _ranked(
+        [
+            (" ".join(sorted(known.get(line["message"], ()))), line)
+            for line in refused.values()
+        ]
+    )
+    return sorted(ranked, key=lambda each: not each["name"])
 
 
 def causes_of(lines: Sequence[Line]) -> list[dict[str, Any]]:
@@ -76,16 +97,14 @@ def causes_of(lines: Sequence[Line]) -> list[dict[str, Any]]:
     )
 
 
-def _faults(lines: Sequence[Line]) -> list[dict[str, Any]]:
-    """Return probes that are not as specified, by what became of them."""
-    found = [(probe_outcome(line), line) for line in lines]
-    return _ranked([(each, line) for each, line in found if each not in GOOD])
-
-
-def _keyword_of(line: Line) -> str | None:
-    """Return the path of the page that shows a probe; None if there is none."""
-    keyword = keywords_of_probes().get((line["config"], line["id"]))
-    return None if keyword is None else keyword_path(keyword)
+def _faults(lines: Sequence[Line]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return what became of probes that are not as specified, by keyword."""
+    found: dict[ProbeOutcome, list[tuple[str, Line]]] = defaultdict(list)
+    for line in lines:
+        if (outcome := probe_outcome(line)) not in GOOD:
+            own = keywords_of_probes().get((line["config"], line["id"]), "")
+            found[outcome].append((own, line))
+    return [(each, _ranked(found[each])) for each in ProbeOutcome if each in found]
 
 
 def _ranked(named: Sequence[tuple[str, Line]]) -> list[dict[str, Any]]:

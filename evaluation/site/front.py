@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from curation.fit.profile import SourceKind, load_profiles
 from evaluation.results.edition import Times, all_asked_table
 from evaluation.site.classes import Class, rates_of
 from evaluation.site.drawings import stacked_bar
@@ -12,6 +13,8 @@ from evaluation.site.rendering import render
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curation.fit.profile import Profile
+    from curation.fit.records import TargetCount
     from evaluation.site.site import Page, Site
 
 
@@ -42,11 +45,23 @@ def pages(site: Site) -> Iterator[Page]:
         "index.html",
         "front",
         site=site,
-        title="Which engine enforces a JSON Schema?",
+        title="Which engine, which provider?",
         matrix=matrix,
         classes=[
             each for each in Class if any(row["rates"][each].count for row in matrix)
         ],
         timed=len(by_all),
         table=all_asked_table(site.index),
+        providers=_providers(site),
     )
+
+
+def _providers(site: Site) -> list[tuple[Profile, TargetCount]]:
+    """Return what providers and servers take by what is written of them, most first."""
+    found = [
+        (profile, site.fits[profile.name])
+        for profile in load_profiles("all")
+        if profile.name in site.fits
+        and {it.evidence for it in profile.sources.values()} != {SourceKind.PROBED}
+    ]
+    return sorted(found, key=lambda each: -each[1].taken)

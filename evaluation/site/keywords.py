@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import Counter, defaultdict
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from curation.core.documents import Explained
@@ -15,7 +14,6 @@ from evaluation.site.rendering import keyword_path, render, slug
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, of_outcome
 from evaluation.tasks.probe.pairs import pairs
-from evaluation.tasks.probe.probe import CONTEXTS
 from evaluation.tasks.probe.task import all_placed, case_of
 
 if TYPE_CHECKING:
@@ -64,6 +62,16 @@ def keywords_of_probes() -> dict[tuple[str, str], str]:
     }
 
 
+def keywords_of_messages(site: Site) -> dict[str, set[str]]:
+    """Return the keywords whose probes are refused with a message, by its digest."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for line in site.lines:
+        keyword = keywords_of_probes().get((line["config"], line["id"]))
+        if keyword and line["message"] and " + " not in line["id"]:
+            found[line["message"]].add(keyword)
+    return found
+
+
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of each keyword, and the list of them."""
     outcomes = {
@@ -100,7 +108,6 @@ def pages(site: Site) -> Iterator[Page]:
             site=site,
             title=f"Who enforces {keyword}, and where?",
             entry=listed[-1],
-            contexts=CONTEXTS,
             probes=_probes(site, own, outcomes),
             pairs=[pair for pair in pairs() if keyword in pair.keywords],
             profiles=[(profile, *_told(profile, keyword)) for profile in profiles],
@@ -146,9 +153,9 @@ def _probes(
             case = case_of(placed)
             places[placed.context] = {
                 "anchor": f"p{number}-{slug(placed.context)}",
-                "schema": json.dumps(placed.schema, indent=2, ensure_ascii=False),
+                "schema": json.dumps(placed.schema, ensure_ascii=False),
                 "texts": case.walks,
-                "command": partial(_command, placed),
+                "id": f"{dialect}/{case.id}",
                 "outcomes": {
                     engine: outcomes.get((engine, dialect, case.id))
                     for engine in site.engines
@@ -166,20 +173,6 @@ def _probes(
             }
         )
     return found
-
-
-def _command(placed: PlacedProbe, spec: str) -> str:
-    """Return the command that asks an engine again, by a file in MaskBench's form."""
-    case = case_of(placed)
-    tests = [
-        {"valid": walk.valid, "data": json.loads(walk.text)} for walk in case.walks
-    ]
-    file = json.dumps({"schema": placed.schema, "tests": tests}, ensure_ascii=False)
-    return (
-        f"echo {shlex.quote(file)} > probe.json\n"
-        f"csbdata eval --data probe.json --task masks --set given_only=true "
-        f"--engine {shlex.quote(spec)}"
-    )
 
 
 def _told(profile: Profile, keyword: str) -> tuple[str, list[Any]]:

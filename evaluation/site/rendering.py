@@ -7,6 +7,7 @@ control characters and marks that reorder text visible.
 from __future__ import annotations
 
 import gzip
+import html
 import re
 from base64 import b64encode
 from functools import cache
@@ -16,17 +17,17 @@ from urllib.parse import quote
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from curation.system.escaping import safe, safe_lines
 from curation.system.words import counted
 from evaluation.reporting.tables import Cell, text_of
 from evaluation.site.site import Page
 
-#: Nothing is fetched but the site's own scripts; no text can become one.
+#: Nothing is fetched but what is the site's own; no text can become a script.
 _POLICY: Final = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'"
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
 #: Spaces inside a figure; a line may end before what is in brackets.
 _INNER: Final = re.compile(r" (?![\[(])")
@@ -145,5 +146,5 @@ def _side(cell: Cell) -> str:
 
 
 def _lines(text: str) -> Markup:
-    """Return text of several lines, their ends kept."""
-    return escape(safe_lines(text))
+    """Return what an element holds: text with its line ends, and quotes as they are."""
+    return Markup(html.escape(safe_lines(text), quote=False))  # noqa: S704 - escaped

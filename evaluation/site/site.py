@@ -12,6 +12,7 @@ import polars as pl
 
 from curation.dataset.content_digest import content_digest
 from curation.dataset.editions import config_names, instance_tables, split_of_file
+from curation.fit.records import RecordFit, TargetCount, record_fit, target_counts
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.user_files import reading_parquet
 from evaluation.results.edition import (
@@ -91,12 +92,26 @@ class Site:
         """Number of records in the dataset."""
         return self._columns("unique_id").height
 
+    @cached_property
+    def fits(self) -> dict[str, TargetCount]:
+        """Targets to the records that they take as they stand; none without a dataset.
+
+        Of an older dataset, without columns for it, schemas are judged here.
+        """
+        rows = self._columns("json_schema", *RecordFit._fields)
+        return target_counts(
+            record_fit(row["json_schema"])
+            if row.get("fits") is None
+            else RecordFit(row["fits"], row["fits_but_for"])
+            for row in rows.iter_rows(named=True)
+        )
+
     def _columns(self, *names: str) -> pl.DataFrame:
-        """Return columns of all records of the dataset."""
+        """Return columns of all records of the dataset, those that it has."""
         if self.data is None:
             return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
         return pl.concat(
-            pl.read_parquet(path, columns=list(names), glob=False)
+            pl.scan_parquet(path, glob=False).select(f"^({'|'.join(names)})$").collect()
             for config in config_names(self.data)
             for path in sorted((self.data / config).glob("*.parquet"))
         )

@@ -31,8 +31,9 @@ def tools(*, lighthouse: bool = False) -> Path:
         shutil.copy(_HERE / "package.json", _TOOLS)
         less = [] if lighthouse else ["--omit=optional"]
         install = [npm, "install", "--no-audit", "--no-fund", *less]
-        if subprocess.run(install, cwd=_TOOLS, check=False).returncode:
-            pytest.skip("npm cannot install the tools of a browser")
+        subprocess.run(install, cwd=_TOOLS, check=False)
+        if not (_TOOLS / "node_modules" / wanted).is_dir():
+            pytest.skip(f"npm cannot install {wanted}")
     return _TOOLS
 
 

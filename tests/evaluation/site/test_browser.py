@@ -210,8 +210,6 @@ def _lighthouse(place: Path, address: str) -> dict[str, float]:
         [
             str(place / "node_modules/.bin/lighthouse"),
             *(address, "--output=json", "--quiet"),
-            # The page's policy forbids the request for it that Lighthouse makes.
-            "--skip-audits=robots-txt",
             "--chrome-flags=--headless=new --no-sandbox",
         ],
         env={**os.environ, "CHROME_PATH": str(CHROMIUM)},

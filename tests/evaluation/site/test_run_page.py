@@ -109,5 +109,5 @@ def test_a_page_marks_where_a_text_was_blocked(tmp_path: Path) -> None:
     run = open_run(write_run(tmp_path / "run", rows, header))
     text = page(run)
     start, _, rest = text.partition('<mark aria-label="blocked here">')
-    assert start.endswith('<pre tabindex="0">{&#34;a&#34;: &#34;')
-    assert rest.startswith("bcd&#34;}</mark>")
+    assert start.endswith('<pre tabindex="0">{"a": "')
+    assert rest.startswith('bcd"}</mark>')

@@ -39,9 +39,12 @@ _LINES = [
     *(line("alpha 1.0", f"o{n}") for n in range(3)),
     line("alpha 1.0", "minItems / anyOf", "under_constrained", **_PROBE),
     line("alpha 1.0", "minItems / root", **_PROBE),
+    line("alpha 1.0", "uniqueItems / root", "compile_error", **_PROBE),
     line("beta 2.0", "o0", "under_constrained", wrong="3:7", why="accepted to its end"),
     line("beta 2.0", "o1", "compile_error"),
     line("beta 2.0", "o9", compile_ns=7_000_000),
+    line("beta 2.0", "o3", "compile_error", task="declared"),
+    line("beta 2.0", "o4", "compile_error", task="declared", message="other"),
     line(EVIL, "o0", "crash", config=EVIL),
     line(EVIL, EVIL, "over_constrained", wrong=EVIL, why=EVIL, message=EVIL),
 ]
@@ -138,22 +141,23 @@ def test_the_page_of_a_keyword_says_where_an_engine_ignores_it(tmp_path: Path) -
     pages = keywords.pages(_site(tmp_path, hostile=False))
     page = next(each for each in pages if each.path == keyword_path("minItems"))
     seen = _Page(page.content)
-    row = seen.text.partition("oneOf alpha 1.0")[2].partition("root: schema")[0].split()
+    row = seen.text.partition("oneOf alpha 1.0")[2].partition("schemas, texts")[0].split()
     assert row == ["enforced", *["not", "run"] * 4, "ignored", "not", "run"]
     assert "Not run in this edition, and in no table: beta 2.0" in seen.text
     assert '"minItems": 2' in seen.text
-    assert "csbdata eval --data probe.json" in seen.text
+    assert "--task probe --id '2020-12/minItems / anyOf'" in seen.text
 
 
 def test_the_page_of_an_engine_names_causes_and_the_slowest_schema(
     tmp_path: Path,
 ) -> None:
-    """With a record of each; what is refused is counted by equal messages."""
+    """With a record of each; what is refused is counted by the keyword it is for."""
     pages = engines.pages(_site(tmp_path, hostile=False))
     page = next(each for each in pages if each.path == engine_path("beta 2.0"))
     text = _Page(page.content).text
     assert "accepted to its end: 1 schema, such as Github_easy/o0" in text
-    assert "1 schema with message abc, such as Github_easy/o1" in text
+    assert "uniqueItems: 2 schemas, such as Github_easy/o1, Github_easy/o3" in text
+    assert "Messages of no probe: 1 schema, such as Github_easy/o4" in text
     assert "compile call 7.00 ms: Github_easy/o9" in text
 
 
