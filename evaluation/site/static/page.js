@@ -27,7 +27,7 @@ csbdata.table = (caption, heads, rows, { cards = false } = {}) => {
     const attributes = { class: isFigure ? "figure" : "text", "data-label": heads[index] };
     return element("td", attributes, isFigure ? csbdata.json.grouped(value) : value);
   };
-  const region = cards ? { class: "cards" } : { class: "scroll", tabindex: "0", role: "region", "aria-label": caption };
+  const region = cards ? { class: "cards" } : { class: "scroll", tabindex: "0", role: "group", "aria-label": caption };
   return element("div", region, element("table", {},
     element("caption", {}, caption),
     element("thead", {}, element("tr", {}, ...heads.map((head, index) =>

@@ -12,7 +12,7 @@
   const SIZES = [["", "any"], ["<1000", "under 1,000 characters"], [">=1000 size:<10000", "1,000 to 9,999"], [">=10000", "10,000 and more"]];
 
   function fill(field, options) {
-    const chosen = address.read().get(field) ?? "";
+    const chosen = address.read().get(field) ?? form.dataset[field] ?? "";
     const select = form.elements[field];
     select.replaceChildren(...options.map(([value, text]) => element("option", { value }, text)));
     select.value = options.some(([value]) => value === chosen) ? chosen : options[0][0];
@@ -24,7 +24,7 @@
 
   function link(index) {
     const name = `${data.configs[records.config[index]]}/${records.id[index]}`;
-    return element("a", { href: `record.html#${name.split("/").map(encodeURIComponent).join("/")}` }, name);
+    return element("a", { href: `${form.dataset.root}record.html#${name.split("/").map(encodeURIComponent).join("/")}` }, name);
   }
 
   function rows(title, indices, a, b) {
@@ -38,7 +38,12 @@
 
   function show() {
     const chosen = Object.fromEntries([...form.elements].map(({ name, value }) => [name, value]));
-    address.write(chosen);
+    // The address of a page names its pair; others have theirs on the page of all.
+    if (["a", "b"].some((field) => form.dataset[field] && form.dataset[field] !== chosen[field])) {
+      location = `${form.dataset.root}vs.html#${new URLSearchParams(chosen)}`;
+      return;
+    }
+    address.write(form.dataset.a ? { ...chosen, a: "", b: "" } : chosen);
     const [a, b] = [chosen.a, chosen.b].map((name) => data.engines.find((it) => it.name === name));
     const terms = ["config", "dialect", "size", "kw"].filter((field) => chosen[field]).map((field) => `${field}:${chosen[field]}`);
     const { found } = csbdata.query.search(terms.join(" "), data);

@@ -38,7 +38,7 @@ function table(heads, rows) {
   const head = element("tr", {}, ...heads.map((name) => element("th", { scope: "col" }, name)));
   const body = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", { class: "text" }, cell))));
   const made = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.join(", ") }, made);
+  return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": heads.join(", ") }, made);
 }
 
 // A value of a JSON text whose objects and arrays fold; names and strings in colour.

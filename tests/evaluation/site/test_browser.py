@@ -17,22 +17,30 @@ from urllib.parse import quote
 import pytest
 
 from curation.dataset.content_digest import content_digest
+from evaluation.results.edition import common_records, read_lines
 from evaluation.site.build import build_site
+from evaluation.site.run_page import page as page_of_run
 from tests.builds import write_build
 from tests.evaluation.site.browser import CHROMIUM, tools, visited
-from tests.evaluation.site.made_editions import EVIL, line, write_edition
+from tests.evaluation.site.made_editions import (
+    EVIL,
+    hostile_run,
+    line,
+    write_edition,
+)
 from tests.made import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _EDITION: Final = Path("results/2026.11")
+_RECORD: Final = f"record.html#{'/'.join(min(common_records(read_lines(_EDITION))))}"
 #: Address, and what is done there: pages whose content a script makes.
 _MADE: Final = {
     "schema.html": [["click", "#example"], ["expect", "targets take it"]],
     "q.html#q=xgrammar:failed": [["expect", "records"]],
     "vs.html": [["expect", "A is faster on"]],
-    "record.html#Github_easy/o13184": [["expect", "What engines did"]],
+    _RECORD: [["expect", "What engines did"]],
 }
 
 
@@ -78,13 +86,15 @@ def test_three_pages_are_quiet_and_accessible(folder: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_every_template_is_quiet_and_accessible(folder: Path) -> None:
-    """One page of each template, and those whose content a script makes."""
+def test_every_template_is_quiet_and_accessible(folder: Path, tmp_path: Path) -> None:
+    """One page of each template, that of a run and those made by scripts included."""
     engine = next(folder.glob("engine/llguidance*"))
     pages = {path.name: path for path in folder.glob("*.html")}
     names = [name for name in pages if name not in {it.split("#")[0] for it in _MADE}]
-    others = ["can/index.html", "can/minItems.html", f"engine/{engine.name}"]
-    assert _looked_at(folder, [*names, *others, *_MADE]) == []
+    pair = next(folder.glob("vs/*/*.html")).relative_to(folder)
+    others = ["can/index.html", "can/minItems.html", f"engine/{engine.name}", str(pair)]
+    (folder / "run.html").write_text(page_of_run(hostile_run(tmp_path)), "utf-8")
+    assert _looked_at(folder, [*names, *others, *_MADE, "run.html"]) == []
 
 
 @pytest.mark.slow
@@ -186,7 +196,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "page", ["index.html", "can/index.html", "engine", "record.html#Github_easy/o13184"]
+    "page", ["index.html", "can/index.html", "can/minItems.html", "engine", _RECORD]
 )
 def test_lighthouse_finds_pages_quick_and_whole(folder: Path, page: str) -> None:
     """On a slow phone, the median of five: largest paint 1.5 s, 90, all others 95."""

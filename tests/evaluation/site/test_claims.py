@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.edition.figures import figures, interval, pairs, times
+from evaluation.results.edition import read_index, read_lines
 from evaluation.site.build import build_site
 from tests.evaluation.site.browser import visited
 
@@ -27,6 +28,21 @@ _CELL: Final = """((rows) => rows
   .cells[[...rows[0].cells].findIndex((cell) => cell.textContent === "anyOf")]
   .textContent)([...document.querySelector("table.places").rows])"""
 _MAIN: Final = "document.querySelector('main').innerText"
+_INDEX: Final = read_index(_EDITION)
+_ASKED: Final = [it.engine for it in _INDEX.engines if it.tasks["masks"] != "not run"]
+_NAMES: Final = sorted({engine.split()[0] for engine in _ASKED})
+#: The two engines that differ most surely, and a record that only the first passes.
+_PAIR: Final = min(_INDEX.pairs, key=lambda pair: pair.p)
+_BETTER: Final = _PAIR.a if _PAIR.only_a > _PAIR.only_b else _PAIR.b
+_PASSED: Final = [
+    {
+        (line["config"], line["id"])
+        for line in read_lines(_EDITION)
+        if (line["engine"], line["task"], line["passed"]) == (engine, "masks", passed)
+    }
+    for engine, passed in zip(_ASKED, (True, False), strict=False)
+]
+_RECORD: Final = "/".join(min(set.intersection(*_PASSED)))
 #: The question, what is clicked on from `/`, where the answer stands, and what it is.
 _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
     ("Does XGrammar 0.2.8 enforce minItems inside anyOf?",
@@ -38,12 +54,12 @@ _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
      "Causes of wrong texts\n[^]+; format"),
     ("What would OpenAI refuse of a schema?",
      ["Your schema", "Show an example"], _MAIN, "OpenAI, strict mode: . refused"),
-    ("Is guidance better than an old llguidance?",
-     ["Two engines"], _MAIN, "guidance 0.3.1 faithful passes more"),
+    ("Which of two engines is better?",
+     ["Two engines", f"{_PAIR.a} or {_PAIR.b}"], _MAIN, f"{_BETTER} passes more"),
     ("Which schemas does one engine get silently wrong where another is right?",
-     ["Query", "guidance:silent llguidance:right"], _MAIN, "of 1,000 records"),
+     ["Query", f"{_NAMES[0]}:silent {_NAMES[1]}:right"], _MAIN, "of 1,000 records"),
     ("Which engines fail on a record with that?",
-     ["Two engines", "Github_easy/o8477"], _MAIN, "What engines did"),
+     ["Two engines", _RECORD], _MAIN, "What engines did"),
     ("Does Gemini take oneOf?",
      ["Keywords", "oneOf"], _MAIN, "Gemini, responseJsonSchema[^]{0,40}ignored"),
     ("Which faults did a new version mend?", ["Findings"], _MAIN, "llguidance 0.5.1"),

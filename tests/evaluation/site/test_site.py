@@ -141,7 +141,9 @@ def test_the_page_of_a_keyword_says_where_an_engine_ignores_it(tmp_path: Path) -
     pages = keywords.pages(_site(tmp_path, hostile=False))
     page = next(each for each in pages if each.path == keyword_path("minItems"))
     seen = _Page(page.content)
-    row = seen.text.partition("oneOf alpha 1.0")[2].partition("schemas, texts")[0].split()
+    row = (
+        seen.text.partition("oneOf alpha 1.0")[2].partition("schemas, texts")[0].split()
+    )
     assert row == ["enforced", *["not", "run"] * 4, "ignored", "not", "run"]
     assert "Not run in this edition, and in no table: beta 2.0" in seen.text
     assert '"minItems": 2' in seen.text

@@ -44,6 +44,9 @@ async function visit(browser, { url, width = 1280, scheme = "light", javascript 
     for (const [name, ...rest] of actions) await ACTIONS[name](page, ...rest);
     if (javascript) {
       result.overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      // What a page draws only in sight is in sight, for axe and for the picture.
+      const height = await page.evaluate(() => document.documentElement.scrollHeight);
+      await page.setViewportSize({ width, height: Math.min(height, 16000) });
       if (what.read) result.value = await page.evaluate(what.read);
     }
     if (what.screenshot) await page.screenshot({ path: what.screenshot, fullPage: true });
