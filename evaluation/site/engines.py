@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.reporting.tables import Duration
 from evaluation.results.edition import TASKS, read_engine
 from evaluation.site.classes import Class, class_of, rates_of
-from evaluation.site.drawings import stacked_bar
 from evaluation.site.keywords import (
     keywords_of_messages,
     keywords_of_probes,
@@ -46,11 +45,11 @@ def pages(site: Site) -> Iterator[Page]:
             title=entry.engine,
             entry=entry,
             tasks=TASKS,
-            versions=[
-                _version(site, other.engine)
+            versions={
+                other.engine: rates_of(site.common_lines.get(other.engine, []))
                 for other in entries
                 if other.name == entry.name
-            ],
+            },
             refusals=_refusals(lines + declared, known),
             causes=causes_of(lines),
             probes=_faults(probes),
@@ -59,14 +58,6 @@ def pages(site: Site) -> Iterator[Page]:
                 "time between masks": _slowest(lines, "between_ns"),
             },
         )
-
-
-def _version(site: Site, engine: str) -> dict[str, Any]:
-    """Return an engine's classes on the common records; no bar if it was not asked."""
-    lines = site.common_lines.get(engine, [])
-    rates = rates_of(lines)
-    bar = stacked_bar(rates) if lines else None
-    return {"engine": engine, "rates": rates, "bar": bar}
 
 
 def _refusals(
@@ -81,12 +72,8 @@ def _refusals(
         for line in lines
         if class_of(line) is Class.REFUSED
     }
-    ranked = _ranked(
-        [
-            (" ".join(sorted(known.get(line["message"], ()))), line)
-            for line in refused.values()
-        ]
-    )
+    names = {digest: " ".join(sorted(own)) for digest, own in known.items()}
+    ranked = _ranked([(names.get(it["message"], ""), it) for it in refused.values()])
     return sorted(ranked, key=lambda each: not each["name"])
 
 
@@ -112,15 +99,14 @@ def _ranked(named: Sequence[tuple[str, Line]]) -> list[dict[str, Any]]:
     groups: dict[str, list[Line]] = defaultdict(list)
     for name, line in named:
         groups[name].append(line)
-    counts = Counter({name: len(own) for name, own in groups.items()})
     return [
         {
             "name": name,
-            "count": count,
-            "lines": sorted(groups[name], key=lambda r: (r["config"], r["id"])),
+            "count": len(own),
+            "lines": sorted(own, key=lambda line: (line["config"], line["id"])),
             "examples": _EXAMPLES,
         }
-        for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        for name, own in sorted(groups.items(), key=lambda it: (-len(it[1]), it[0]))
     ]
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from curation.fit.profile import SourceKind, load_profiles
 from evaluation.results.edition import Times, all_asked_table
 from evaluation.site.classes import Class, rates_of
-from evaluation.site.drawings import stacked_bar
 from evaluation.site.rendering import render
 
 if TYPE_CHECKING:
@@ -28,18 +27,9 @@ def pages(site: Site) -> Iterator[Page]:
     by_all = set.intersection(*compiled) if compiled else set()
     matrix: list[dict[str, Any]] = []
     for engine, lines in own.items():
-        rates = rates_of(lines)
         timed = [line for line in lines if (line["config"], line["id"]) in by_all]
-        matrix.append(
-            {
-                "engine": engine,
-                "rates": rates,
-                "bar": stacked_bar(rates),
-                "times": [
-                    Times.of_rows(timed, name) for name in ("compile_ns", "between_ns")
-                ],
-            }
-        )
+        times = [Times.of_rows(timed, name) for name in ("compile_ns", "between_ns")]
+        matrix.append({"engine": engine, "rates": rates_of(lines), "times": times})
     matrix.sort(key=lambda row: -row["rates"][Class.RIGHT].count)
     yield render(
         "index.html",

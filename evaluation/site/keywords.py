@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from curation.core.documents import Explained
 from curation.fit.profile import load_profiles
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import keyword_path, render, slug
@@ -23,13 +22,6 @@ if TYPE_CHECKING:
     from evaluation.results.edition import Line
     from evaluation.site.site import Page, Site
     from evaluation.tasks.probe.probe import PlacedProbe
-
-
-class Told(Explained):
-    """What a profile says of a keyword."""
-
-    TAKEN = ("taken", "a source says that it is supported")
-    NOT_TOLD = ("not told", "no source says")
 
 
 #: Outcomes of probes to the colours of the first page.
@@ -139,40 +131,28 @@ def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
 
 def _probes(
     site: Site,
-    own: Sequence[PlacedProbe],
+    probes: Sequence[PlacedProbe],
     outcomes: dict[tuple[str, str, str], ProbeOutcome],
-) -> list[dict[str, Any]]:
-    """Return the probes of a keyword, each with its places and what engines did."""
+) -> Iterator[dict[str, Any]]:
+    """Yield the probes of a keyword, each with its places and what engines did."""
     groups: dict[tuple[str, str], list[PlacedProbe]] = defaultdict(list)
-    for placed in own:
+    for placed in probes:
         groups[placed.probe.name, placed.dialect].append(placed)
-    found = []
     for number, ((name, dialect), placings) in enumerate(groups.items()):
         places: dict[str, dict[str, Any]] = {}
+        run: set[str] = set()
         for placed in placings:
             case = case_of(placed)
+            own = {it: outcomes.get((it, dialect, case.id)) for it in site.engines}
+            run |= {engine for engine, outcome in own.items() if outcome}
             places[placed.context] = {
                 "anchor": f"p{number}-{slug(placed.context)}",
                 "schema": json.dumps(placed.schema, ensure_ascii=False),
                 "texts": case.walks,
                 "id": f"{dialect}/{case.id}",
-                "outcomes": {
-                    engine: outcomes.get((engine, dialect, case.id))
-                    for engine in site.engines
-                },
+                "outcomes": own,
             }
-        found.append(
-            {
-                "name": name,
-                "dialect": dialect,
-                "places": places,
-                "run": {
-                    engine: any(place["outcomes"][engine] for place in places.values())
-                    for engine in site.engines
-                },
-            }
-        )
-    return found
+        yield {"name": name, "dialect": dialect, "places": places, "run": run}
 
 
 def _told(profile: Profile, keyword: str) -> tuple[str, list[Any]]:
@@ -185,6 +165,4 @@ def _told(profile: Profile, keyword: str) -> tuple[str, list[Any]]:
     always = [r for r in rules if r.check == "keyword" and not (r.beside or r.types)]
     if always:
         return always[0].effect.value, always
-    if keyword in profile.taken:
-        return Told.TAKEN.value, rules
-    return Told.NOT_TOLD.value, rules
+    return "taken" if keyword in profile.taken else "not told", rules

@@ -22,6 +22,7 @@ from markupsafe import Markup
 from curation.system.escaping import safe, safe_lines
 from curation.system.words import counted
 from evaluation.reporting.tables import Cell, text_of
+from evaluation.site.drawings import stacked_bar
 from evaluation.site.site import Page
 
 #: Nothing is fetched but what is the site's own; no text can become a script.
@@ -124,6 +125,7 @@ def _environment() -> Environment:
         "engine_path": engine_path,
         "keyword_path": keyword_path,
         "record_address": record_address,
+        "stacked_bar": stacked_bar,
     }
     return environment
 

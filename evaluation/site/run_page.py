@@ -31,8 +31,6 @@ _SHOWN: Final = 12
 class Section:
     """One part of the page."""
 
-    #: Its anchor.
-    slug: str
     title: str
     tables: Sequence[Table] = ()
     plots: Sequence[Plot] = ()
@@ -72,13 +70,12 @@ def write_joined_page(
     """
     parts = [
         Section(
-            slug=f"run-{number}",
             title=f"Run {run.folder.resolve().name}",
             tables=(conditions_of(run), engines_of(run)),
         )
-        for number, run in enumerate(runs, 1)
+        for run in runs
     ]
-    main = Section(slug="report", title=title, tables=report.tables, plots=report.plots)
+    main = Section(title=title, tables=report.tables, plots=report.plots)
     atomic_write_bytes(path, _rendered(title, runs, [main, *parts]).encode())
     return path
 
@@ -104,10 +101,9 @@ def _sections(run: RecordedRun, by_task: Mapping[str, Report]) -> list[Section]:
     worst = failures(run, FailureChoice(tasks=list(by_task)))
     texts, missing = wrong_texts(run, worst)
     return [
-        Section(slug="run", title="Run", tables=(conditions_of(run), engines_of(run))),
+        Section(title="Run", tables=(conditions_of(run), engines_of(run))),
         *(
             Section(
-                slug=f"task-{name}",
                 title=f"Task {name}",
                 tables=report.tables,
                 plots=report.plots,
@@ -115,7 +111,6 @@ def _sections(run: RecordedRun, by_task: Mapping[str, Report]) -> list[Section]:
             for name, report in by_task.items()
         ),
         Section(
-            slug="failures",
             title="Failures",
             tables=(failures_table(run, worst, _FAILURES),),
             texts=texts,
