@@ -26,7 +26,11 @@ _SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}, "title":
 _ROOT = Path(__file__).parents[3]
 
 
-def _build(folder: Path) -> Path:
+#: Of the answers of the embedded model to it some are JSON and some are not.
+_GRADED = '{"enum": [1, 2, 3]}'
+
+
+def _build(folder: Path, schema: str = _SCHEMA) -> Path:
     config = folder / "Github_easy"
     config.mkdir()
     rows = {
@@ -37,7 +41,7 @@ def _build(folder: Path) -> Path:
         table = [
             {
                 "unique_id": name,
-                "json_schema": _SCHEMA % name,
+                "json_schema": schema.replace("%s", name),
                 "cluster": cluster,
                 "vacuous": vacuous,
             }
@@ -90,10 +94,10 @@ def test_a_reward_is_the_judges_score() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_each_program_loads_its_folder(tmp_path: Path, program: str) -> None:
-    """Rewards are the judge's; the embedded model takes steps with finite losses."""
+    """Rewards are the judge's, and differ; the embedded model learns from them."""
     out = tmp_path / "out"
     out.mkdir()
-    write_training(_build(tmp_path), program, out)
+    write_training(_build(tmp_path, _GRADED), program, out)
     home = tmp_path / "venv"
     venv.create(home, with_pip=True)
     (site,) = home.glob("lib/python*/site-packages")

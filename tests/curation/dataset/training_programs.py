@@ -19,18 +19,26 @@ def reward(completions, schema, **more):
 args = GRPOConfig(
     output_dir=folder + "/out",
     max_steps=2,
-    num_generations=2,
-    per_device_train_batch_size=2,
-    max_completion_length=24,
+    num_generations=8,
+    per_device_train_batch_size=8,
+    max_completion_length=14,
+    temperature=0.9,
+    learning_rate=1e-4,
     use_cpu=True,
     report_to=[],
     logging_steps=1,
     bf16=False,
+    model_init_kwargs={"dtype": "float32"},
 )
 trainer = GRPOTrainer(model=model, reward_funcs=reward, args=args, train_dataset=data)
+weight = next(trainer.model.parameters())
+before = weight.detach().clone()
 trainer.train()
 losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 assert len(losses) == 2 and all(map(math.isfinite, losses))
+assert len({found for *_, found in given}) > 1, "equal rewards teach nothing"
+assert not weight.detach().equal(before), "no parameter changed"
+assert weight.isfinite().all()
 for turns, schema, found in given:
     text = turns[-1]["content"]
     score = csbdata.judge(text, schema, policy="outer_fence").score
