@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.regex.words import split
-from curation.json.pointer import Tokens, pointer
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
@@ -67,18 +66,9 @@ _EXPRESSED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _CHOICE: Final = frozenset(("enum", "const"))
 #: Keywords that only comments express.
-_COMMENTED: Final = ("format", "contains", "minContains", "maxContains", "uniqueItems")
+COMMENTED: Final = ("format", "contains", "minContains", "maxContains", "uniqueItems")
 #: Keywords that demand nothing; comments too.
 _ANNOTATIONS: Final = ("$schema", "$id", "title", "description", "default", "examples")
-
-
-@dataclass(frozen=True, slots=True)
-class PythonCode:
-    """A schema as code, and the keywords that it does not enforce."""
-
-    text: str
-    #: JSON pointers of keywords that only a comment expresses.
-    comments_only: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +84,13 @@ class _BeyondPythonError(Exception):
 
 
 def write_python(schema: Json) -> str | Inexpressible:
-    """Return a schema as Python code, or why there is none."""
-    code = python_code(schema)
-    return code if isinstance(code, Inexpressible) else code.text
+    r"""Return a schema as Python code, or why there is none.
 
-
-def python_code(schema: Json) -> PythonCode | Inexpressible:
-    r"""Return a schema as Python code with the keywords that it leaves to comments.
+    What pydantic has no word for (`COMMENTED`) stands in comments.
 
     Example:
-        >>> code = python_code({"type": "number", "minimum": 3})
-        >>> print(code.text.rpartition("\n\n\n")[2])
+        >>> code = write_python({"type": "number", "minimum": 3})
+        >>> print(code.rpartition("\n\n\n")[2])
         class Schema(RootModel[Annotated[float, Field(ge=3)]]):
             model_config = ConfigDict(strict=True)
     """
@@ -120,46 +106,44 @@ class _Writer:
     def __init__(self) -> None:
         self._blocks: list[str] = [_HEAD]
         self._names: set[str] = {ROOT_CLASS}
-        self._comments_only: list[str] = []
 
-    def code(self, schema: Json) -> PythonCode:
+    def code(self, schema: Json) -> str:
         """Return the code of a whole schema."""
         if isinstance(schema, dict) and _is_model(schema):
-            self._model(ROOT_CLASS, schema, ())
+            self._model(ROOT_CLASS, schema)
         else:
-            root = self._annotation(schema, (), "value")
+            root = self._annotation(schema, "value")
             body = [*root.comments, "model_config = ConfigDict(strict=True)"]
             self._add_class(f"{ROOT_CLASS}(RootModel[{root.text}])", body)
-        return PythonCode("\n\n\n".join(self._blocks), tuple(self._comments_only))
+        return "\n\n\n".join(self._blocks)
 
     def _add_class(self, head: str, body: list[str]) -> None:
         lines = [f"class {head}:", *(f"    {line}" if line else "" for line in body)]
         self._blocks.append("\n".join(lines))
 
-    def _model(self, name: str, schema: Schema, path: Tokens) -> None:
+    def _model(self, name: str, schema: Schema) -> None:
         properties = schema.get("properties", {})
         required = schema.get("required", [])
         if not isinstance(properties, dict) or not isinstance(required, list):
             raise _BeyondPythonError("properties or required of another kind")
         if not all(member in properties for member in required):
             raise _BeyondPythonError("a required property without a schema")
-        body = [*self._comments(schema, "object", path=path)]
-        body += self._other_members(schema.get("additionalProperties", True), path)
+        body = [*self._comments(schema, "object")]
+        body += self._other_members(schema.get("additionalProperties", True))
         for position, (member, inner) in enumerate(properties.items()):
             body += self._field(
                 member,
                 position,
-                self._annotation(inner, (*path, "properties", member), member),
+                self._annotation(inner, member),
                 is_required=member in required,
             )
         self._add_class(f"{name}(BaseModel)", body)
 
-    def _other_members(self, schema: Json, path: Tokens) -> list[str]:
+    def _other_members(self, schema: Json) -> list[str]:
         extra = "forbid" if schema is False else "allow"
         lines = [f'model_config = ConfigDict(extra="{extra}", strict=True)', ""]
         if isinstance(schema, dict) and schema:
-            where = (*path, "additionalProperties")
-            other = self._annotation(schema, where, "other")
+            other = self._annotation(schema, "other")
             members = f"__pydantic_extra__: dict[str, {other.text}]"
             lines += [*other.comments, members]
         return lines
@@ -174,12 +158,11 @@ class _Writer:
             default = f" = Field({value}alias={_literal(member)})"
         return [*kind.comments, f"{name}: {kind.text}{default}"]
 
-    def _annotation(self, schema: Json, path: Tokens, hint: str) -> _Annotation:
+    def _annotation(self, schema: Json, hint: str) -> _Annotation:
         """Return the type of a schema's values; write the classes that it needs.
 
         Args:
             schema: The schema.
-            path: Its path.
             hint: A name for its class.
 
         Raises:
@@ -190,32 +173,32 @@ class _Writer:
         if not isinstance(schema, dict):
             raise _BeyondPythonError("a schema that is false")
         if "enum" in schema or "const" in schema:
-            return self._choice(schema, path)
+            return self._choice(schema)
         if _is_model(schema):
             name = class_name(hint, self._names)
-            self._model(name, schema, path)
+            self._model(name, schema)
             return _Annotation(name)
         kinds = schema.get("type")
         types = kinds if isinstance(kinds, list) else [kinds]
-        comments = self._comments(schema, *types, path=path)
+        comments = self._comments(schema, *types)
         parts: list[str] = []
         for kind in types:
             if kind == "array":
-                array = self._list(schema, path, hint)
+                array = self._list(schema, hint)
                 comments += array.comments
                 parts.append(array.text)
             else:
                 parts.append(_scalar(kind, schema))
         return _Annotation(" | ".join(parts), comments)
 
-    def _list(self, schema: Schema, path: Tokens, hint: str) -> _Annotation:
+    def _list(self, schema: Schema, hint: str) -> _Annotation:
         comments: tuple[str, ...] = ()
         if "contains" in schema:
-            inner = self._annotation(schema["contains"], (*path, "contains"), "item")
+            inner = self._annotation(schema["contains"], "item")
             comments += (f"# contains: {self._named(inner)}",)
         items = _Annotation("Any")
         if "items" in schema:
-            items = self._annotation(schema["items"], (*path, "items"), f"{hint} item")
+            items = self._annotation(schema["items"], f"{hint} item")
             comments += tuple(f"# of an item: {line[2:]}" for line in items.comments)
         text = _constrained(f"list[{items.text}]", "array", schema)
         return _Annotation(text, comments)
@@ -228,9 +211,9 @@ class _Writer:
         self._blocks.append("\n".join([*kind.comments, f"{name} = {kind.text}"]))
         return name
 
-    def _choice(self, schema: Schema, path: Tokens) -> _Annotation:
+    def _choice(self, schema: Schema) -> _Annotation:
         values = [schema["const"]] if "const" in schema else schema["enum"]
-        comments = self._comments(schema, path=path)
+        comments = self._comments(schema)
         if not isinstance(values, list) or not values or len(_CHOICE & set(schema)) > 1:
             raise _BeyondPythonError("enum and const at once, or of another kind")
         if not all(
@@ -239,7 +222,7 @@ class _Writer:
             raise _BeyondPythonError("an enum of other values than texts and integers")
         return _Annotation(f"Literal[{', '.join(map(_literal, values))}]", comments)
 
-    def _comments(self, schema: Schema, *types: Json, path: Tokens) -> tuple[str, ...]:
+    def _comments(self, schema: Schema, *types: Json) -> tuple[str, ...]:
         """Return the comments of a schema.
 
         Raises:
@@ -253,10 +236,8 @@ class _Writer:
         for name, value in schema.items():
             if name in expressed:
                 continue
-            if name not in (*_COMMENTED, *_ANNOTATIONS):
+            if name not in (*COMMENTED, *_ANNOTATIONS):
                 raise _BeyondPythonError(f"the keyword {name}")
-            if name in _COMMENTED:
-                self._comments_only.append(pointer((*path, name)))
             if name != "contains":
                 comments.append(f"# {name}: {json.dumps(value)}")
         return tuple(comments)

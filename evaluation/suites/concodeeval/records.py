@@ -75,7 +75,7 @@ def records(request: RecordRequest, settings: ConcodeSettings) -> RecordSet:
 def generate(count: int, seed: int, settings: ConcodeSettings) -> Iterator[Record]:
     """Yield the records of a number of the suite's own schemas."""
     schemas = generate_schemas(count, seed, settings.reading)
-    return records_of((schema.record for schema in schemas), seed, settings)
+    return records_of(schemas, seed, settings)
 
 
 @lru_cache(maxsize=2)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
-    from curation.lint.satisfiability import Satisfiability
 
     Schema = dict[str, Json]
 
@@ -100,25 +99,12 @@ _WITNESSES: Final = 5
 _DRAWS: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratedSchema:
-    """A schema of the suite with its instances."""
-
-    #: Its `config` is the family's name.
-    record: Record
-    #: `satisfiable` unless the reading is the paper's.
-    satisfiable: Satisfiability
-    #: Schemas drawn and dropped before it: unsatisfiable, without a witness, or without
-    #: one of at most `LONGEST_ANSWER` characters.
-    dropped: int
-
-
 def generate_schemas(
     count: int = DEFAULT_COUNT,
     seed: int = 0,
     reading: SuiteReading = SuiteReading.RECOMMENDED,
-) -> Iterator[GeneratedSchema]:
-    """Yield schemas family by family; equal arguments give equal ones.
+) -> Iterator[Record]:
+    """Yield records of schemas family by family; equal arguments give equal ones.
 
     A schema does not depend on the number of others.
 
@@ -132,9 +118,8 @@ def generate_schemas(
         ValueError: `count` is negative.
 
     Example:
-        >>> first = next(generate_schemas(12))
-        >>> first.record.id, first.satisfiable
-        ('number_0_10_i_0', <Satisfiability.SATISFIABLE: 'satisfiable'>)
+        >>> next(generate_schemas(12)).id
+        'number_0_10_i_0'
     """
     for family, number in members(count):
         yield generate_schema(family, number, seed, reading)
@@ -142,8 +127,8 @@ def generate_schemas(
 
 def generate_schema(
     family: SchemaFamily, number: int, seed: int, reading: SuiteReading
-) -> GeneratedSchema:
-    """Return one schema of a family, by its number.
+) -> Record:
+    """Return one schema of a family with its instances, by its number.
 
     Raises:
         ValueError: none of a hundred draws has a witness; a defect of the family.
@@ -155,15 +140,12 @@ def generate_schema(
         text = json.dumps(draw_schema(family, rng, reading))
         instances = make_instances(text, reading.dialect, seed, count=_WITNESSES)
         if reading is SuiteReading.PAPER or _is_answerable(instances):
-            record = Record(
+            return Record(
                 id=name,
                 group=family.name,
                 schema=text,
                 dialect=reading.dialect,
                 instances=_instances(instances),
-            )
-            return GeneratedSchema(
-                record=record, satisfiable=instances.answer, dropped=attempt
             )
     raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from evaluation.suites.concodeeval.records import records_of
 from evaluation.suites.concodeeval.schemas import (
     FAMILIES,
-    GeneratedSchema,
     draw_schema,
     generate_schemas,
 )
@@ -42,11 +41,11 @@ drawn_schemas = st.builds(
 
 
 @cache
-def made_schemas(count: int = 24) -> tuple[GeneratedSchema, ...]:
-    """Return schemas with instances, made once for all tests of a worker."""
+def made_schemas(count: int = 24) -> tuple[Record, ...]:
+    """Return records of schemas with instances, made once for all tests of a worker."""
     return tuple(generate_schemas(count, SEED))
 
 
 def made_records(settings: ConcodeSettings, count: int = 24) -> list[Record]:
     """Return the records of these schemas."""
-    return list(records_of((made.record for made in made_schemas(count)), 0, settings))
+    return list(records_of(made_schemas(count), 0, settings))

@@ -84,7 +84,7 @@ def test_with_the_papers_xml_the_decoder_is_measured() -> None:
         for record, known, verdict in _judged(settings, made_records(settings))
         if known.kind == "reference"
     ]
-    schemas = [json.loads(made.record.constraint) for made in made_schemas()]
+    schemas = [json.loads(made.constraint) for made in made_schemas()]
     assert len(judged) == len(schemas) == 24
     roots = sum(verdict.scores["rtv"] for _, verdict in judged)
     assert roots == sum(schema["type"] != "object" for schema in schemas) == 18

@@ -35,8 +35,8 @@ def test_both_validators_agree_with_every_label_and_the_share_is_kept() -> None:
     chosen = LabelledSamples(5, 0.55, 0)
     labels: list[str] = []
     for made in made_schemas():
-        shown = chosen.of(made.record)
-        _check_labels(made.record, shown)
+        shown = chosen.of(made)
+        _check_labels(made, shown)
         assert len({one.text for one in shown}) == len(shown)
         labels += [one.label for one in shown]
     assert abs(labels.count("yes") / len(labels) - 0.55) < 0.02
@@ -48,8 +48,8 @@ def test_both_validators_agree_with_every_label_of_the_whole_suite() -> None:
     chosen = LabelledSamples(5, 0.55, 0)
     labels: list[str] = []
     for made in generate_schemas():
-        shown = chosen.of(made.record)
-        _check_labels(made.record, shown)
+        shown = chosen.of(made)
+        _check_labels(made, shown)
         labels += [one.label for one in shown]
     assert len(labels) > 2_400
     assert abs(labels.count("yes") / len(labels) - 0.55) < 0.01
@@ -59,9 +59,7 @@ def test_another_share_is_kept_too() -> None:
     """None, or all, valid."""
     for share, label in ((0.0, "no"), (1.0, "yes")):
         chosen = LabelledSamples(2, share, 0)
-        shown = [
-            one.label for made in made_schemas()[:4] for one in chosen.of(made.record)
-        ]
+        shown = [one.label for made in made_schemas()[:4] for one in chosen.of(made)]
         assert set(shown) == {label}
 
 

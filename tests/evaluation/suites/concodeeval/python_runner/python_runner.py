@@ -16,10 +16,7 @@ from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-from evaluation.suites.concodeeval.python_code import (
-    ROOT_CLASS,
-    PythonCode,
-)
+from evaluation.suites.concodeeval.python_code import COMMENTED, ROOT_CLASS
 from tests.evaluation.suites.concodeeval.python_runner.python_messages import (
     AcceptedInstances,
     CodeToRun,
@@ -50,14 +47,12 @@ class PythonComparison:
     rounded: tuple[str, ...] = ()
     #: Others on which it does not: JSON text and the keyword, empty for a witness.
     differing: tuple[tuple[str, str], ...] = ()
-    #: JSON pointers of what only comments say.
-    comments_only: tuple[str, ...] = ()
     #: Why the code did not run; empty where it did.
     error: str = ""
 
 
 def compare_python(
-    codes: Iterable[tuple[PythonCode, tuple[Instance, ...]]], *, jobs: int = 1
+    codes: Iterable[tuple[str, tuple[Instance, ...]]], *, jobs: int = 1
 ) -> Iterator[PythonComparison]:
     """Yield what running each representation shows, in order.
 
@@ -71,7 +66,7 @@ def compare_python(
     listed = list(codes)
     units = [
         CodeToRun(
-            code=code.text,
+            code=code,
             root=ROOT_CLASS,
             instances=tuple(instance.text for instance in instances),
         )
@@ -82,30 +77,29 @@ def compare_python(
     with Pool(_PROGRAM, jobs=jobs, limits=limits) as pool:
         done = sorted(pool.run_batches(batches), key=lambda result: result.index)
     outcomes = [outcome for result in done for outcome in result.results]
-    for (code, instances), outcome in zip(listed, outcomes, strict=True):
-        yield _compared(code, instances, outcome)
+    for (_, instances), outcome in zip(listed, outcomes, strict=True):
+        yield _compared(instances, outcome)
 
 
 def _compared(
-    code: PythonCode, instances: tuple[Instance, ...], outcome: ProcessResult
+    instances: tuple[Instance, ...], outcome: ProcessResult
 ) -> PythonComparison:
     if outcome.ending is not Ending.OK:
         error = f"{outcome.ending}: {outcome.detail}"
-        return PythonComparison(agreed=0, comments_only=code.comments_only, error=error)
+        return PythonComparison(agreed=0, error=error)
     accepted = msgspec.convert(outcome.answer, AcceptedInstances).accepted
     wrong = [
         instance
         for instance, said in zip(instances, accepted, strict=True)
-        if said is not _must_accept(code, instance)
+        if said is not _must_accept(instance)
     ]
     rounded = [one for one in wrong if one.keyword == _ROUNDED and not one.valid]
     return PythonComparison(
         agreed=len(instances) - len(wrong),
         rounded=tuple(one.text for one in rounded),
         differing=tuple((one.text, one.keyword) for one in wrong if one not in rounded),
-        comments_only=code.comments_only,
     )
 
 
-def _must_accept(code: PythonCode, instance: Instance) -> bool:
-    return instance.valid or instance.schema_pointer in code.comments_only
+def _must_accept(instance: Instance) -> bool:
+    return instance.valid or instance.keyword in COMMENTED
