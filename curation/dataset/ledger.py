@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,10 +109,6 @@ def _batches(entries: Iterable[LedgerRow]) -> Iterator[list[tuple[int, LedgerRow
     )
 
 
-def _cell(value: object) -> object:
-    return None if value == ABSENT else value
-
-
 def _printable(value: object) -> object:
     if not isinstance(value, str):
         return value
@@ -121,10 +118,12 @@ def _printable(value: object) -> object:
 def _table(
     columns: pa.Schema, rows: Sequence[tuple[int, LedgerRow | Change]]
 ) -> pa.Table:
+    entries = [row for _, row in rows]
     values: dict[str, list[object]] = {
-        name: [_cell(getattr(row, name)) for _, row in rows]
-        for name in columns.names[1:]
+        name: list(map(attrgetter(name), entries)) for name in columns.names[1:]
     }
+    for name in values.keys() & {"before", "after"}:
+        values[name] = [None if value == ABSENT else value for value in values[name]]
     values["document"] = [position for position, _ in rows]
     try:
         return table_of_columns(values, columns)

@@ -11,6 +11,7 @@ import hashlib
 import os
 import weakref
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -104,9 +105,21 @@ def _read_index(file: int) -> _Index:
     return index
 
 
-def open_pack(path: Path) -> Pack:
-    """Open a pack; `NoInput` if it is not there, `BadData` if it is no pack."""
+@lru_cache(maxsize=8)
+def _opened(path: Path, _inode: int, _changed_ns: int, _size: int) -> Pack:
     return Pack(path)
+
+
+def open_pack(path: Path) -> Pack:
+    """Open a pack; `NoInput` if it is not there, `BadData` if it is no pack.
+
+    The last ones are open already: an index can take a tenth of a second to read.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return Pack(path)
+    return _opened(path, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> Path:

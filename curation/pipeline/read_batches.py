@@ -11,7 +11,7 @@ import hashlib
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -235,7 +235,7 @@ class BatchReader:
         """
         url = self._inputs[position].pin.url
         refused = _opted_out(self._opt_outs, raw, url) or too_long_to_read(raw)
-        return None if refused is None else _rejection(raw, refused)
+        return None if refused is None else _rejection(raw.config, refused)
 
 
 def count_documents(
@@ -285,9 +285,7 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         BadData: a shard lacks a batch.
     """
     results: dict[int, HeldResult] = {}
-    pending: dict[
-        int, tuple[int, int, Sequence[bytes | None], Sequence[RawDocument]]
-    ] = {}
+    pending: dict[int, tuple[int, int, Sequence[bytes | None], Sequence[str]]] = {}
 
     def keep(start: int, batch: Iterable[bytes | msgspec.Raw]) -> None:
         for position, text in enumerate(batch, start):
@@ -309,16 +307,16 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
             sent = [
                 raw for raw, own in zip(batch, refusals, strict=True) if own is None
             ]
-            texts = [replace(raw, content=b"", examples=()) for raw in sent]
-            pending[sent_batches] = (number, start, refusals, texts)
+            configs = [raw.config for raw in sent]
+            pending[sent_batches] = (number, start, refusals, configs)
             sent_batches += 1
             yield [request_of(raw, position) for raw in sent]
         if when_all_sent is not None:
             when_all_sent()
 
     for finished in pool.run_batches(remaining()):
-        number, start, refusals, sent = pending.pop(finished.index)
-        answers = iter(_results(sent, finished))
+        number, start, refusals, configs = pending.pop(finished.index)
+        answers = iter(_results(configs, finished))
         batch = [own or next(answers) for own in refusals]
         run.store(_name(number), b"[" + b",".join(batch) + b"]")
         keep(start, batch)
@@ -346,21 +344,22 @@ def _name(number: int) -> str:
     return f"batch-{number:05}"
 
 
-def _results(batch: Sequence[RawDocument], finished: BatchResult) -> list[bytes]:
+def _results(configs: Sequence[str], finished: BatchResult) -> list[bytes]:
     return [
-        bytes(result.answer) if result.ending is Ending.OK else _failure(raw, result)
-        for raw, result in zip(batch, finished.results, strict=True)
+        bytes(result.answer) if result.ending is Ending.OK else _failure(config, result)
+        for config, result in zip(configs, finished.results, strict=True)
     ]
 
 
-def _failure(raw: RawDocument, result: ProcessResult) -> bytes:
+def _failure(config: str, result: ProcessResult) -> bytes:
     reason = _REASONS.get(result.ending, Reason.CRASHED)
     # What raised outside every rule is a defect as well, and of csbdata itself.
     rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE
-    return _rejection(raw, Rejected(reason=reason, detail=result.detail, rule=rule))
+    rejected = Rejected(reason=reason, detail=result.detail, rule=rule)
+    return _rejection(config, rejected)
 
 
-def _rejection(raw: RawDocument, rejected: Rejected) -> bytes:
+def _rejection(config: str, rejected: Rejected) -> bytes:
     return msgspec.json.encode(
-        DocumentResult(config=raw.config, record=None, rejected=rejected, changes=())
+        DocumentResult(config=config, record=None, rejected=rejected, changes=())
     )
