@@ -7,12 +7,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.core.benchmark import CONFIGS
+from curation.core.benchmark import CONFIGS, size_names
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.errors import NoInput
+from curation.dataset.paper_tables import (
+    DRAFTS,
+    TITLES,
+    figure_2,
+    table_1,
+    table_8,
+    table_9,
+)
+from curation.system.errors import BadUsage, NoInput
 from curation.system.escaping import shortened
-from curation.system.tables import table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.screens import print_screen
+from curation.system.tables import TerminalTable, table
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    stdout,
+    with_more,
+)
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -36,6 +52,13 @@ def stats(
         str,
         typer.Argument(metavar="[DIR]", help="A build, a folder, or owner/name."),
     ] = str(DEFAULT_BUILD),
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="NAME", help="Only this table; repeatable."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every table, not one screen.")
+    ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Print the paper's tables of an edition: counts, measures, drafts, features.
@@ -66,21 +89,40 @@ def stats(
         raise NoInput("no schema in it can be read", where)
     if format_ is Format.JSON:
         print_json(as_json(statistics))
-    else:
-        _print(statistics)
+        return
+    tables = _tables(statistics)
+    if not name and not everything:
+        print_screen(with_more(here=("stats", where)), tables, ())
+        return
+    for each in name or tables:
+        if each not in tables:
+            known = ", ".join(tables)
+            raise BadUsage(f"no table {each!r}", where, f"say one of {known}")
+        stdout().print(tables[each])
 
 
-def _print(statistics: EditionStatistics) -> None:
-    _print_table_1(statistics)
-    _print_table_8(statistics)
-    _print_table_9(statistics.declared)
-    _print_figure_2(statistics.records)
-    _print_sizes(statistics)
+def _tables(statistics: EditionStatistics) -> dict[str, TerminalTable]:
+    """Return the tables by name."""
+    figure = figure_2(statistics.records)
+    found = {
+        "table-1": _table_1(statistics),
+        "table-8": _table_8(statistics),
+        "table-9": _table_9(statistics.declared),
+        "figure-2a": _figure_2("a", "feature", figure.features),
+        "figure-2b": _figure_2("b", "format", figure.formats),
+    }
+    if sizes := statistics.live_sizes:
+        found["live-fields"] = table(
+            ["config", *size_names()],
+            [[config, *counts.values()] for config, counts in sizes.items()],
+            title="Records by their live fields; configs go by all fields",
+            numbers=range(1, 6),
+            compact=True,
+        )
+    return found
 
 
-def _print_table_1(statistics: EditionStatistics) -> None:
-    from curation.dataset.paper_tables import table_1
-
+def _table_1(statistics: EditionStatistics) -> TerminalTable:
     counts, sizes = table_1(statistics.records), statistics.effective
     rows: list[list[object]] = [
         [config, _category(config), count, round(sizes[config]) if sizes else "-"]
@@ -88,26 +130,32 @@ def _print_table_1(statistics: EditionStatistics) -> None:
     ]
     total = sum(count for config, count in counts.items() if config in CONFIGS)
     rows.insert(sum(config in CONFIGS for config in counts), ["total", "", total, ""])
-    show("Table 1: records, and what they are worth", style="bold")
-    headers = ["config", "category", "records", "effective size"]
-    stdout().print(table(headers, rows, numbers=[2, 3]))
+    return table(
+        ["config", "category", "records", "effective size"],
+        rows,
+        title="Table 1: records, and what they are worth",
+        numbers=[2, 3],
+        compact=True,
+    )
 
 
 def _category(config: str) -> str:
     return _CATEGORIES.get(config, _MISC) if config in CONFIGS else ""
 
 
-def _print_table_8(statistics: EditionStatistics) -> None:
-    from curation.dataset.paper_tables import TITLES, table_8
-
+def _table_8(statistics: EditionStatistics) -> TerminalTable:
     rows = [
         [config, *(_middle_and_most(name, spread) for name, spread in measures.items())]
         for config, measures in table_8(statistics.measured).items()
     ]
-    headers = ["config", *TITLES.values()]
     whose = "raw files" if statistics.raw else "records"
-    show(f"Table 8: measures of the {whose}, median / largest", style="bold")
-    stdout().print(table(headers, rows, numbers=range(1, 5)))
+    return table(
+        ["config", *TITLES.values()],
+        rows,
+        title=f"Table 8: measures of the {whose}, median / largest",
+        numbers=range(1, 5),
+        compact=True,
+    )
 
 
 def _middle_and_most(name: str, spread: Spread) -> str:
@@ -115,9 +163,7 @@ def _middle_and_most(name: str, spread: Spread) -> str:
     return form.format(spread.median, spread.most)
 
 
-def _print_table_9(schemas: Sequence[SchemaMeasures]) -> None:
-    from curation.dataset.paper_tables import DRAFTS, table_9
-
+def _table_9(schemas: Sequence[SchemaMeasures]) -> TerminalTable:
     counts = table_9(schemas)
     rows: list[list[object]] = [
         [config, *drafts.values()] for config, drafts in counts.items()
@@ -125,32 +171,23 @@ def _print_table_9(schemas: Sequence[SchemaMeasures]) -> None:
     ten = [drafts for config, drafts in counts.items() if config in CONFIGS]
     sums = [sum(drafts[draft] for drafts in ten) for draft in DRAFTS]
     rows.insert(len(ten), ["total", *sums])
-    show("Table 9: drafts that the root's $schema names", style="bold")
-    stdout().print(table(["config", *DRAFTS], rows, numbers=range(1, 7)))
+    return table(
+        ["config", *DRAFTS],
+        rows,
+        title="Table 9: drafts that the root's $schema names",
+        numbers=range(1, 7),
+        compact=True,
+    )
 
 
-def _print_figure_2(schemas: Sequence[SchemaMeasures]) -> None:
-    from curation.dataset.paper_tables import figure_2
-
-    figure = figure_2(schemas)
-    for letter, name, counts in (
-        ("a", "feature", figure.features),
-        ("b", "format", figure.formats),
-    ):
-        show(f"Figure 2{letter}: records with each {name}", style="bold")
-        rows = [(shortened(value), count) for value, count in counts[:_TOP]]
-        stdout().print(table([name, "records"], rows, numbers=[1]))
-        if len(counts) > _TOP:
-            show(f"... and {len(counts) - _TOP:,} more (--format json)")
-
-
-def _print_sizes(statistics: EditionStatistics) -> None:
-    from curation.core.benchmark import size_names
-
-    if not statistics.live_sizes:
-        return
-    rows = [
-        [config, *sizes.values()] for config, sizes in statistics.live_sizes.items()
-    ]
-    show("Records by their live fields; configs go by all fields", style="bold")
-    stdout().print(table(["config", *size_names()], rows, numbers=range(1, 6)))
+def _figure_2(
+    letter: str, name: str, counts: Sequence[tuple[str, int]]
+) -> TerminalTable:
+    most = f", the first {_TOP} of {len(counts)}" if len(counts) > _TOP else ""
+    return table(
+        [name, "records"],
+        [(shortened(value), count) for value, count in counts[:_TOP]],
+        title=f"Figure 2{letter}: records with each {name}{most}",
+        numbers=[1],
+        compact=True,
+    )

@@ -180,12 +180,6 @@ def show(text: str, style: str = "") -> None:
     stdout().print_lines(text, style)
 
 
-def height(lines: Sequence[str]) -> int:
-    """Return how many lines of the screen these lines of text take."""
-    console = stdout()
-    return sum(len(Text(line).wrap(console, console.width)) or 1 for line in lines)
-
-
 def show_whole(text: str, style: str = "") -> None:
     """Print lines of data on stdout and fold none: a format has its own lines."""
     stdout().print(plain(text, style), soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration, NoInput
@@ -190,9 +191,8 @@ class ComparisonRequest:
 class ComparisonResult:
     """The tables of a comparison, and whether the regression gate holds."""
 
+    #: What the gate says, then the first of each task, the second of each, and so on.
     tables: Sequence[Table]
-    #: Those of them that say most: one a task, and what the gate says.
-    headlines: Sequence[Table]
     #: Why the runs are not wholly comparable.
     objections: Sequence[str]
     #: Whether the gate holds; None without a baseline.
@@ -213,8 +213,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
         BadConfiguration: an engine has no baseline, or could have several.
     """
     every = [*([question.baseline] if question.baseline else []), *question.runs]
-    tables: list[Table] = []
-    headlines: list[Table] = []
+    by_task: list[list[Table]] = []
     gates: list[BaselineComparison] = []
     tasks = question.tasks or sorted({t for run in every for t in run.tasks})
     for task in tasks:
@@ -232,22 +231,20 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
                 if is_of_suites(pairs)
                 else comparison(pairs)
             )
-            own_tables = [replace(table, task=named) for table in compared]
-            headlines.append(own_tables[0])
-            tables += own_tables
-    if not tables:
+            by_task.append([replace(table, task=named) for table in compared])
+    if not by_task:
         raise NoInput(
             "no two engines have rows of one task",
             ", ".join(str(run.folder) for run in every),
             "give a second run, or --baseline",
         )
+    verdicts: list[Table] = []
     if gates:
         verdicts = [gate_table(gates, question.percent)]
         moved = moved_table(gates, question.limit)
         if moved.rows:
             verdicts.append(moved)
-        headlines += verdicts
-        tables += verdicts
+    ranked = [table for each in zip_longest(*by_task) for table in each if table]
     failing = [
         f"{gate.pair.b.label} is no worse in {gate.no_worse}; "
         f"{len(gate.worse):,} worse, {len(gate.missing):,} not run"
@@ -257,8 +254,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     for gate in gates:
         failing += slowdowns(gate.pair, question.slower)
     return ComparisonResult(
-        tables=tables,
-        headlines=headlines,
+        tables=[*verdicts, *ranked],
         objections=objections(every),
         holds=None if question.baseline is None else bool(gates) and not failing,
         reason="; ".join(failing) or "nothing was compared",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -326,6 +326,22 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         ),
         name=f"paper-table-{number}",
     )
+
+
+def by_dataset(table: Table) -> list[Table]:
+    """Return a paper's table in parts, one for each dataset; itself if it has none."""
+    if table.columns[0] != "Dataset":
+        return [table]
+    return [
+        replace(
+            table,
+            title=f"{table.title}: {dataset}",
+            columns=table.columns[1:],
+            rows=tuple(row[1:] for row in rows),
+            name=f"{table.name}-{dataset}",
+        )
+        for dataset, rows in groupby(table.rows, key=itemgetter(0))
+    ]
 
 
 def _with_printed(

@@ -147,6 +147,11 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
     }
 
 
+def all_tables(reports: Mapping[str, Report]) -> list[Table]:
+    """Return the tables of all reports, one report after the other."""
+    return [table for report in reports.values() for table in report.tables]
+
+
 def most_telling(reports: Mapping[str, Report]) -> list[Table]:
     """Return all tables in the order in which people want them on one screen.
 

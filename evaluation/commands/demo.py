@@ -25,7 +25,7 @@ def demo(run_dir: RunFolderOption = None) -> None:
     single bytes. The engines are llguidance and none, which constrains nothing.
     """
     from curation.download.acquire import FetchSettings
-    from evaluation.analysis.run_report import reports
+    from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.asking.request import RunRequest
     from evaluation.asking.run import run
     from evaluation.data.find_data import built_sample
@@ -44,8 +44,8 @@ def demo(run_dir: RunFolderOption = None) -> None:
     )
     measured = run(request, Shown()).open()
     by_task = reports(measured)
-    every = [table for report in by_task.values() for table in report.tables]
-    show_screen(command("results", "show", measured.folder), (), by_task, every)
+    again = command("results", "show", measured.folder)
+    show_screen(again, most_telling(by_task), all_tables(by_task))
     page = write_page(measured, measured.folder / "page.html").resolve()
     show(str(page))
     if sys.stdout.isatty():

@@ -205,7 +205,7 @@ def _default_tasks(model: str) -> list[str]:
 
 def _print(result: RunResult, format_: ReportFormat, idle: list[Table]) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
-    from evaluation.analysis.run_report import reports
+    from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.reporting.printing import print_tables
     from evaluation.results.description import not_run
 
@@ -214,13 +214,14 @@ def _print(result: RunResult, format_: ReportFormat, idle: list[Table]) -> None:
     for line in not_run(run.header):
         say(line, style="yellow")
     task_reports = reports(run)
-    tables = [table for report in task_reports.values() for table in report.tables]
-    tables += idle
+    tables = all_tables(task_reports)
     if format_ is ReportFormat.AUTO:
-        show_screen(command("results", "show", folder), (), task_reports, tables)
+        again = command("results", "show", folder)
+        show_screen(again, most_telling(task_reports), tables)
         print_tables(idle, format_, {})
     else:
-        print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
+        head = {"run": str(folder), "header": run.raw_header}
+        print_tables([*tables, *idle], format_, head)
     done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"
     if totals.reused:
         done += f", {totals.reused:,} found in the folder"

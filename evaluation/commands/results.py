@@ -24,6 +24,7 @@ from evaluation.commands.show_run import (
     SHOWN,
     FailureOptions,
     TableOptions,
+    print_report,
     show_failures,
     show_tables,
 )
@@ -151,9 +152,7 @@ def compare(
     *,
     runs: RunsArgument,
     gate: BaselineGate,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every table, not the one that decides.")
-    ] = False,
+    tables: TableOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Compare engines and runs on the schemas that both were asked.
@@ -187,13 +186,8 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
-    print_tables(
-        answer.tables if everything else answer.headlines,
-        format_,
-        head,
-        every=answer.tables,
-        more=with_more("--all", here=("results", "compare", *runs)),
-    )
+    here = with_more(here=("results", "compare", *runs))
+    print_report(here, answer.tables, tables, format_, head, every=answer.tables)
     if gate.gated and not answer.holds:
         say(f"the gate fails: {answer.reason}", style="red")
         raise typer.Exit(1)
@@ -365,9 +359,12 @@ def verify(
 
 
 @app.command("paper-table")
+@with_option_groups
 def paper_table(
+    *,
     number: Annotated[int, typer.Argument(metavar="N", help="2 to 7, 12 or 13.")],
     runs: RunsArgument,
+    tables: TableOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Print a table of arXiv 2501.10868 in its own form, filled from runs.
@@ -378,10 +375,13 @@ def paper_table(
     coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
     row says what was not as in the paper: versions, model, loop, device, budget.
     """
+    from evaluation.analysis.paper_tables import by_dataset
     from evaluation.analysis.paper_tables import paper_table as build
 
-    opened = [open_and_report_problems(run) for run in runs]
-    print_tables([build(number, opened)], format_, {"runs": [str(run) for run in runs]})
+    table = build(number, [open_and_report_problems(run) for run in runs])
+    here = with_more(here=("results", "paper-table", number, *runs))
+    head = {"runs": [str(run) for run in runs]}
+    print_report(here, by_dataset(table), tables, format_, head, every=[table])
 
 
 @app.command()

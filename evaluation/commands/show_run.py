@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.system.terminal import height, say, say_command, with_more
+from curation.system.screens import print_screen
+from curation.system.terminal import say, say_command, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import command, counted
 from evaluation.reporting.printing import (
     ReportFormat,
+    for_terminal,
     named_tables,
-    print_first,
     print_tables,
 )
 from evaluation.results.reader import gaps_of
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.asking.request import RunResult
-    from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
     from evaluation.walking.plan import RunTotals
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 #: Lines of a list that people are shown; other formats have all.
 SHOWN: Final = 20
-#: Lines that people are shown of a run; other formats have every table.
-_LINES: Final = 40
-_MORE: Final = "In brackets 95 % intervals. One of these tables with notes, or --all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,61 +75,77 @@ def show_tables(
     format_: ReportFormat,
 ) -> None:
     """Print what a run measured, and its tables: a screen, those named, or all."""
-    from evaluation.analysis.run_report import conditions_of, engines_of, reports
+    from evaluation.analysis.run_report import (
+        all_tables,
+        conditions_of,
+        engines_of,
+        most_telling,
+        reports,
+    )
     from evaluation.results.description import describe
 
     task_reports = reports(run, tasks)
-    every = [conditions_of(run), engines_of(run)]
-    every += [table for report in task_reports.values() for table in report.tables]
-    names = options.table or []
-    if format_ is ReportFormat.AUTO:
-        head = [*gaps_of(run), *describe(run.header), ""]
-        if not names and not options.everything:
-            here = with_more(here=("results", "show", run.folder))
-            show_screen(here, head, task_reports, every)
-            return
-        for line in head:
-            print_line(line)
-    print_tables(
-        named_tables(every, names), format_, _head(run), every=() if names else every
+    every = [conditions_of(run), engines_of(run), *all_tables(task_reports)]
+    people = format_ is ReportFormat.AUTO
+    print_report(
+        with_more(here=("results", "show", run.folder)),
+        most_telling(task_reports),
+        options,
+        format_,
+        _head(run),
+        every=every,
+        lines=[*gaps_of(run), *describe(run.header), ""] if people else (),
     )
+
+
+def print_report(  # noqa: PLR0913 (what is printed, and how)
+    command: str,
+    tables: Sequence[Table],
+    options: TableOptions,
+    format_: ReportFormat,
+    head: Mapping[str, UntypedJson],
+    *,
+    every: Sequence[Table],
+    lines: Sequence[str] = (),
+) -> None:
+    """Print tables: for people one screen of them, those that are named, or all.
+
+    Args:
+        command: What prints them, to be pasted.
+        tables: Those of which a screen is made, the most telling first.
+        options: Which are wanted.
+        format_: How they are printed.
+        head: What JSON says beside them.
+        every: All tables.
+        lines: What people get above them.
+    """
+    names = options.table or ()
+    if format_ is ReportFormat.AUTO and not names and not options.everything:
+        show_screen(command, tables, every, lines)
+        return
+    for line in lines:
+        print_line(line)
+    named = [*every, *(table for table in tables if table not in every)]
+    print_tables(named_tables(named, names) if names else every, format_, head)
 
 
 def show_screen(
     command: str,
-    head: Sequence[str],
-    reports: Mapping[str, Report],
+    tables: Sequence[Table],
     every: Sequence[Table],
+    lines: Sequence[str] = (),
 ) -> None:
-    """Print what stands on one screen of a run, and the names of its other tables.
+    """Print what stands on one screen, and the names of the other tables.
 
     Args:
-        command: What prints the run.
-        head: The lines above the tables.
-        reports: The report of each task.
-        every: All tables, those of reports among them.
+        command: What prints them, to be pasted.
+        tables: Those of which a screen is made, the most telling first.
+        every: All tables.
+        lines: What stands above them.
     """
-    from evaluation.analysis.run_report import most_telling
-
-    more = f"{command} --table NAME"
-    for line in head:
-        print_line(line)
-    lines = _LINES - height([*head, _MORE, more, *_names(every)])
-    printed = print_first(most_telling(reports), lines)
-    others = [table for table in every if table not in printed]
-    say_command(_MORE, more)
-    for line in _names(others):
-        say(line)
-
-
-def _names(tables: Sequence[Table]) -> list[str]:
-    """Return the names of tables, a line for each task and one for the run."""
-    names: dict[str, list[str]] = {}
-    for table in tables:
-        names.setdefault(table.task, []).append(table.slug)
-    return [
-        ": ".join(filter(None, (task, ", ".join(own)))) for task, own in names.items()
-    ]
+    fitting = {table.path: for_terminal(table, compact=True) for table in tables}
+    names = [table.path for table in every]
+    print_screen(command, fitting, names, lines, "In brackets 95 % intervals.")
 
 
 def show_failures(
@@ -192,19 +205,20 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
 
 def print_scored(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr the problems of responses."""
-    from evaluation.analysis.run_report import reports
+    from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.results.description import partial_data
     from evaluation.results.suite_rows import SUITE
     from evaluation.results.suite_tables import reading
 
     run = result.open()
     by_task = reports(run)
-    tables = [table for report in by_task.values() for table in report.tables]
+    tables = all_tables(by_task)
     head = {"run": str(result.folder), "header": run.raw_header}
     if format_ is ReportFormat.AUTO:
         again = command("results", "show", result.folder)
         said = reading(run.raw_header[SUITE])
-        show_screen(again, [said, *partial_data(run.header)], by_task, tables)
+        lines = [said, *partial_data(run.header)]
+        show_screen(again, most_telling(by_task), tables, lines)
     else:
         print_tables(tables, format_, {**head, "problems": list(result.problems)})
     for problem in result.problems[:10]:

@@ -31,7 +31,9 @@ from evaluation.commands.options import (
 )
 from evaluation.commands.settings_help import with_settings
 from evaluation.commands.show_run import (
+    TableOptions,
     hold_gate,
+    print_report,
     print_scored,
     say_unfinished,
 )
@@ -39,7 +41,6 @@ from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import (
     ReportFormat,
     ReportFormatOption,
-    named_tables,
     print_tables,
 )
 
@@ -464,10 +465,7 @@ def report_command(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
     ] = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TABLE", help="Print only this table; repeatable."),
-    ] = None,
+    tables: TableOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Print the tables of a run again, or of several as one, or write their page.
@@ -488,7 +486,10 @@ def report_command(
     else:
         report = joined_report(opened, suite)
     head = {str(run.folder): run.raw_header for run in opened}
-    print_tables(named_tables(report.tables, table or ()), format_, {"runs": head})
+    here = with_more(here=("suite", "report", name, *runs))
+    print_report(
+        here, report.tables, tables, format_, {"runs": head}, every=report.tables
+    )
     if html is not None:
         from evaluation.site.run_page import write_joined_page, write_page
 

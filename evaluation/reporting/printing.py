@@ -15,11 +15,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from curation.core.json_types import Json, UntypedJson
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadUsage
 from curation.system.escaping import safe, spreadsheet_text
 from curation.system.tables import plain, table
-from curation.system.terminal import print_json, say_command, show, show_whole, stdout
-from curation.system.words import counted
+from curation.system.terminal import print_json, show, show_whole, stdout
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
@@ -196,42 +195,32 @@ ReportFormatOption = Annotated[
 
 
 def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
-    """Return the tables of these names in their order, or all where none is named.
+    """Return the tables of these names in their order.
 
     Raises:
-        BadConfiguration: there is no such table; the message names those there are.
+        BadUsage: there is no such table; the message names those there are.
     """
     for name in names:
         if not any(name in {table.slug, table.path} for table in tables):
-            raise BadConfiguration(
+            raise BadUsage(
                 f"the report has no table {name!r}",
                 then=f"use one of {', '.join(table.path for table in tables)}",
             )
-    chosen = [
+    return [
         table for name in names for table in tables if name in {table.slug, table.path}
     ]
-    return chosen or tables
 
 
 def print_tables(
-    tables: Sequence[Table],
-    format_: ReportFormat,
-    head: Mapping[str, UntypedJson],
-    *,
-    every: Sequence[Table] = (),
-    more: str = "",
+    tables: Sequence[Table], format_: ReportFormat, head: Mapping[str, UntypedJson]
 ) -> None:
     """Print tables on stdout.
 
     Args:
-        tables: What people get.
+        tables: The tables.
         format_: How they are printed.
         head: What JSON says beside them.
-        every: What programs get, where that is more.
-        more: The command that prints every table for people too.
     """
-    if format_ in {ReportFormat.JSON, ReportFormat.CSV}:
-        tables = every or tables
     if format_ is ReportFormat.JSON:
         print_json({**head, "tables": [as_json(table) for table in tables]})
     elif format_ is ReportFormat.MARKDOWN:
@@ -243,28 +232,6 @@ def print_tables(
     else:
         for table in tables:
             print_table(table)
-        if more and len(every) > len(tables):
-            say_command(counted(len(every) - len(tables), "more table"), more)
-
-
-def print_first(tables: Sequence[Table], lines: int) -> list[Table]:
-    """Print for people the tables that fit into so many lines, without their notes.
-
-    Returns:
-        Those that were printed.
-    """
-    console = stdout()
-    printed = []
-    for candidate in tables:
-        layout = for_terminal(candidate, compact=True)
-        with console.capture() as captured:
-            console.print(layout, crop=False)
-        needed = captured.get().count("\n")
-        if needed <= lines:
-            lines -= needed
-            console.print(layout, crop=False)
-            printed.append(candidate)
-    return printed
 
 
 def print_table(table: Table) -> None:

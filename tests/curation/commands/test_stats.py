@@ -11,11 +11,12 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.stats import stats
+from curation.core.benchmark import CONFIGS
 from curation.dataset.features import features, formats
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import raw_figures
 from curation.schema.dialects import DRAFT_07
-from curation.system.errors import NoInput
+from curation.system.errors import BadUsage, NoInput
 from tests.builds import write_build
 from tests.made import entry, record
 
@@ -152,3 +153,25 @@ def test_sizes_are_counted_by_live_fields_too(tmp_path: Path) -> None:
         "500 or more": 1,
     }
     assert "Records by their live fields" in run(str(folder))
+
+
+@pytest.mark.parametrize("width", ["80", "200"])
+def test_an_edition_is_one_screen_that_names_every_other_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    """At most 40 lines; the rest comes by name, or all at once."""
+    monkeypatch.setenv("COLUMNS", width)
+    records = [record(config, json_schema=LARGE) for config in CONFIGS]
+    folder = str(write_build(tmp_path, [*zip(CONFIGS, records, strict=True)], []))
+    answer = CliRunner().invoke(APP, [folder])
+    assert len(answer.output.splitlines()) <= 40
+    *_, names = answer.stderr.splitlines()
+    hidden = names.split(", ")
+    assert "table-9" in hidden
+    every = run(folder, "--all")
+    for name in hidden:
+        shown = run(folder, "--table", name)
+        assert shown in every
+        assert shown.splitlines()[0] not in answer.stdout
+    with pytest.raises(BadUsage, match="no table 'x'"):
+        run(folder, "--table", "x")

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+from typer.testing import CliRunner
 
+from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
 from evaluation.analysis.paper_setup import _figures, printed
-from evaluation.analysis.paper_tables import paper_table
+from evaluation.analysis.paper_tables import by_dataset, paper_table
+from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict
 from evaluation.core.suite import ScoredResponse
@@ -64,6 +67,7 @@ def _run(
     folder: Path,
     texts: Iterable[tuple[str, str, Generation, Judgement | None]],
     models: dict[str, Any],
+    configs: Iterable[str] = ("Glaiveai2K",),
 ) -> RecordedRun:
     """Write a run of texts (engine, id, generation, judgement) and open it."""
     folder.mkdir()
@@ -82,9 +86,10 @@ def _run(
             replace(made, id=name),
             judgement,
             engine=engine,
-            config="Glaiveai2K",
-            fingerprint=f"{engine} {name}",
+            config=config,
+            fingerprint=f"{engine} {config} {name}",
         )
+        for config in configs
         for engine, name, made, judgement in texts
     ]
     lines = b"".join(line(row) for row in rows)
@@ -126,6 +131,27 @@ def test_table_2_has_the_papers_columns_rows_and_units(run: RecordedRun) -> None
     assert table.note.endswith(
         f"Not run: Llamacpp, Outlines (csbdata eval --compat paper {missing})."
     )
+
+
+def test_a_table_of_many_datasets_is_one_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table for each dataset, as many as fit; the others and the whole are named."""
+    monkeypatch.setenv("COLUMNS", "80")
+    texts = [(label, "o1", _WRITTEN, _VALID) for label, _, _ in _ENGINES]
+    folder = tmp_path / "run"
+    run = _run(folder, texts, _AS_THEY_DID, CONFIGS)
+    whole = paper_table(4, [run])
+    assert len(whole.rows) > 40
+    parts = by_dataset(whole)
+    assert [row[1:] for row in whole.rows] == [
+        row for each in parts for row in each.rows
+    ]
+    answer = CliRunner().invoke(app, ["paper-table", "4", str(folder)])
+    assert len(answer.output.splitlines()) <= 40
+    for part in parts:
+        assert (part.title in answer.stdout) != (part.slug in answer.stderr)
+    assert "paper-table-4," in answer.stderr
 
 
 def test_table_12_has_the_whole_time_and_the_forced_tokens(run: RecordedRun) -> None:

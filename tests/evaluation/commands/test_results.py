@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.terminal import command_line_of
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
@@ -89,8 +89,8 @@ def test_the_way_to_every_table_keeps_what_was_chosen(tmp_path: Path) -> None:
     words = ("results", "show", _run(tmp_path / "my run"), "--task", "masks")
     with command_line_of(words):
         shown = _ask(*words[1:])
-    way = f"  csbdata {shlex.join(words)} --table NAME"
-    assert way in shown.stderr.splitlines()
+    way = f"  csbdata {shlex.join(words)} --table "
+    assert any(line.startswith(way) for line in shown.stderr.splitlines())
 
 
 def test_show_of_a_task_that_was_not_run_says_which_were(tmp_path: Path) -> None:
@@ -167,10 +167,9 @@ def test_compare_prints_pairs(tmp_path: Path) -> None:
     answer = _ask("compare", run)
     assert answer.exit_code == 0
     assert answer.stdout.startswith("What passes, paired\n")
-    assert f"  csbdata results compare {run} --all" in answer.stderr.splitlines()
+    assert f"  csbdata results compare {run} --table " in answer.stderr
     every = _ask("compare", run, "--all").stdout
     for title in ("Coverage", "What passes, paired", "Times, paired"):
-        assert title not in answer.stdout or title == "What passes, paired"
         assert title in every
 
 
@@ -199,10 +198,16 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
     assert "declared: What passes" not in shown
 
 
+@pytest.mark.parametrize("command", ["show", "compare"])
 @pytest.mark.parametrize("width", ["80", "200"])
 @pytest.mark.parametrize(("tasks", "cases"), [(1, 40), (2, 5), (5, 40)])
-def test_show_is_one_screen_and_names_every_other_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tasks: int, cases: int, width: str
+def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR0917
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tasks: int,
+    cases: int,
+    width: str,
+    command: str,
 ) -> None:
     """At most 40 lines, each no wider than the screen; what is not shown is named."""
     monkeypatch.setenv("COLUMNS", width)
@@ -210,26 +215,27 @@ def test_show_is_one_screen_and_names_every_other_table(
     names = ["masks", "declared", "probe", "more", "others"][:tasks]
     rows = [replace(one, task=name) for one in rows for name in names]
     run = str(write_run(tmp_path / "run", rows, _HEAD))
-    answer = _ask("show", run)
+    answer = _ask(command, run)
     lines = (answer.stdout + answer.stderr).splitlines()
     assert len(lines) <= 40
     assert max(len(each) for each in lines if not each.startswith("  csb")) <= int(
         width
     )
-    every = json.loads(_ask("show", run, "--format", "json").stdout)["tables"]
+    every = json.loads(_ask(command, run, "--format", "json").stdout)["tables"]
     for table in every:
         shown = (
             f"{table['task']}: {table['title']}" if table["task"] else table["title"]
         )
         named = table["name"] in re.split(r"[,\s]+", answer.stderr)
         assert named or shown in answer.stdout.splitlines()
-    first = [each["title"] for each in every if each["task"] in {None, "masks"}][2:]
-    assert first[:2] == ["What passes, paired", "What compiles, paired"]
+    first = [each["title"] for each in every if each["task"] in {None, "masks"}]
+    shift = 2 if command == "show" else 0
+    assert first[shift] == "What passes, paired"
     last = every[-1]["name"]
-    told = json.loads(_ask("show", run, "--table", last, "--format", "json").stdout)
+    told = json.loads(_ask(command, run, "--table", last, "--format", "json").stdout)
     assert {each["name"] for each in told["tables"]} == {last}
-    with pytest.raises(BadConfiguration, match="no table 'no-such'"):
-        _ask("show", run, "--table", "no-such")
+    with pytest.raises(BadUsage, match="no table 'no-such'"):
+        _ask(command, run, "--table", "no-such")
 
 
 def test_few_schemas_have_a_line_each(
@@ -257,7 +263,7 @@ def test_show_has_every_table_by_all(tmp_path: Path) -> None:
     assert lines[:2] == ["tasks: masks", "engines: alpha 1.0, beta 2.0"]
     assert "An engine's limits" not in answer.stdout
     assert "Conditions" not in answer.stdout
-    assert f"  csbdata results show {run} --table NAME" in answer.stderr.splitlines()
+    assert f"  csbdata results show {run} --table " in answer.stderr
     every = _ask("show", run, "--all")
     assert "Conditions" in every.stdout
     assert "--all" not in every.stderr
