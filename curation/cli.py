@@ -13,7 +13,6 @@ import signal
 import sys
 import threading
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
@@ -86,6 +85,8 @@ _COMMANDS: Final = (
 
 def _print_version(enabled: bool) -> None:
     if enabled:
+        from importlib.metadata import version  # noqa: PLC0415 - takes time
+
         show(version("csbdata"))
         raise typer.Exit
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from curation.core.documents import Reason
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from curation.system.registry import closest_names
 
 #: Where a project says what it wants, in its `pyproject.toml`.
@@ -57,7 +57,8 @@ def choose_codes(select: str, ignore: str) -> CodeChoice:
         ignore: The same.
 
     Raises:
-        BadConfiguration: there is no such code, or the file's table is none.
+        BadUsage: there is no such code.
+        BadConfiguration: the file's table is none.
     """
     table = {} if select and ignore else _table()
     unknown_keys = table.keys() - {"select", "ignore"}
@@ -72,8 +73,9 @@ def choose_codes(select: str, ignore: str) -> CodeChoice:
     known = codes() if named else {}
     for code in sorted(named):
         if code not in known:
-            near = ", ".join(closest_names(code, known)) or "see docs/codes.md"
-            raise BadConfiguration(f"no code {code!r}", then=f"did you mean: {near}")
+            near = ", ".join(closest_names(code, known))
+            then = f"did you mean: {near}" if near else "docs/codes.md has them all"
+            raise BadUsage(f"no code {code!r}", then=then)
     return CodeChoice(**chosen)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
@@ -84,6 +83,8 @@ def as_sarif(files: NamedProblems) -> dict[str, Json]:
     results: list[Json] = [
         _result(name, problem) for name, problems in files for problem in problems
     ]
+    from importlib.metadata import version  # noqa: PLC0415 - takes time
+
     driver: Json = {"name": "csbdata", "version": version("csbdata"), "rules": rules}
     return {
         "$schema": f"{_SARIF}/sarif-schema-2.1.0.json",

@@ -141,6 +141,7 @@ class SchemaFit:
     content: bytes
     #: The tool list that it is part of; empty for a schema by itself.
     request: str = ""
+    is_json: bool = True
     #: By the name of the target.
     findings: Mapping[str, tuple[FitFinding, ...]]
     #: Keywords of which no source tells anything.
@@ -218,6 +219,7 @@ def judge_files(
                 name=file.name,
                 content=file.content,
                 request=own,
+                is_json=not isinstance(read, Rejected),
                 findings=findings,
                 untold={}
                 if fault

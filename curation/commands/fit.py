@@ -18,7 +18,7 @@ from curation.commands.options import (
     SourcesArgument,
     with_option_groups,
 )
-from curation.system.errors import BadUsage
+from curation.system.errors import BadData, BadUsage
 from curation.system.escaping import safe, shortened
 from curation.system.tables import plain, table
 from curation.system.terminal import (
@@ -129,12 +129,12 @@ def fit(
 
     Exits with 0 if every target takes every schema, parts that it ignores or not; 1 if
     one does after safe rewrites, which are named; 3 if a deadline ended the search for
-    them; 4 if there are none, and the schema must be remodelled by hand. The tools of
-    one list are one request: a bad one ends it, and limits count them together. Each
-    line names the documentation, the vendor's library or the measurement that it is
-    taken from; of what none tells, nothing is guessed. With --write, --diff, --rest or
-    --decode it is 0 if the rewritten schema is taken. Nothing is ever fetched, and no
-    provider is asked.
+    them; 4 if there are none, and the schema must be remodelled by hand; 65 if a text
+    is not JSON. The tools of one list are one request: a bad one ends it, and limits
+    count them together. Each line names the documentation, the library or the
+    measurement that it is taken from; of what none tells, nothing is guessed. With
+    --write, --diff, --rest or --decode it is 0 if the rewritten schema is taken.
+    Nothing is ever fetched, and no provider is asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files
@@ -154,7 +154,9 @@ def fit(
         named = [(each.name, tuple(each.problems())) for each in fits]
         print_problems(named, sarif=format_ is ProblemFormat.SARIF)
     outcomes = {each.outcome(it.name) for each in fits for it in profiles}
-    raise typer.Exit(max((it.exit_code for it in outcomes), default=0))
+    worst = max((it.exit_code for it in outcomes), default=0)
+    is_json = all(each.is_json for each in fits)
+    raise typer.Exit(worst if is_json else BadData.exit_code)
 
 
 def _rewrite(

@@ -127,7 +127,9 @@ def _schemas_of(
     Raises:
         NoInput: there is neither.
     """
+    from curation.core.documents import Rejected
     from curation.instances.dataset.worker import InstanceRequest
+    from curation.json.text import parse
     from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
@@ -146,6 +148,9 @@ def _schemas_of(
                     raise BadData("its bytes are not UTF-8", target) from error
                 say(f"{target}: {place} is not UTF-8, and left out")
                 continue
+            read = parse(content)
+            if isinstance(read, Rejected) and len(contents) == 1:
+                raise BadData(f"{read.reason}: {read.detail}", target)
             requests[target if len(contents) == 1 else place] = InstanceRequest(
                 schema=schema,
                 dialect="",

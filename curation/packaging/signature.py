@@ -99,8 +99,8 @@ def require_public_key(text: str) -> None:
     """Refuse a text that is no public key.
 
     Raises:
-        NoInput: there is no such key.
-        BadData: it is no public key.
+        NoInput: it is neither a file nor a key.
+        BadData: the file is no public key.
         Unavailable: the library is not installed (exit 69).
     """
     _public_key(text)
@@ -117,7 +117,8 @@ def _public_key(text: str) -> _PublicKey:
         )
     except minisign.Error as error:
         then = "56 characters that begin with RW, or the path of minisign.pub"
-        raise BadData(f"no public key of minisign ({error})", text, then) from error
+        kind = BadData if path.is_file() else NoInput
+        raise kind(f"no public key of minisign ({error})", text, then) from error
     return key
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import PackageNotFoundError, requires
 
 from curation.system.errors import Unavailable
 
@@ -22,6 +21,8 @@ def missing_library(error: ModuleNotFoundError) -> Unavailable | None:
 
     None if no extra holds it: then its absence is a defect.
     """
+    from importlib.metadata import PackageNotFoundError, requires  # noqa: PLC0415 - takes time
+
     library = (error.name or "").partition(".")[0]
     try:
         declared = requires("csbdata") or []

@@ -9,15 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Final, Protocol, Self
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
-
 from curation.system.escaping import safe
 from curation.system.terminal import ACTIVITY, say, stderr
 
@@ -101,18 +92,20 @@ class Shown:
             ):
                 yield _without_first(found, lines.advance)
             return
+        from rich import progress as rich  # noqa: PLC0415 - takes time
+
         columns = (
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            rich.TextColumn("{task.description}"),
+            rich.BarColumn(bar_width=20),
+            rich.MofNCompleteColumn(),
+            rich.TimeElapsedColumn(),
+            rich.TextColumn("left"),
+            rich.TimeRemainingColumn(),
+            rich.TextColumn("{task.fields[note]}"),
         )
         with (
             no_heartbeat(),
-            Bars(*columns, console=stderr(), transient=True) as bars,
+            rich.Progress(*columns, console=stderr(), transient=True) as bars,
         ):
             task = bars.add_task(safe(title), total=total, completed=found, note="")
 

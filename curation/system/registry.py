@@ -19,10 +19,12 @@ import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from curation.system.errors import BadConfiguration, BadUsage
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Named(Protocol):
@@ -46,6 +48,8 @@ class Plugin(Generic[P]):
 
 def entry_points_of(*groups: str) -> list[EntryPoint]:
     """Return the entry points of some groups, a group's own in order of their names."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - takes time
+
     return [
         point
         for group in groups

@@ -13,7 +13,7 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.schema.subschemas import subschemas
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadData, BadUsage
 from evaluation.answers.extraction import POLICIES, split_thinking
 from evaluation.answers.json_answers import JsonProblem, read_json_answer, why_unusable
 from evaluation.answers.schema_faults import SchemaFault, answer_faults
@@ -70,7 +70,7 @@ def judge(
             (`evaluation.answers.extraction.POLICIES`); empty for the text as it is.
 
     Raises:
-        BadConfiguration: there is no such policy.
+        BadUsage: there is no such policy.
         BadData: the schema is none, or a reference in it leads nowhere.
 
     Example:
@@ -180,7 +180,7 @@ def _spelt_out(schema: Json) -> Iterator[str]:
 def _answer_in(text: str, policy: str) -> str:
     if policy not in POLICIES:
         then = f"choose one of {', '.join(POLICIES)}"
-        raise BadConfiguration(f"there is no policy {policy!r}", then=then)
+        raise BadUsage(f"there is no policy {policy!r}", then=then)
     return POLICIES[policy](split_thinking(text).answer).text or ""
 
 

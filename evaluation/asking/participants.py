@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
-from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
 from evaluation.models.shapes import check_learnt
@@ -43,7 +43,7 @@ def participants_of(
     Raises:
         BadUsage: a setting that no task reads, or texts of a model without weights
             of its own were to be judged.
-        BadConfiguration: there is no such engine, way to ask or option, or a task wants
+        BadUsage: there is no such engine, way to ask or option, or a task wants
             masks of a server.
         Unavailable: a library is missing, no engine can be used here, or a server does
             not answer (exit 69).
@@ -64,7 +64,7 @@ def engines_of(request: RunRequest) -> list[Side]:
     A server is asked in the ways that `--engine` names.
 
     Raises:
-        BadConfiguration: there is no such engine, way to ask or option, or what a
+        BadUsage: there is no such engine, way to ask or option, or what a
             limit of cost is to be counted by.
         Unavailable: a server does not answer (exit 69).
     """
@@ -74,7 +74,7 @@ def engines_of(request: RunRequest) -> list[Side]:
             servers = _servers(options, request)
             prices = prices_of(options.prices, servers[0].connection)
             if request.max_cost is not None and prices is None:
-                raise BadConfiguration(
+                raise BadUsage(
                     "--max-cost needs a price",
                     servers[0].connection.model,
                     "say --set price=PROMPT/OUTPUT, for a million tokens each",
@@ -95,10 +95,10 @@ def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer
     """Return a server, once for each way in which it is asked.
 
     Raises:
-        BadConfiguration: an engine's option is given, and no model of the run is here.
+        BadUsage: an engine's option is given, and no model of the run is here.
     """
     if request.options and all(options.over_http for options in request.models):
-        raise BadConfiguration(
+        raise BadUsage(
             f"--option {request.options[0]}: a server has no options",
             then="it is constrained by what it was started with",
         )
@@ -178,12 +178,12 @@ def _check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
     """Check that no server is asked for masks.
 
     Raises:
-        BadConfiguration: a task wants them of one.
+        BadUsage: a task wants them of one.
     """
     engine_tasks = [task.name for task in tasks if not task.needs_model]
     if engine_tasks and any(options.over_http for options in request.models):
         named = ", ".join(engine_tasks)
-        raise BadConfiguration(
+        raise BadUsage(
             f"a server gives no masks, so it cannot be asked for {named}",
             then="say --task coverage --task efficiency",
         )

@@ -12,7 +12,6 @@ import msgspec
 import orjson
 
 from curation.system.errors import (
-    BadConfiguration,
     BadData,
     NoInput,
     NotPermitted,
@@ -142,7 +141,7 @@ def _of_suite(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     if suite.records is None:
         if request.data not in (None, OWN):
             message = f"suite {suite.name} reads no --data"
-            raise BadConfiguration(message, then="leave --data out")
+            raise BadUsage(message, then="leave --data out")
         count = request.limit or OWN_RECORDS
         generate = suite.generate or (lambda *_: ())
         own = generate(count, request.seed, choice.settings)
@@ -165,13 +164,13 @@ def layout_of(
     """Return what writes a file of records: ours, or a layout of the suite.
 
     Raises:
-        BadConfiguration: the suite has no layout of this name.
+        BadUsage: the suite has no layout of this name.
     """
     if name is None:
         return encode_records
     layouts = choice.suite.layouts
     if name not in layouts:
-        raise BadConfiguration(
+        raise BadUsage(
             f"suite {choice.suite.name} writes no {name!r}",
             then=f"--format {' or '.join(layouts)}"
             if layouts

@@ -10,7 +10,7 @@ import msgspec
 
 from curation.download.acquire import FetchSettings
 from curation.system.credentials import split_url
-from curation.system.errors import BadConfiguration, BadUsage
+from curation.system.errors import BadUsage
 from curation.system.registry import closest_names
 from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
@@ -158,15 +158,15 @@ def choose_suite(
         512
 
     Raises:
-        BadConfiguration: there is no such suite, setting, value or reading.
+        BadUsage: there is no such suite, setting, value or reading.
     """
     suite = suite_named(spec)
     settings: msgspec.Struct = suite.settings()
     if compat:
         if compat != PAPER:
-            raise BadConfiguration(f"--compat {compat!r}: there is only {PAPER}")
+            raise BadUsage(f"--compat {compat!r}: there is only {PAPER}")
         if suite.paper is None:
-            raise BadConfiguration(
+            raise BadUsage(
                 f"suite {suite.name} has one reading only", then="leave --compat out"
             )
         settings = suite.paper(settings)
@@ -182,7 +182,7 @@ def choose_suite(
     try:
         settings = msgspec.convert(merged, suite.settings, strict=False)
     except msgspec.ValidationError as error:
-        raise BadConfiguration(f"--set: {error}") from error
+        raise BadUsage(f"--set: {error}") from error
     return SuiteChoice(spec=spec, suite=suite, settings=settings, compat=compat)
 
 

@@ -98,7 +98,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
 
     Raises:
         BadConfiguration: an engine, task, option or setting that makes no sense, or
-            the folder is of another run (exit 78).
+            the folder is of another run (exit 73).
         NoInput: there is no such data, tokenizer or model (exit 66).
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
         Unavailable: no engine can be used here, or a library is missing; before

@@ -13,8 +13,8 @@ import orjson
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import (
-    BadConfiguration,
     BadUsage,
+    CannotCreate,
     TemporarilyUnavailable,
 )
 from curation.system.locks import locked
@@ -115,7 +115,7 @@ def run_in_shards(
     if (folder / HEADER).exists():
         done = open_run(folder)
         if done.raw_header.get(_REQUEST) != mark:
-            raise BadConfiguration(
+            raise CannotCreate(
                 "this folder is of another run",
                 str(folder),
                 "choose another --run-dir, or leave it out",

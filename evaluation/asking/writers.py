@@ -58,7 +58,7 @@ class LoadedModel:
             CsbdataError: an option makes no sense, or there is no such model.
         """
         if options.temperature == 0 and options.samples > 1:
-            raise BadConfiguration(
+            raise BadUsage(
                 "samples: greedy decoding writes the same text every time",
                 then="add --set temperature=0.7",
             )
@@ -71,7 +71,7 @@ class LoadedModel:
         )
         if options.over_http:
             if options.batch == AUTO_BATCH:
-                raise BadConfiguration(
+                raise BadUsage(
                     "batch=auto: what fits into a server's memory is not known",
                     then="set the number of requests under way: --set batch=8",
                 )

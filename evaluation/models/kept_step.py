@@ -12,7 +12,7 @@ import torch
 from transformers import Cache, DynamicCache
 from transformers.cache_utils import CacheLayerMixin, DynamicLayer
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.models.forward import ForwardPass, cached_tokens, grouped_queries
 from evaluation.models.hardware import to_device
 
@@ -44,7 +44,7 @@ def choose_step_kind(kind: str, device: torch.device) -> StepKind:
         return StepKind.GRAPHS if device.type == "cuda" else StepKind.NONE
     if kind not in set(StepKind):
         message = f"--set compile={kind}: no such kind; say auto, {', '.join(StepKind)}"
-        raise BadConfiguration(message)
+        raise BadUsage(message)
     if kind == StepKind.GRAPHS and device.type != "cuda":
         raise BadConfiguration(
             f"--set compile=graphs: it needs a CUDA device, not {device}",

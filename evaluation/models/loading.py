@@ -24,7 +24,7 @@ from transformers.utils import logging
 from curation.core.hub_names import model_name
 from curation.download.huggingface import hub_snapshot
 from curation.system.checksums import file_digest
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from evaluation.models.hardware import (
     check_fits,
     failures_of_loading,
@@ -113,7 +113,7 @@ def choose_device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         message = f"--device {name}: no such device; say auto, cpu, cuda or cuda:N"
-        raise BadConfiguration(message) from None
+        raise BadUsage(message) from None
     if device.type == "cuda":
         _check_gpu(name, device)
     return device
@@ -151,7 +151,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
         return torch.float32 if device.type == "cpu" else torch.bfloat16
     if dtype not in DTYPES:
         message = f"--set dtype={dtype}: no such number type; say auto,"
-        raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
+        raise BadUsage(f"{message} {', '.join(DTYPES)}")
     return DTYPES[dtype]
 
 

@@ -192,9 +192,7 @@ def _read_value(file: EngineFile, name: str, text: str) -> Json:
             continue
         if kind == "str":
             return text
-    raise BadConfiguration(
-        f"{file.name}.{name} takes {' or '.join(kinds)}, not {text!r}"
-    )
+    raise BadUsage(f"{file.name}.{name} takes {' or '.join(kinds)}, not {text!r}")
 
 
 def _read(name: str, path: Path, version: str) -> EngineFile:

@@ -26,7 +26,12 @@ import msgspec
 
 from curation.system import locks
 from curation.system.atomic_files import cannot_write
-from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    NoInput,
+    TemporarilyUnavailable,
+)
 from curation.system.programs import environment_for_others, last_error, run_to_end
 from evaluation.setup.engine_files import (
     FAITHFUL,
@@ -113,9 +118,7 @@ def environment_folder(cache: Path, name: str, version: str) -> Path:
         BadConfiguration: this is no version.
     """
     if not _VERSION.fullmatch(version):
-        raise BadConfiguration(
-            f"{version!r} is no version", then=f"write {name}==1.2.3"
-        )
+        raise BadUsage(f"{version!r} is no version", then=f"write {name}==1.2.3")
     return environments_folder(cache) / f"{name}-{version}"
 
 

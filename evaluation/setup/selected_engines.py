@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration, BadUsage
+from curation.system.errors import BadUsage
 from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
@@ -111,7 +111,7 @@ def select_engines(
 
     Raises:
         NoInput: a spec is the path of no file.
-        BadConfiguration: there is no such engine, preset or option.
+        BadUsage: there is no such engine, preset or option.
 
     Example:
         >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]
@@ -148,7 +148,7 @@ def _options_by_engine(
         ]
         if not matching:
             options = sorted({option for file in files for option in file.options})
-            raise BadConfiguration(
+            raise BadUsage(
                 f"no engine of this run has the option {name!r}",
                 then=f"there are {', '.join(options) or 'none'}",
             )

@@ -16,7 +16,7 @@ import orjson
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.atomic_files import atomic_file, cannot_write
-from curation.system.errors import BadConfiguration, TemporarilyUnavailable
+from curation.system.errors import CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
@@ -187,7 +187,7 @@ def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
 
     Raises:
         TemporarilyUnavailable: another run is at work here (exit 75).
-        BadConfiguration: the folder is of another run (exit 78).
+        CannotCreate: the folder is of another run (exit 73).
         CannotCreate: it cannot be written (exit 73).
     """
     busy = TemporarilyUnavailable(
@@ -207,12 +207,12 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     """Write the header, or see that the one there is of the same run.
 
     Raises:
-        BadConfiguration: it is of another run; says in what (exit 78).
+        CannotCreate: it is of another run; says in what (exit 73).
     """
     path = folder / HEADER
     if not path.exists():
         if any(folder.glob("rows-*.jsonl")):
-            raise BadConfiguration(
+            raise CannotCreate(
                 "lines of a run without its header",
                 str(folder),
                 "choose another --run-dir",
@@ -233,7 +233,7 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     if existing.get("plan") != new.get("plan") and not different:
         different.append("other engines, or engines otherwise")
     if different:
-        raise BadConfiguration(
+        raise CannotCreate(
             f"this folder is of another run: {', '.join(different)}",
             str(folder),
             "choose another --run-dir, or leave it out",

@@ -10,7 +10,7 @@ import msgspec
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadUsage
 from evaluation.core.records import Record
 
 
@@ -146,7 +146,7 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
         """The formats of samples.
 
         Raises:
-            BadConfiguration: one does not exist, or none is named.
+            BadUsage: one does not exist, or none is named.
         """
         names = [output.value for output in Output]
         return tuple(map(Output, named_choices("outputs", self.outputs, names)))
@@ -161,15 +161,13 @@ def named_choices(setting: str, text: str, choices: list[str]) -> list[str]:
     """Return the names of a setting that are separated by commas, each once.
 
     Raises:
-        BadConfiguration: one does not exist, or none is named.
+        BadUsage: one does not exist, or none is named.
     """
     names = list(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
     unknown = [name for name in names if name not in choices]
     if unknown or not names:
         what = f"{setting} has no {unknown[0]!r}" if unknown else f"no {setting}"
-        raise BadConfiguration(
-            f"--set {what}", then=f"choose from {', '.join(choices)}"
-        )
+        raise BadUsage(f"--set {what}", then=f"choose from {', '.join(choices)}")
     return names
 
 

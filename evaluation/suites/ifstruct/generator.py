@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from curation.system.errors import BadConfiguration, CsbdataError
+from curation.system.errors import BadUsage, CsbdataError
 from evaluation.suites.ifstruct.data_files import (
     TEST_PREFIX,
     EntityKind,
@@ -85,11 +85,11 @@ def generate_rows(source: RowSource, seed: int, rows: int) -> Iterator[IfstructR
     it only if it would equal one of them.
 
     Raises:
-        BadConfiguration: there are not so many different rows.
+        BadUsage: there are not so many different rows.
         CsbdataError: a text lost a requirement of its row; a defect of a voice.
     """
     if not 0 < rows <= MOST_ROWS or seed < 0:
-        raise BadConfiguration(
+        raise BadUsage(
             f"{rows} rows of seed {seed}", then=f"ask for 1 to {MOST_ROWS:,} rows"
         )
     keys: set[str] = set()
@@ -125,7 +125,7 @@ def _unlike(source: RowSource, seed: int, keys: set[str]) -> RowSpec:
         if key not in keys:
             keys.add(key)
             return spec
-    raise BadConfiguration(
+    raise BadUsage(
         f"after {len(keys):,} rows there is no new one",
         then="ask for fewer rows, or add kinds of things",
     )

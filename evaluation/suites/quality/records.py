@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.core.records import Record
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.suites.common import published_rows
@@ -95,7 +95,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
         settings: Which orders, and how many problems.
 
     Raises:
-        BadConfiguration: an unknown task.
+        BadUsage: an unknown task.
         NoInput: there are no such data.
         BadData: a published row that cannot be read.
         Unavailable: the Hub cannot be reached.
@@ -183,7 +183,7 @@ def _groups(
     unknown = [name for name in tasks if name not in TASKS]
     if unknown:
         message = f"--config {unknown[0]!r}: there are only {', '.join(TASKS)}"
-        raise BadConfiguration(message)
+        raise BadUsage(message)
     return [
         (name, order) for order in orders for name in TASKS if name in (tasks or TASKS)
     ]

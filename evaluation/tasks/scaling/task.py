@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadUsage
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.scaling import NAME
@@ -28,7 +28,7 @@ def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
     `repeats` choose.
 
     Raises:
-        BadConfiguration: a setting makes no sense.
+        BadUsage: a setting makes no sense.
     """
     available = families()
     names = _select(settings, available)
@@ -51,13 +51,13 @@ def _select(settings: TaskSettings, available: Mapping[str, Family]) -> list[str
     else:
         wrong = "not a list"
     then = f"known: {', '.join(available)}"
-    raise BadConfiguration(f"--set families=[...]: {wrong}", then=then)
+    raise BadUsage(f"--set families=[...]: {wrong}", then=then)
 
 
 def _number(settings: TaskSettings, name: str, default: int) -> int:
     value = settings.values.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise BadConfiguration(f"--set {name}=N takes a number from 1, not {value!r}")
+        raise BadUsage(f"--set {name}=N takes a number from 1, not {value!r}")
     return value
 
 

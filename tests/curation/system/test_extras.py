@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from curation.system import extras
 from curation.system.extras import install_extra, missing_library
 
 _DECLARED = ["rich>=15", 'hf-xet>=1; extra == "build"', "torch>=2 ; extra == 'models'"]
@@ -37,7 +36,7 @@ def test_the_extra_of_a_library_is_named(
     module: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a module of it is missing."""
-    monkeypatch.setattr(extras, "requires", lambda _name: _DECLARED)
+    monkeypatch.setattr("importlib.metadata.requires", lambda _name: _DECLARED)
     fault = missing_library(ModuleNotFoundError("no", name=module))
     assert fault is not None
     assert fault.then == install_extra(extra)
@@ -48,7 +47,7 @@ def test_what_no_extra_holds_is_a_defect(
     module: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A library of the base installation, or a module of ours."""
-    monkeypatch.setattr(extras, "requires", lambda _name: _DECLARED)
+    monkeypatch.setattr("importlib.metadata.requires", lambda _name: _DECLARED)
     assert missing_library(ModuleNotFoundError("no", name=module)) is None
 
 

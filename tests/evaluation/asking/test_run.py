@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration
+from curation.system.errors import CannotCreate
 from evaluation.analysis.run_report import reports
 from evaluation.asking.header import suite_header
 from evaluation.asking.request import (
@@ -238,7 +238,7 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     """Other settings, another budget or other records are another run."""
     with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
         run(_request(tmp_path, server.base))
-        with pytest.raises(BadConfiguration, match="another run"):
+        with pytest.raises(CannotCreate, match="another run"):
             run(_request(tmp_path, server.base, repairs=1))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evaluation
-from curation.system.errors import BadConfiguration, BadData, Unavailable
+from curation.system.errors import BadData, CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.results.merging import merge
 from tests.evaluation.measuring import miniature, request_of, sample
@@ -53,7 +53,7 @@ def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
     request = _request(tmp_path)
     evaluation.run(request)
     assert evaluation.run(request).totals.reused == 3
-    with pytest.raises(BadConfiguration, match=r"another run: data \(another content"):
+    with pytest.raises(CannotCreate, match=r"another run: data \(another content"):
         evaluation.run(replace(request, data=_SAMPLES[:2]))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration, BadUsage
+from curation.system.errors import BadUsage, CannotCreate
 from curation.workers.ray_shards import Shard
 from evaluation.asking import shards
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
@@ -92,7 +92,7 @@ def test_merged_shards_are_the_run_here(
     assert result.open().row_counts == here.row_counts
     assert not (tmp_path / "run.shards").exists()
     assert run(replace(request, executor="ray")).totals.reused == 6
-    with pytest.raises(BadConfiguration, match="another run"):
+    with pytest.raises(CannotCreate, match="another run"):
         run(replace(request, only=["s1"], executor="ray"))
 
 

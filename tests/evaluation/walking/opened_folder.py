@@ -28,7 +28,7 @@ def open_results_folder(
 
     Raises:
         TemporarilyUnavailable: another run is at work here (exit 75).
-        BadConfiguration: the folder is of another run (exit 78).
+        CannotCreate: the folder is of another run (exit 73).
         CannotCreate: it cannot be written (exit 73).
     """
     with hold_run_folder(folder, header):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from curation.system.errors import (
-    BadConfiguration,
+    CannotCreate,
     CannotCreate,
     TemporarilyUnavailable,
 )
@@ -75,7 +75,7 @@ def test_a_folder_is_of_one_run(
         out.write(row())
     before = (tmp_path / "run" / "run.json").read_bytes()
     with (
-        pytest.raises(BadConfiguration, match=words),
+        pytest.raises(CannotCreate, match=words),
         open_results_folder(tmp_path / "run", {**_HEAD, **change}),
     ):
         pass
@@ -118,7 +118,7 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "rows-1-of-1.jsonl").write_bytes(b"{}\n")
     with (
-        pytest.raises(BadConfiguration, match="without its header"),
+        pytest.raises(CannotCreate, match="without its header"),
         open_results_folder(folder, _HEAD),
     ):
         pass

@@ -10,7 +10,7 @@ import pytest
 
 import evaluation
 from curation.pipeline.request import identity_of
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, CannotCreate
 from curation.workers.limits import Limits
 from evaluation.asking import header as header_module
 from evaluation.asking.request import ModelOptions
@@ -80,7 +80,7 @@ def test_f38_rows_of_other_code_are_not_found(
     assert evaluation.run(_request(tmp_path)).totals.ran == 2
     for module in (header_module, shared_work):
         monkeypatch.setattr(module, "measuring_digest", lambda: "of tomorrow")
-    with pytest.raises(BadConfiguration, match=r"another run: measuring code"):
+    with pytest.raises(CannotCreate, match=r"another run: measuring code"):
         evaluation.run(_request(tmp_path))
     (tmp_path / "run" / "run.json").unlink()
     (tmp_path / "run").rename(tmp_path / "old")
@@ -133,7 +133,7 @@ def test_f38_other_weights_do_not_go_on_in_the_same_folder(
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(bytes(content))
-    with pytest.raises(BadConfiguration, match=r"another run: model \(.*revision"):
+    with pytest.raises(CannotCreate, match=r"another run: model \(.*revision"):
         evaluation.run(_writing(tmp_path, model))
 
 

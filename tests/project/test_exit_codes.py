@@ -1,0 +1,267 @@
+"""One exit code for one mistake, whichever command is called with it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.cli import application
+from curation.system import errors
+from curation.system.errors import CsbdataError
+from tests.evaluation.made_runs import HEAD, many, write_run
+from tests.project.test_help import PATHS
+
+if TYPE_CHECKING:
+    from curation.pipeline.build import BuildResult
+
+_ROOT = Path(__file__).parents[2]
+#: BUILD is a build, RUN a run; no file or folder, no name of anything is `nosuch`; what
+#: begins with `bad` is cut off; `file` is a file, and `taken` a folder of somebody.
+_MISTAKES = {
+    ("a name or a value that csbdata does not know", 2): """
+        nosuch
+        check good.json --select nosuch
+        check good.json --for nosuch
+        fit good.json --for nosuch
+        instances good.json --format nosuch
+        diff good.json good.json --fail-on nosuch
+        build --rules nosuch
+        build --executor nosuch
+        sources nosuch
+        stats BUILD --table nosuch
+        export training o --as nosuch
+        export maskbench o --split nosuch --data BUILD
+        eval --engine nosuch --data good.json --task masks
+        eval --engine llguidance@nosuch --data good.json --task masks
+        eval --engine llguidance --option nosuch=1 --data good.json --task masks
+        eval --engine llguidance --option lenient=nosuch --data good.json --task masks
+        eval --engine none --data good.json --task nosuch
+        eval --engine none --data good.json --task masks --set nosuch=1
+        eval --engine none --data good.json --task masks --set seed=nosuch
+        eval --engine none --task test-suite --set drafts=nosuch
+        eval --engine none --task probe --set drafts=nosuch
+        eval --engine none --task scaling --set families=nosuch
+        eval --engine none --compat nosuch --data good.json
+        suite run nosuch
+        suite run passrate --set nosuch=1
+        suite run passrate --set mode=nosuch
+        suite run passrate --engine nosuch --limit 1
+        suite run ifstruct --set mix=nosuch
+        suite run ifstruct --set split=nosuch
+        suite run quality --config nosuch
+        suite run concodeeval --set representations=nosuch
+        suite submit nosuch
+        suite collect nosuch
+        suite score nosuch bad.jsonl
+        suite report nosuch RUN
+        suite prompts nosuch
+        suite selftest nosuch
+        suite generate nosuch --out o
+        suite generate ifstruct --format nosuch --out o
+        results show RUN --table nosuch
+        results compare RUN --table nosuch
+        results paper-table 99 RUN
+        results export RUN --format nosuch --out o
+        engines add nosuch -y
+        engines remove nosuch
+        load http://localhost:1/v1 --rate 1 --engine nosuch
+        load http://localhost:1/v1 --rate 1 --goodput nosuch=1
+        """,
+    ("a file that is not JSON", 65): """
+        fit bad.json
+        fit openapi:bad.json
+        fit tools:bad.json
+        fit good.json --for openai-strict --decode bad.json
+        instances bad.json
+        instances --check bad.jsonl
+        diff bad.json good.json
+        diff good.json bad.json
+        card badbuild
+        verify badbuild
+        push badbuild --repo a/b --dry-run
+        release badbuild
+        build --sample --out o --with openapi:bad.json
+        eval --data bad.json --engine none --task masks
+        eval --engine none --task masks --data good.json --tokenizer ./bad.json
+        suite run passrate --data bad.json
+        suite score passrate bad.jsonl --data BUILD
+        suite report passrate badrun
+        results show badrun
+        results compare badrun
+        results compare RUN --baseline badrun
+        results merge badrun --out o
+        results export badrun --format html --out o
+        results publish badrun --out o
+        results verify badedition
+        results paper-table 4 badrun
+        results shrink badrun a/b
+        results ratchet badrun o
+        results ratchet RUN bad.json --engine 'alpha 1.0'
+        site build badedition --out o
+        load badrun
+        """,
+    ("a file or folder that is not there", 66): """
+        check nosuch.json
+        fit nosuch.json
+        fit tools:nosuch.json
+        fit good.json --for nosuch.toml
+        fit good.json --for openai-strict --decode nosuch.json
+        instances nosuch.json
+        instances --report nosuch
+        instances --check nosuch.jsonl
+        diff nosuch.json good.json
+        diff nosuch nosuch2
+        explain x --in nosuch
+        stats nosuch
+        card nosuch
+        verify nosuch
+        verify BUILD --public-key nosuch.pub
+        push nosuch --repo a/b --dry-run
+        release nosuch
+        export maskbench o --data nosuch
+        export training o --as trl --data nosuch
+        build --sample --out o --with ./nosuch.json
+        build --sample --out o --with openapi:nosuch.json
+        sources --fetch --offline --mirror nosuch
+        eval --data nosuch.json --engine none --task masks
+        eval --engine ./nosuch.py --data good.json --task masks
+        eval --engine none --task masks --data good.json --tokenizer ./nosuch.json
+        suite run passrate --data nosuch.json
+        suite run ./nosuch
+        suite run ifstruct --set mix=nosuch.toml
+        suite score passrate nosuch.jsonl
+        suite report passrate nosuch
+        suite prompts passrate --data nosuch.json
+        suite selftest passrate --data nosuch.json
+        results show nosuch
+        results compare nosuch
+        results compare RUN --baseline nosuch
+        results merge nosuch --out o
+        results export nosuch --format html --out o
+        results publish nosuch --out o
+        results verify nosuch
+        results paper-table 4 nosuch
+        results shrink nosuch a/b
+        results ratchet nosuch o
+        results ratchet RUN nosuch.tsv --engine 'alpha 1.0'
+        site build nosuch --out o
+        load nosuch
+        """,
+    ("a config, an id, a task or an engine that the data or the run has not", 66): """
+        explain nosuch --in BUILD
+        instances nosuch --in BUILD
+        export maskbench o --data BUILD --config nosuch
+        eval --engine none --task masks --data BUILD --config nosuch
+        eval --engine none --task masks --data BUILD --id nosuch
+        suite run passrate --data BUILD --config nosuch --limit 1
+        suite run passrate --data BUILD --id nosuch --limit 1
+        suite report passrate RUN
+        results show RUN --task nosuch
+        results show RUN --failures --engine nosuch
+        results shrink RUN nosuch/x
+        results ratchet RUN o --engine nosuch
+        """,
+    ("a place that cannot be written", 73): """
+        build --sample --out file/x
+        export maskbench file/x --data BUILD
+        export training file/x --as trl --data BUILD
+        fit good.json --for openai-strict --write file/x
+        fit good.json --for openai-strict --rest file/x
+        eval --engine none --task declared --data good.json --run-dir file/x
+        suite prompts ifstruct --limit 1 --out file/x
+        suite generate ifstruct --rows 2 --out file/x
+        results merge RUN --out file/x
+        results export RUN --format csv --out file/x
+        results export RUN --format html --out file/x
+        results publish RUN --out file/x
+        results ratchet RUN file/x --update --engine 'alpha 1.0'
+        site build EDITION --out file/x
+        demo --run-dir file/x
+        """,
+    ("a place where something else stands", 73): """
+        build --sample --out taken
+        export maskbench taken --data BUILD
+        export training taken --as trl --data BUILD
+        eval --engine none --task declared --data good.json --run-dir RUN
+        results merge RUN --out taken
+        """,
+}
+_CASES = [
+    pytest.param(line, code, id=line)
+    for (_, code), lines in _MISTAKES.items()
+    for line in map(str.strip, lines.strip().splitlines())
+]
+#: `check` has one code for all that it finds, and `engines` nothing to be wrong in.
+_WITHOUT = {"", "engines"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, sample_result: BuildResult) -> Path:
+    """Return a folder with the files of the mistakes."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "good.json").write_text('{"minimum": 3}')
+    (folder / "file").touch()
+    for name in ("bad.json", "bad.jsonl", "badbuild/manifest.json"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text('{"type": \n')
+    for name in ("badrun/run.json", "badedition/index.json", "taken/mine.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("{")
+    shutil.copytree(sample_result.request.out, folder / "BUILD")
+    limits = {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096}
+    head = {**HEAD, "tokenizer": {"name": "bytes"}, "limits": limits}
+    write_run(folder / "RUN", many("alpha 1.0", 3) + many("beta 2.0", 3), head)
+    (folder / "EDITION").symlink_to(_ROOT / "results" / "2026.11")
+    return folder
+
+
+def _exit_code(words: list[str]) -> tuple[int | str | None, str]:
+    try:
+        application(words)(words)
+    except SystemExit as ended:
+        return ended.code, ""
+    except CsbdataError as fault:
+        return fault.exit_code, str(fault)
+    raise AssertionError("a command ends by an exit")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("line", "code"), _CASES)
+def test_a_mistake_has_one_exit_code(
+    line: str, code: int, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same in every command that can make it."""
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("CSBDATA_CACHE", str(place / "cache"))
+    found, said = _exit_code(shlex.split(line))
+    assert found == code, said
+
+
+def test_every_command_is_tried() -> None:
+    """A new command gets a line above."""
+    groups = {" ".join(path[:-1]) for path in PATHS}
+    commands = {" ".join(path) for path in PATHS} - groups - _WITHOUT
+    tried = [case.values[0] for case in _CASES]
+    assert {
+        name
+        for name in commands
+        if not any(f"{it} ".startswith(f"{name} ") for it in tried)
+    } == set()
+
+
+def test_the_table_of_exit_codes_is_that_of_the_code() -> None:
+    """docs/architecture.md has it, with those that no error has."""
+    page = (_ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = page.partition("| exit code |")[2]
+    listed = {int(code) for code in re.findall(r"^\| (\d+)", table, re.MULTILINE)}
+    raised = {
+        each.exit_code
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, CsbdataError)
+    }
+    assert listed == raised | {0, 1}
