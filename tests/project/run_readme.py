@@ -1,19 +1,16 @@
 """Run every command of the README in its order, as a stranger would.
 
-    python tests/project/run_readme.py FOLDER [--without WORDS] [--keep TEXTS]
+    python tests/project/run_readme.py FOLDER
 
 FOLDER is a clean clone; its `.venv/bin` comes first on the PATH. Each command must end
 with 0, or with a code that is documented for it and one line that says why: 1 where
 `check` finds something, 69 or 75 where the Hub is needed and does not answer, 65 where
 a partial build is not pushed. It takes
-many minutes (`make test` alone), so that no test runs it; `--without "make test"`
-leaves commands out that begin so. `--keep` writes what each command said to a file of
-that folder, to be read.
+many minutes, so that no test runs it.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
@@ -42,14 +39,12 @@ def commands(readme: str) -> list[str]:
     return found
 
 
-def run(command: str, folder: Path, kept: Path | None = None) -> tuple[int, float, str]:
+def run(command: str, folder: Path) -> tuple[int, float, str]:
     """Run one command; return its exit code, the seconds, its last line on stderr.
 
     Args:
         command: The line, for bash.
         folder: The clone in which it runs.
-        kept: The file to which what it said is written, if it is to be.
-
     """
     path = f"{folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     start = time.monotonic()
@@ -61,8 +56,6 @@ def run(command: str, folder: Path, kept: Path | None = None) -> tuple[int, floa
         text=True,
         check=False,
     )
-    if kept is not None:
-        kept.write_text(f"$ {command}\n{ended.stdout}\n-- stderr\n{ended.stderr}")
     lines = ended.stderr.strip().splitlines()
     if "Traceback" in ended.stderr:
         lines.append("a traceback")
@@ -71,22 +64,11 @@ def run(command: str, folder: Path, kept: Path | None = None) -> tuple[int, floa
 
 def main() -> int:
     """Run them all; return 1 if one ended otherwise than it may."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--without", action="append", default=[])
-    parser.add_argument("--keep", type=Path)
-    asked = parser.parse_args()
-    folder = asked.folder.resolve()
+    folder = Path(sys.argv[1]).resolve()
     bad = 0
-    if asked.keep:
-        asked.keep.mkdir(parents=True, exist_ok=True)
     readme = (folder / "README.md").read_text(encoding="utf-8")
-    for place, command in enumerate(commands(readme), start=1):
-        if command.startswith(tuple(asked.without)):
-            sys.stdout.write(f"not run     {command}\n")
-            continue
-        kept = asked.keep / f"{place:02}.txt" if asked.keep else None
-        code, seconds, said = run(command, folder, kept)
+    for command in commands(readme):
+        code, seconds, said = run(command, folder)
         allowed = {0}.union(
             *(codes for start, codes in _ALLOWED.items() if command.startswith(start))
         )

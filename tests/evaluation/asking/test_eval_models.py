@@ -15,7 +15,7 @@ import transformers
 import typer
 from typer.testing import CliRunner
 
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, CannotCreate, NoInput
 from evaluation.commands.eval import evaluate
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
@@ -192,7 +192,7 @@ def test_another_question_does_not_go_into_the_same_folder(
     one = (model_folder, data, run, "--id", "tide")
     _run(*one)
     lines = (run / "rows-coverage-1-of-1.jsonl").read_bytes()
-    with pytest.raises(BadConfiguration) as caught:
+    with pytest.raises(CannotCreate) as caught:
         _run(*one, "--set", "shots=0")
     assert "--run-dir" in str(caught.value.then)
     assert (run / "rows-coverage-1-of-1.jsonl").read_bytes() == lines

@@ -9,7 +9,6 @@ import pytest
 
 from curation.system.errors import (
     CannotCreate,
-    CannotCreate,
     TemporarilyUnavailable,
 )
 from evaluation.results.reader import open_run

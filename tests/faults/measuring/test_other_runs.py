@@ -10,7 +10,7 @@ import pytest
 
 import evaluation
 from curation.pipeline.request import identity_of
-from curation.system.errors import BadConfiguration, CannotCreate
+from curation.system.errors import CannotCreate
 from curation.workers.limits import Limits
 from evaluation.asking import header as header_module
 from evaluation.asking.request import ModelOptions
@@ -143,5 +143,5 @@ def test_f38_another_loop_or_judge_does_not_go_on_in_the_same_folder(
     """Texts of two loops, or classes of two judges, are not mixed."""
     evaluation.run(_writing(tmp_path, model_folder))
     monkeypatch.setattr(header_module, "writing_digest", lambda: "of tomorrow")
-    with pytest.raises(BadConfiguration, match="code that writes and judges"):
+    with pytest.raises(CannotCreate, match="code that writes and judges"):
         evaluation.run(_writing(tmp_path, model_folder))
