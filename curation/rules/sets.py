@@ -11,15 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from curation.core.rule import BenchmarkRule, RepairKind, Rule
 from curation.json.text import Policy
 from curation.system.errors import BadUsage
 from curation.system.registry import Registry, closest_names
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 #: Entry point group through which other packages add rules.
 GROUP = "csbdata.rules"

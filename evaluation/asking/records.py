@@ -13,6 +13,7 @@ import orjson
 
 from curation.system.errors import (
     BadData,
+    BadUsage,
     NoInput,
     NotPermitted,
     Unavailable,
