@@ -133,7 +133,6 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --tokenizer ./nosuch.json
         suite run passrate --data nosuch.json
         suite run ./nosuch
-        suite run ifstruct --set mix=nosuch.toml
         suite score passrate nosuch.jsonl
         suite report passrate nosuch
         suite prompts passrate --data nosuch.json
