@@ -158,8 +158,7 @@ def _unmapped(address: str) -> IPv4Address | IPv6Address:
     place = ip_address(address.partition("%")[0])
     if not isinstance(place, IPv6Address):
         return place
-    # `::` and `::1` hold no IPv4 address: no host's, and the loopback one.
-    if int(place) > 1 and any(place in network for network in _HOLDING_IPV4):
+    if any(place in network for network in _HOLDING_IPV4):
         return IPv4Address(int(place) & 0xFFFFFFFF)
     return place.ipv4_mapped or place.sixtofour or place
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
@@ -107,8 +106,6 @@ def _swap_folders(new: Path, path: Path) -> None:
 
 def _exchange(one: Path, other: Path) -> bool:
     """Swap two names in one step; False where the system has no such call."""
-    if sys.platform != "linux":
-        return False
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
     if rename is None:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,18 @@ def test_an_older_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
             (folder / name).touch()
     names = {each.name for each in (tmp_path / "out").iterdir()}
     assert names == {"manifest.json", "new"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no swap of two names there")
+def test_names_are_swapped_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no moment in which the folder has no name."""
+    for name in ("old", "new"):
+        with atomic_folder(tmp_path / "out", marker="old") as folder:
+            (folder / name).touch()
+        monkeypatch.delattr(Path, "rename", raising=False)
+    assert (tmp_path / "out" / "new").exists()
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])

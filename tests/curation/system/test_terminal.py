@@ -143,6 +143,7 @@ def test_every_trick_becomes_visible() -> None:
     shown = safe(HOSTILE)
     assert shown.isascii()
     assert shown.startswith("\\u001b[2J\\u0007\\u009b31m\\u202e")
+    assert "\\U000e0041" in shown
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "Zs"])))

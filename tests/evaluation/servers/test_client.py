@@ -214,6 +214,10 @@ def test_a_refusal_is_no_trouble(httpserver: HTTPServer, client: ServerClient) -
     with pytest.raises(RequestRefused, match="unsupported keyword: not"):
         client.ask({})
     assert len(script.asked) == 1
+    with pytest.raises(
+        Unavailable, match="/v1/chat/completions: HTTP 400: unsupported"
+    ):
+        client.call("POST", "/chat/completions")
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -40,6 +40,16 @@ def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
     assert lines.count(b"\n") == 3
 
 
+def test_a_line_that_is_no_row_finishes_nothing(tmp_path: Path) -> None:
+    """Whatever JSON it is, or none."""
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
+        out.write(row(fingerprint="f"))
+    with (tmp_path / "run" / "rows-1-of-1.jsonl").open("ab") as file:
+        file.write(b'3\n{"fingerprint\n')
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
+        assert out.finished == {"f"}
+
+
 def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
