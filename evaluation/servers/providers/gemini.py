@@ -49,7 +49,7 @@ class _Event(StreamEvent, rename="camel"):
 def _read(data: bytes, answer: ServerAnswer) -> None:
     event = decode_event(data, _Event)
     usage = event.usage_metadata
-    if usage is not None:
+    if usage is not None and usage.prompt_token_count is not None:
         thought = usage.thoughts_token_count
         written = usage.candidates_token_count + thought
         answer.count(usage.prompt_token_count, written, thought)

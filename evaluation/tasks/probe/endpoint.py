@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 MOST_REQUESTS: Final = 20
 #: Most tokens of an answer, its thought among them, and of a prompt with its schema.
 _BUDGET, _PROMPT = 2048, 1024
-_LIMITS: Final = RequestLimits(seconds=120.0, patience=0.5, tries=2)
+_LIMITS: Final = RequestLimits(seconds=60.0, patience=0.5, tries=2)
 _YES, _NO, _NOT_TOLD = "yes", "no", "not told"
 #: Properties in the schema's order, which is neither that of the alphabet nor that of
 #: the prompt; a set for each of the requests at one time.
@@ -59,7 +59,7 @@ _PROPERTIES: Final = (
 _OBJECT: Final[Json] = {"type": "object"}
 _JSON_MODE: Final = "json"
 #: Names of the probes of keywords, in fours that servers take or refuse together.
-_PROBES: Final = (
+PROBED: Final = (
     *("enum", "const", "anyOf", "pattern"),
     *("minimum (integer)", "maximum (integer)", "multipleOf (integer)", "minLength"),
     *("maxItems", "uniqueItems", "oneOf (overlapping)", "not (value)"),
@@ -323,9 +323,9 @@ def _at_once(asker: _Asker, server: ModelServer) -> tuple[str, str]:
 def _keywords(
     asker: _Asker, free: ModelServer, server: ModelServer
 ) -> dict[str, ProbeOutcome | None]:
-    """Return the outcome of each keyword; what is refused together is split."""
+    """Return the outcome of each keyword; what has no answer together is split."""
     by_name = {probe.name: probe for probe in KEYWORD_PROBES}
-    probes = {f"p{place}": by_name[name] for place, name in enumerate(_PROBES)}
+    probes = {f"p{place}": by_name[name] for place, name in enumerate(PROBED)}
     (control,) = asker.ask(free, (_broken(probes), True))
     copied = _values(control)
     # What the model does not break without a schema tells nothing under one.
@@ -343,14 +343,13 @@ def _keywords(
             [*group], **{name: _typed(probe) for name, probe in group.items()}
         )
         (made,) = asker.ask(server, (_broken(group), schema))
-        if made is not None and made.ending in _REFUSALS:
-            if len(group) == 1:
+        if made is not None and made.ending is not TextEnding.END:
+            # One keyword is refused, or is written for ever; the others may not be.
+            if len(group) == 1 and made.ending in _REFUSALS:
                 outcomes |= {it.keyword: ProbeOutcome.REFUSED for it in group.values()}
-                continue
             items, size = [*group.items()], _FOUR if len(group) > _FOUR else 1
-            starts = range(0, len(items), size)
+            starts = range(0, len(items), size) if len(items) > 1 else ()
             groups += [dict(items[start : start + size]) for start in starts]
-            continue
         values = _values(made)
         for name in values.keys() & group.keys():
             kept = _keeps(values[name], group[name])

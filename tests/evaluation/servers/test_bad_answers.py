@@ -1,0 +1,147 @@
+"""Whatever a server answers, each provider's reader has a class for it, and no key."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from curation.system.credentials import split_url
+from curation.system.errors import BadConfiguration
+from evaluation.servers.client import (
+    DeadlinePassed,
+    RequestLimits,
+    RequestRefused,
+    RetriesExhausted,
+    ServerClient,
+    ServerConnection,
+)
+from evaluation.servers.provider import providers
+from tests.evaluation.servers.contracts import CONTRACTS
+from tests.evaluation.servers.loopback import Loopback, Said, loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.servers.responses import ServerAnswer
+
+_KEY = "planted-key-of-this-test"
+_TEXT = '{"deck": 1}'
+pytestmark = pytest.mark.parametrize("provider", CONTRACTS)
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "OLLAMA"):
+        monkeypatch.setenv(f"{name}_API_KEY", _KEY)
+
+
+def _ask(
+    provider: str, said: Said, *, seconds: float = 5.0
+) -> tuple[ServerAnswer, Loopback]:
+    with loopback(lambda _body, _number: said) as server:
+        connection = ServerConnection(
+            base=server.base,
+            model="small",
+            provider=providers()[provider],
+            limits=RequestLimits(seconds=seconds),
+            address=split_url(server.base),
+        )
+        client = ServerClient(connection)
+        try:
+            return client.ask_once({"messages": []}), server
+        finally:
+            client.close()
+
+
+def _stream(provider: str, *pieces: str) -> list[bytes]:
+    is_tool = False
+    return CONTRACTS[provider].stream(pieces or (_TEXT,), is_tool)
+
+
+def _for_ever(pieces: Iterable[bytes]) -> Iterator[bytes | float]:
+    for piece in itertools.cycle(pieces):
+        yield piece
+        yield 0.02
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Sign in</html>", b"", b"\xff\xfe", b"[" * 50_000, b'"text"', b"{}"]
+)
+def test_what_is_no_answer_may_be_asked_for_again(provider: str, body: bytes) -> None:
+    """HTML, nothing, other bytes, JSON of another form: no whole answer."""
+    with pytest.raises(RetriesExhausted):
+        _ask(provider, Said(pieces=[body] if body else []))
+
+
+def test_an_error_inside_a_success_is_the_servers(provider: str) -> None:
+    """Its words are told, in a stream as in a body that is none."""
+    body = json.dumps({"error": {"message": "engine lost"}}).encode()
+    for start in (b"", b"data: "):
+        line = start + body + b"\n\n"
+        if not (start and providers()[provider].bare):
+            with pytest.raises(RetriesExhausted, match="engine lost"):
+                _ask(provider, Said(pieces=[line]))
+
+
+def test_a_redirect_is_not_followed(provider: str) -> None:
+    """The other host is asked nothing, and so is sent no key."""
+    with loopback(lambda _body, _number: Said()) as other:
+        said = Said(status=307, headers={"Location": f"{other.base}/chat"})
+        with pytest.raises(BadConfiguration, match="HTTP 307"):
+            _ask(provider, said)
+    assert not other.asked
+    assert not other.connections
+
+
+@pytest.mark.parametrize("events", [True, False], ids=["events", "no line's end"])
+def test_a_stream_without_end_ends_at_the_deadline(
+    provider: str,
+    events: bool,  # noqa: FBT001 (a parameter of the test)
+) -> None:
+    """Though pieces come all the time; what came is there."""
+    parts = _stream(provider, "ab", "cd")
+    said = Said(pieces=_for_ever(parts[: len(parts) // 2] if events else [b"x"]))  # type: ignore[arg-type]  # no end
+    begun = time.monotonic()
+    with pytest.raises(DeadlinePassed):
+        _ask(provider, said, seconds=0.2)
+    assert time.monotonic() - begun < 3
+
+
+def test_a_stream_that_is_cut_anywhere_is_no_answer(provider: str) -> None:
+    """In the middle of an event, of a character, or before the end is told."""
+    whole = b"".join(_stream(provider, '{"a": ', '"\u00e9"}'))
+    for size in (len(whole) // 4, len(whole) // 3, len(whole) // 2):
+        with pytest.raises(RetriesExhausted):
+            _ask(provider, Said(pieces=[whole[:size]]))
+
+
+def test_tokens_that_nobody_counts_are_not_told(provider: str) -> None:
+    """Never 0: a limit of cost would not be reached."""
+    uncounted = [
+        re.sub(rb'"(\w*([tT]oken|eval_)\w*)":', rb'"x\1":', piece)
+        for piece in _stream(provider)
+    ]
+    answer, _ = _ask(provider, Said(pieces=uncounted))
+    assert answer.text == _TEXT
+    told: tuple[Any, ...] = (answer.prompt_tokens, answer.output_tokens)
+    assert told == (None, None)
+
+
+def test_a_key_that_is_said_back_is_hidden(provider: str) -> None:
+    """In an answer, though in two pieces, and in the words of a refusal."""
+    header = CONTRACTS[provider].key[0]
+    answer, server = _ask(
+        provider, Said(pieces=_stream(provider, f"<{_KEY[:9]}", f"{_KEY[9:]}>"))
+    )
+    assert _KEY in server.headers[0][header]
+    assert answer.text.startswith("<")
+    assert _KEY not in f"{answer}"
+    body = json.dumps({"error": {"message": f"{header}: {_KEY}", "param": _KEY}})
+    with pytest.raises(RequestRefused) as refused:
+        _ask(provider, Said(status=400, pieces=[body.encode()]))
+    assert _KEY not in f"{refused.value}"
