@@ -178,7 +178,7 @@ def served_model(
     if not model and len(served) != 1:
         raise BadConfiguration(
             "this server has several models, or does not name them",
-            then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
+            then=f"say {base}#NAME ({', '.join(served[:5]) or 'any'})",
         )
     connection = replace(connection, model=model or served[0], limits=limits)
     about: dict[str, Json] = {"models": [*served], **answers}
