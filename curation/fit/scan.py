@@ -7,10 +7,11 @@ would enter them: a target reads the whole text.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
+from curation.json.values import remembered
 from curation.references.schema import Reference, Schema
 from curation.schema.dialects import ANY_DIALECT, declared
 from curation.schema.keywords import CONTAINERS
@@ -18,7 +19,6 @@ from curation.schema.subschemas import SchemaLocation, subschema_locations
 
 if TYPE_CHECKING:
     from curation.json.pointer import Tokens
-    from curation.json.values import SameObject
 
 #: Applicators that a schema's own type says nothing about.
 _IN_PLACE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
@@ -129,10 +129,10 @@ def _reached(start: Tokens, inside: Mapping[Tokens, set[Tokens]]) -> set[Tokens]
     return reached
 
 
-@lru_cache(maxsize=2)
-def scan_of(key: SameObject[Json]) -> Scan | None:
+@remembered
+def scan_of(schema: Json) -> Scan | None:
     """Return the scan of a value; None if it is no schema. The last ones are kept."""
-    return Scan(key.value) if isinstance(key.value, dict | bool) else None
+    return Scan(schema) if isinstance(schema, dict | bool) else None
 
 
 def types_of(schema: Mapping[str, Json]) -> frozenset[str]:

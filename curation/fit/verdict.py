@@ -12,7 +12,6 @@ from curation.fit.checks import CHECKS, QUIET, Found, over_limit
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
 from curation.fit.scan import Scan, scan_of
 from curation.json.pointer import pointer
-from curation.json.values import SameObject
 from curation.schema.keywords import KNOWN_KEYWORDS
 
 
@@ -62,7 +61,7 @@ def judge_fit(
         >>> [it.rule for it in judge_fit({"type": "object"}, profile)]
         ['open-object']
     """
-    scan = scan_of(SameObject(schema))
+    scan = scan_of(schema)
     if scan is None:
         return (NOT_A_SCHEMA,)
     return tuple(
@@ -81,7 +80,7 @@ def judge_request(schemas: Iterable[Json], profile: Profile) -> tuple[FitFinding
         profile: The target.
     """
     nothing = Scan(True)  # noqa: FBT003 - a boolean is a schema
-    scans = [scan_of(SameObject(schema)) or nothing for schema in schemas]
+    scans = [scan_of(schema) or nothing for schema in schemas]
     return tuple(
         _finding(found, rule, profile)
         for rule in profile.rules
@@ -109,7 +108,7 @@ def untold_keywords(schema: Json, profile: Profile) -> tuple[str, ...]:
     Annotations constrain nothing and are left out. Nothing is said of a target whose
     profile has no list of what is taken.
     """
-    scan = scan_of(SameObject(schema))
+    scan = scan_of(schema)
     if scan is None or not profile.taken:
         return ()
     used = {name for place in scan.places for name in place.keywords}

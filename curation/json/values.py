@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import wraps
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, TypeVarTuple
 
 import orjson
 
@@ -65,40 +65,23 @@ def is_multiple(value: float, step: float) -> bool:
     return Fraction(str(value)) % Fraction(str(step)) == 0
 
 
-Value = TypeVar("Value")
-First = TypeVar("First")
-Second = TypeVar("Second")
 Result = TypeVar("Result")
+Arguments = TypeVarTuple("Arguments")
 #: Answers remembered of one function; more would keep documents that are done.
 _REMEMBERED = 8
 
 
-class SameObject(Generic[Value]):
-    """An object as a key: equal to itself alone. No one mutates one."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Value) -> None:
-        """Take an object, which lives as long as its key."""
-        self.value = value
-
-    def __hash__(self) -> int:
-        """Return what tells it from every other object that lives."""
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether the other is a key of the very same object."""
-        return isinstance(other, SameObject) and other.value is self.value
-
-
 def remembered(
-    work: Callable[[First, Second], Result],
-) -> Callable[[First, Second], Result]:
-    """Return the function with its last answers remembered, by both its arguments.
+    work: Callable[[*Arguments], Result],
+) -> Callable[[*Arguments], Result]:
+    """Return the function with its last answers remembered, by its very arguments.
+
+    An equal argument that is another object is another one: `1` and `1.0` are equal
+    in Python and are not in a schema's text.
 
     Args:
-        work: A pure function of two arguments. Neither they nor its results, which are
-            shared, may be changed.
+        work: A pure function. Neither its arguments nor its results, which are shared,
+            may be changed.
 
     Example:
         >>> size = remembered(lambda value, more: len(value) + more)
@@ -106,38 +89,35 @@ def remembered(
         3
     """
     # The arguments stand beside their answer: while they live, no other has their ids.
-    cache: dict[tuple[int, int], tuple[First, Second, Result]] = {}
+    cache: dict[tuple[int, ...], tuple[tuple[*Arguments], Result]] = {}
     changing = Lock()
 
-    def ask(first: First, second: Second) -> Result:
-        key = id(first), id(second)
+    @wraps(work)
+    def ask(*arguments: *Arguments) -> Result:
+        key = tuple(map(id, arguments))
         entry = cache.get(key)
         if entry is None:
-            entry = first, second, work(first, second)
+            entry = arguments, work(*arguments)
             with changing:
                 if len(cache) >= _REMEMBERED:
                     del cache[next(iter(cache))]
                 cache[key] = entry
-        return entry[2]
+        return entry[1]
 
     return ask
 
 
+@remembered
 def compact_of_document(schema: Json) -> bytes | None:
     """Return what `curation.json.text.compact` does."""
-    return _compact_of(SameObject(schema))
+    return compact(schema)
 
 
-@lru_cache(maxsize=2)
-def _compact_of(schema: SameObject[Json]) -> bytes | None:
-    return compact(schema.value)
-
-
-@lru_cache(maxsize=2)
-def plain_of(schema: SameObject[Json]) -> Json:
-    """Return what `curation.json.text.plain` does of a document."""
+@remembered
+def plain_of_document(schema: Json) -> Json:
+    """Return what `curation.json.text.plain` does."""
     # Where orjson gives the very text, it has met no spelled number.
-    return schema.value if _compact_of(schema) else plain(schema.value)
+    return schema if compact_of_document(schema) else plain(schema)
 
 
 def write_document(schema: Json) -> str:
@@ -145,16 +125,12 @@ def write_document(schema: Json) -> str:
     return spaced(schema, compact_of_document(schema))
 
 
+@remembered
 def canonical_of_document(schema: Json) -> bytes:
     """Return what `curation.json.text.canonical` does."""
-    return _canonical_of(SameObject(schema))
-
-
-@lru_cache(maxsize=1)
-def _canonical_of(schema: SameObject[Json]) -> bytes:
-    if _compact_of(schema) is not None:
-        return orjson.dumps(schema.value, option=orjson.OPT_SORT_KEYS)
-    return canonical(schema.value)
+    if compact_of_document(schema) is not None:
+        return orjson.dumps(schema, option=orjson.OPT_SORT_KEYS)
+    return canonical(schema)
 
 
 #: The last step and the trail before it; None at the root. Tuples of whole paths

@@ -33,20 +33,14 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 
+@remembered
 def taking_part(
     schema: Json, dialect: Dialect
-) -> Iterator[tuple[Tokens, dict[str, Json]]]:
-    """Yield every schema that is an object, with where it stands, each once.
+) -> Sequence[tuple[Tokens, dict[str, Json]]]:
+    """Return every schema that is an object, with where it stands, each once.
 
     References that lead nowhere are passed over.
     """
-    return iter(_taking_part(schema, dialect))
-
-
-@remembered
-def _taking_part(
-    schema: Json, dialect: Dialect
-) -> Sequence[tuple[Tokens, dict[str, Json]]]:
     schemas: list[tuple[Tokens, dict[str, Json]]] = []
     visited: set[Tokens] = set()
     for start, value in _starts(schema, dialect):
@@ -60,8 +54,8 @@ def _taking_part(
     return schemas
 
 
-def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
-    """Yield the same schemas as `taking_part`, in any order, without where they are."""
+def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterable[dict[str, Json]]:
+    """Return the schemas that take part, in any order, without where they stand."""
     if not any_leaves_the_subschemas(schema, dialect):
         return subschemas(schema, dialect)
     return (subschema for _, subschema in taking_part(schema, dialect))

@@ -19,7 +19,7 @@ import msgspec
 
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, member, tokens_of
-from curation.json.values import SameObject
+from curation.json.values import remembered
 from curation.references.library import standard_document
 from curation.schema.keywords import Shape
 from curation.schema.subschemas import SchemaLocation, children
@@ -440,12 +440,10 @@ class Schema:
 
 def schema_of(value: Json, dialect: Dialect, uri: str = "") -> Schema:
     """Return a value as a schema, one object for the values asked about last."""
-    return _schema_of(SameObject(value), dialect, uri)
+    return _remembered_schema(value, dialect, uri)
 
 
-@lru_cache(maxsize=8)
-def _schema_of(value: SameObject[Json], dialect: Dialect, uri: str) -> Schema:
-    return Schema(value.value, dialect, uri)
+_remembered_schema = remembered(Schema)
 
 
 class ResolvedReference(msgspec.Struct, frozen=True):

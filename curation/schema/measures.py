@@ -7,11 +7,10 @@ definitions are those that reproduce the published figures.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from curation.core.json_types import Json
-from curation.json.values import SameObject, write_document
+from curation.json.values import remembered, write_document
 
 #: Characters that `\uXXXX` has more than what it stands for.
 _ESCAPE = 5
@@ -48,14 +47,10 @@ def nesting(value: Json) -> Nesting:
     return Nesting(field_count, depth, fan_out)
 
 
+@remembered
 def nesting_of_document(schema: Json) -> Nesting:
     """Return the figures of a document's schema; the last are cached."""
-    return _nesting_of(SameObject(schema))
-
-
-@lru_cache(maxsize=2)
-def _nesting_of(schema: SameObject[Json]) -> Nesting:
-    return nesting(schema.value)
+    return nesting(schema)
 
 
 def field_count(value: Json) -> int:

@@ -115,16 +115,12 @@ def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocati
         stack.extend(reversed(inner))
 
 
-def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
-    """Yield a schema and its subschemas that are objects, in any order: the quick walk.
+@remembered
+def subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
+    """Return a schema and its subschemas that are objects, in any order: a quick walk.
 
     The last results are cached.
     """
-    return iter(_all_subschemas(schema, dialect))
-
-
-@remembered
-def _all_subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
     shapes, applying = dialect.applicators, dialect.applying
     schemas: list[dict[str, Json]] = []
     stack = [schema] if isinstance(schema, dict) else []

@@ -21,13 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, change_at, tokens_of
 from curation.json.text import write
-from curation.json.values import SameObject
+from curation.json.values import remembered
 from curation.schema.dialects import (
     ANY_DIALECT,
     DIALECTS,
@@ -310,6 +309,7 @@ def refusing(schema: Json) -> Dialect | None:
     )
 
 
+@remembered
 def is_refused(schema: Json) -> bool:
     """Return whether the draft that a schema declares refuses it, or else each draft.
 
@@ -322,12 +322,6 @@ def is_refused(schema: Json) -> bool:
         >>> is_refused({"properties": {"a": {"required": True}}})
         False
     """
-    return _is_refused(SameObject(schema))
-
-
-@lru_cache(maxsize=4)
-def _is_refused(key: SameObject[Json]) -> bool:
-    schema = key.value
     declaration = statement(schema)
     if declaration.kind is StatementKind.UNKNOWN:
         return False

@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final, NoReturn
 
 import jsonschema_rs
@@ -19,7 +19,11 @@ from jsonschema_specifications import REGISTRY
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain, write
-from curation.json.values import SameObject, compact_of_document, plain_of
+from curation.json.values import (
+    compact_of_document,
+    plain_of_document,
+    remembered,
+)
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -74,8 +78,6 @@ _EXACT = 2**53
 _IDENTIFIERS = frozenset(
     {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
 )
-#: Answers remembered; more would keep documents in memory that are done.
-_REMEMBERED = 16
 #: Longest text kept of a value that an error is about.
 _SHOWN = 80
 #: Stands for that value in jsonschema-rs's messages, which repeat it whole.
@@ -90,23 +92,18 @@ def _quick(name: str) -> jsonschema_rs.Validator:
     )
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _valid(schema: SameObject[Json], name: str) -> bool:
-    return bool(_quick(name).is_valid(plain_of(schema)))
-
-
+@remembered
 def is_valid(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema is valid under a dialect's metaschema, formats aside.
 
     The last answers are cached.
     """
-    return _valid(SameObject(schema), dialect.name)
+    return bool(_quick(dialect.name).is_valid(plain_of_document(schema)))
 
 
 def valid_under(schema: Json) -> tuple[str, ...]:
     """Return the names of the dialects under which a schema is valid, oldest first."""
-    key = SameObject(schema)
-    return tuple(dialect.name for dialect in DIALECTS if _valid(key, dialect.name))
+    return tuple(dialect.name for dialect in DIALECTS if is_valid(schema, dialect))
 
 
 def complaint(schema: Json, dialect: Dialect) -> Complaint | None:

@@ -18,7 +18,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from curation.json.pointer import pointer
-from curation.json.values import SameObject, plain_of, remembered
+from curation.json.values import plain_of_document, remembered
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
 from curation.validation.metaschemas import (
@@ -95,7 +95,7 @@ def rust_validator(schema: Json, dialect: Dialect) -> jsonschema_rs.Validator | 
 
     The last results are cached.
     """
-    value: UntypedJson = plain_of(SameObject(schema))
+    value: UntypedJson = plain_of_document(schema)
     try:
         return RUST_VALIDATORS[dialect.name](value, retriever=refuse, mask=MASK)
     except jsonschema_rs.ValidationError as failure:

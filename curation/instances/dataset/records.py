@@ -23,13 +23,15 @@ from curation.instances.dataset.build_step import InstanceTask
 from curation.instances.values.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
-from curation.schema.subschemas import subschemas
+from curation.schema.subschemas import children, edited, subschemas
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
 from curation.system.user_files import reading_parquet, refuse_large
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from curation.json.pointer import Tokens
 
 _MARK = "---"
 #: Capitals, but for those of a percent-encoded byte.
@@ -133,7 +135,7 @@ def meta_of(schema: Json) -> MaskMeta:
             features.add(f"multipleOf:{json.dumps(subschema['multipleOf'])}")
     return {
         "full_size": _size(schema),
-        "stripped_size": _size(_stripped(schema)),
+        "stripped_size": _size(edited(schema, ANY_DIALECT, _stripped)),
         "features": sorted(features),
         "raw_features": sorted(raw),
     }
@@ -153,22 +155,8 @@ def _raw(schema: dict[str, Json]) -> Iterator[str]:
         branches = schema.get(keyword)
         if isinstance(branches, list) and len(branches) == 1:
             yield f"{keyword}:trivial"
-    if any(isinstance(member, bool) for member in _members(schema)):
+    if any(isinstance(inner, bool) for _, inner in children(schema, ANY_DIALECT)):
         yield "_boolSchema"
-
-
-def _members(schema: dict[str, Json]) -> Iterator[Json]:
-    """Yield the values of keywords that may hold a schema, and schemas in them."""
-    for keyword, value in schema.items():
-        shape = ANY_DIALECT.applicators.get(keyword)
-        if shape is None:
-            continue
-        if isinstance(value, list):
-            yield from value
-        elif isinstance(value, dict) and "object" in shape.value:
-            yield from value.values()
-        else:
-            yield value
 
 
 def _size(value: Json) -> int:
@@ -176,25 +164,14 @@ def _size(value: Json) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _stripped(schema: Json) -> Json:
+def _stripped(_tokens: Tokens, schema: Json) -> Json:
     if not isinstance(schema, dict):
         return schema
-    members: dict[str, Json] = {}
-    for keyword, value in schema.items():
-        if keyword not in KNOWN_KEYWORDS or keyword in _DROPPED:
-            continue
-        shape = ANY_DIALECT.applicators.get(keyword)
-        if shape is None:
-            members[keyword] = value
-        elif isinstance(value, list):
-            members[keyword] = [_stripped(member) for member in value]
-        elif isinstance(value, dict) and "object" in shape.value:
-            members[keyword] = {
-                name: _stripped(member) for name, member in value.items()
-            }
-        else:
-            members[keyword] = _stripped(value)
-    return members
+    return {
+        keyword: value
+        for keyword, value in schema.items()
+        if keyword in KNOWN_KEYWORDS and keyword not in _DROPPED
+    }
 
 
 def text_of(file: MaskFile) -> str:

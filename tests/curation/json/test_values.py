@@ -11,7 +11,6 @@ from hypothesis import given
 from curation.json.pointer import at
 from curation.json.text import SpelledFloat
 from curation.json.values import (
-    SameObject,
     identity,
     is_multiple,
     is_number,
@@ -79,7 +78,6 @@ def test_an_equal_object_is_another_one() -> None:
     other: list[float] = [1.0]
     shown = remembered(lambda value, mark: repr(value) + str(mark))
     assert (shown(one, "!"), shown(other, "!")) == ("[1]!", "[1.0]!")
-    assert SameObject(one) != SameObject(other)
 
 
 def test_what_is_long_ago_is_forgotten_and_found_anew() -> None:
