@@ -18,7 +18,7 @@ csbdata.element = (tag, attributes = {}, ...children) => {
   return element;
 };
 
-// A table; in one of `cards` each row stands by itself where the page is narrow.
+// A table, maybe with a caption; in one of `cards` each row stands by itself where the page is narrow.
 csbdata.table = (caption, heads, rows, { cards = false } = {}) => {
   const { element } = csbdata;
   const cell = (value, index) => {
@@ -27,9 +27,9 @@ csbdata.table = (caption, heads, rows, { cards = false } = {}) => {
     const attributes = { class: isFigure ? "figure" : "text", "data-label": heads[index] };
     return element("td", attributes, isFigure ? csbdata.json.grouped(value) : value);
   };
-  const region = cards ? { class: "cards" } : { class: "scroll", tabindex: "0", role: "group", "aria-label": caption };
+  const region = cards ? { class: "cards" } : { class: "scroll", tabindex: "0", role: "group", "aria-label": caption || heads.join(", ") };
   return element("div", region, element("table", {},
-    element("caption", {}, caption),
+    ...(caption ? [element("caption", {}, caption)] : []),
     element("thead", {}, element("tr", {}, ...heads.map((head, index) =>
       element("th", { scope: "col", class: typeof rows[0]?.[index] === "number" ? "figure" : "text" }, head)))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));

@@ -34,12 +34,7 @@ function section(title, ...children) {
   return element("section", {}, element("h2", {}, title), ...children);
 }
 
-function table(heads, rows) {
-  const head = element("tr", {}, ...heads.map((name) => element("th", { scope: "col" }, name)));
-  const body = rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", { class: "text" }, cell))));
-  const made = element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
-  return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": heads.join(", ") }, made);
-}
+const table = (heads, rows) => csbdata.table("", heads, rows, { cards: heads.length > 2 });
 
 // A value of a JSON text whose objects and arrays fold; names and strings in colour.
 function folded(value, key, depth) {
@@ -84,7 +79,7 @@ function schemaOf(text) {
 }
 
 function time(ns) {
-  if (ns === null) return "-";
+  if (ns === null) return "";
   const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([each]) => ns >= each) ?? [1, "ns"];
   return `${Number((ns / size).toPrecision(3))} ${unit}`;
 }
@@ -128,9 +123,9 @@ function story(record) {
 
 function dispute(name, record) {
   const report = [`Record: ${name}`, `Edition: ${place.dataset.edition}`, `Schema: sha256 ${record.story.sha256 ?? "-"}`,
-    "Text number: ", "Its label is wrong, since: "].join("\n");
+    "Text number: ", "Its label is wrong, since: "].map(visible).join("\n");
   const area = element("textarea", { rows: "6", cols: "60", id: "report", spellcheck: "false" });
-  area.value = visible(report);
+  area.value = report;
   return section("Dispute a label", element("p", {}, "Both validators agreed on each label. If you think that one is wrong, say why, with these lines:"),
     element("label", { for: "report" }, "Report"), area);
 }
