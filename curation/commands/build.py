@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -329,10 +330,13 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
         f"{figures.name} ({figures.rules} rules): {counted(records, 'record')} of "
         f"{counted(raw, 'raw document')}, {state} in {sum(built.phases.values()):.1f} s"
     )
-    say_command(
-        "Why a document is not in it",
-        command("explain", "REASON", "--in", shown_out),
-    )
+    reasons = Counter[str]()
+    for config in figures.configs.values():
+        reasons.update(config.rejected)
+    for reason, _ in reasons.most_common(1):
+        say_command(
+            "Why documents are not in it", command("explain", reason, "--in", shown_out)
+        )
     if built.request.instances:
         say_command(
             "Witnesses and near misses", command("instances", "--report", shown_out)
