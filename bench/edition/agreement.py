@@ -49,10 +49,14 @@ def llguidance(folder: Path, size: int, end: int, mask: bytearray) -> Any:
         matcher = library.LLMatcher
         grammar = matcher.grammar_from_json_schema(schema, overrides=options)
         first = matcher(tokens, grammar, log_level=0)
+        copy = first.deep_copy()
 
         def start() -> tuple[Callable[[], bool], Callable[[int], bool]]:
+            nonlocal first, copy
             # A limit that one copy has reached is reached in all later ones too.
-            copy = matcher(tokens, grammar, log_level=0)
+            if copy.is_error():
+                first = matcher(tokens, grammar, log_level=0)
+            copy = first.deep_copy()
 
             def fill() -> bool:
                 copy.unsafe_compute_mask_ptr(place, len(mask))
