@@ -39,6 +39,8 @@ def print_screen(
         show(line)
     more = f"{remark} {_MORE}".lstrip()
     names = list(dict.fromkeys((*names, *tables)))
+    if not names:
+        return
     way = f"{command} --table {max(names, key=len)}"
     left = _LINES - _height([*lines, more, way, *_by_task(names)])
     console = stdout()

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
     from evaluation.asking.request import RunRequest, SuiteChoice
 
-
 app = typer.Typer(
     cls=SuiteGroup,
     help="Ask models the records of a suite, and score the answers.",

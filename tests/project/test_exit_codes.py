@@ -29,6 +29,7 @@ _MISTAKES = {
         check good.json --for nosuch
         fit good.json --for nosuch
         instances good.json --format nosuch
+        probe http://localhost:1/v1#m --format nosuch
         diff good.json good.json --fail-on nosuch
         build --rules nosuch
         build --executor nosuch

@@ -247,7 +247,8 @@ def test_bad_schemas_are_a_verdict(
     file.write_bytes(content)
     words = (str(file), "--for", "openai-strict")
     told = CliRunner().invoke(APP, ["fit", *words], catch_exceptions=False)
-    assert told.exit_code in (1, 4)
+    unread = message in {"not_json", "too_deep"}
+    assert told.exit_code in ({65} if unread else {1, 4})
     assert message in " ".join(told.stdout.split())
     # Only what a validator can use is rewritten.
     written = CliRunner().invoke(APP, ["fit", *words, "--write", str(file)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import pkgutil
 import sys
 from dataclasses import replace
@@ -24,7 +25,6 @@ from curation.rules.sets import (
     rule_set,
     third_party,
 )
-from curation.system import registry
 from curation.system.errors import BadConfiguration, BadUsage
 
 if TYPE_CHECKING:
@@ -205,7 +205,9 @@ def test_an_entry_point_that_holds_no_rule_is_refused(
     """What is no rule is named, not silently left out."""
     point = EntryPoint(name="bad", value="json:dumps", group="csbdata.rules")
     monkeypatch.setattr(
-        registry, "entry_points", lambda group: [point] if group == point.group else []
+        importlib.metadata,
+        "entry_points",
+        lambda group: [point] if group == point.group else [],
     )
     with pytest.raises(BadConfiguration, match="'bad' is no rule"):
         third_party()

@@ -126,7 +126,7 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     ]
     shown = unescape(page(recorded))
     assert "Prompted pass rate" in shown
-    answers = shown.partition('id="failures"')[2]
+    answers = shown.partition('id="Failures"')[2]
     assert '{"n": 1, "m": 2}' in answers
     assert "(task: r1)" in answers.partition("<h3>user</h3>")[2]
 
