@@ -185,9 +185,10 @@ def test_three_shards_joined_give_the_bytes_of_one_build(
         assert not done.unchanged
         assert done.header.documents
     assert build_shard(replace(request, out=parts[0]), (1, 3)).unchanged
-    # Whatever the shards lack would be made here, by a worker that does not start.
+    # Whatever the shards lack would be made here, by workers that do not start.
     with monkeypatch.context() as joining:
-        joining.setattr("curation.workers.worker.Worker.begin", _interrupted)
+        joining.setattr("curation.workers.pool.Pool._resume", _interrupted)
+        joining.setattr("curation.instances.dataset.worker.Worker", _interrupted)
         joined = build(replace(request, shards=tuple(parts)), Quiet())
     whole = sample_result_with_instances.request.out
     names = _files(whole)
