@@ -105,7 +105,7 @@ def test_a_build_on_two_nodes_has_the_same_bytes(
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
     built = _csbdata(tmp_path, *words)
     assert built.returncode == 0, built.stderr
-    assert re.search(r"Ray: (\d+) of \1 shards to do on \d nodes", built.stderr)
+    assert re.search(r"Ray: (\d+) of \1 shards to do on \d nodes?", built.stderr)
     _same_bytes(local, tmp_path / "there")
 
 
@@ -121,8 +121,8 @@ def test_a_driver_that_is_killed_goes_on_with_the_same_bytes(
     built = _csbdata(tmp_path, *words)
     assert built.returncode == 0, built.stderr
     # A node that another test has killed may still count when the shards are cut.
-    left = re.search(r"Ray: (\d+) of (\d+) shards to do on 2 nodes", built.stderr)
-    assert left
+    left = re.search(r"Ray: (\d+) of (\d+) shards to do on \d nodes?", built.stderr)
+    assert left, built.stderr
     assert int(left[1]) < int(left[2])
     _same_bytes(local, tmp_path / "there")
 
@@ -151,7 +151,8 @@ def test_a_node_killed_on_the_way_is_said_and_costs_nothing(
     words = ["build", "--sample", "--out", "there", *_ray(nodes)]
     done = tmp_path / "there.run" / "ray" / "finished"
     with _started(tmp_path, *words) as driver:
-        wait_until(lambda: any(done.glob("*/[0-9]*")), PATIENCE)
+        # Before a shard is done: a quick build may end before the loss is noticed.
+        wait_until(lambda: any(done.glob("*/parts")), PATIENCE)
         nodes.tell("kill")
         printed, _ = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, printed
