@@ -170,15 +170,15 @@ class _Throttle:
 def test_requests_are_paced_by_what_the_server_tells(
     tmp_path: Path, provider: str
 ) -> None:
-    """Of 60 requests at twice the rate that is let through, hardly one is refused."""
-    throttle = _Throttle(provider, size=20, rate=100)
+    """Of 40 requests at several times the rate that is let through, few are refused."""
+    throttle = _Throttle(provider, size=4, rate=20)
     with loopback(throttle.reply) as server:
         result = evaluation.run(
-            _request(tmp_path, f"{provider}:{server.base}#small", 60)
+            _request(tmp_path, f"{provider}:{server.base}#small", 40)
         )
-    assert len(list(result.open().rows())) == 60
+    assert len(list(result.open().rows())) == 40
     assert not result.totals.unanswered
-    assert throttle.refused <= 1
+    assert throttle.refused <= 5
 
 
 def test_headers_of_both_vendors_tell_quotas() -> None:
