@@ -44,7 +44,6 @@ from evaluation.results.edition import (
 from evaluation.results.edition_picture import PICTURE, picture_of
 from evaluation.results.measurements import measure
 from evaluation.results.merging import differences_of_parts
-from evaluation.results.outcomes import is_judged_apart
 from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
@@ -123,7 +122,6 @@ def line_of(row: Row, cut_ns: int | None) -> Line:
     criterion = criterion_of(row.task)
     case = measure(row, cut_ns, criterion)
     between = case.ordinary.mean_between_ns
-    apart = [walk for walk in row.walks if is_judged_apart(walk)]
     judged = criterion is not None or (case.has_instances and len(row.walks) > 0)
     why = {
         "; ".join(part for part in walk.why.cause if part)
@@ -144,8 +142,8 @@ def line_of(row: Row, cut_ns: int | None) -> Line:
         "valid_accepted": case.valid.count,
         "invalid": case.invalid.of,
         "invalid_blocked": case.invalid.count,
-        "respelled": len(apart),
-        "respelled_accepted": case.reordered.count,
+        "respelled": case.respelled.of,
+        "respelled_accepted": case.respelled.count,
         "wrong": " ".join(f"{text}:{at}" for text, at in sorted(case.wrong.items())),
         "why": " | ".join(sorted(why)),
         "compile_ns": _rounded(compile_ns),

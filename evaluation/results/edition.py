@@ -55,7 +55,7 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "valid_accepted": (pl.Int32, "those that could be written to the end"),
     "invalid": (pl.Int32, "invalid texts that were walked"),
     "invalid_blocked": (pl.Int32, "those that were blocked"),
-    "respelled": (pl.Int32, "texts in another spelling or order, judged apart"),
+    "respelled": (pl.Int32, "texts walked in another spelling or order, judged apart"),
     "respelled_accepted": (pl.Int32, "those that could be written to the end"),
     "wrong": (pl.String, "TEXT:TOKENS of each wrong text, with the tokens before that"),
     "why": (

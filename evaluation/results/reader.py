@@ -298,6 +298,9 @@ def _lines(
 
 #: The shard of a run that was not divided.
 WHOLE = "1/1"
+#: Characters of a command that a message prints; one with a hundred `--id` is read in
+#: the header.
+_LONGEST_COMMAND = 400
 #: More parts than this no run is divided into.
 _MOST = 100_000
 
@@ -326,11 +329,16 @@ def gaps_of(run: RecordedRun) -> list[str]:
 
 
 def to_finish(run: RecordedRun) -> str:
-    """Return the command that goes on with a run; empty where it had none."""
+    """Return the command that goes on with a run, or where a long one stands.
+
+    Empty where it had none.
+    """
     words = list(run.header.command)
     if words and not any(word.startswith("--run-dir") for word in words):
         words += ["--run-dir", str(run.folder)]
-    return shlex.join(words)
+    line = shlex.join(words)
+    where = f"the command in {run.folder / HEADER}"
+    return line if len(line) <= _LONGEST_COMMAND else where
 
 
 def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
