@@ -72,13 +72,8 @@ def engines_of(request: RunRequest) -> list[Side]:
     for options in request.models:
         if options.over_http:
             servers = _servers(options, request)
-            prices = prices_of(options.prices, servers[0].connection)
-            if request.max_cost is not None and prices is None:
-                raise BadUsage(
-                    "--max-cost needs a price",
-                    servers[0].connection.model,
-                    "say --set price=PROMPT/OUTPUT, for a million tokens each",
-                )
+            connection = servers[0].connection
+            prices = prices_of(options.prices, connection, request.max_cost)
             sides.append((replace(options, prices=prices), servers))
         else:
             engines = select_engines(

@@ -9,6 +9,7 @@ import msgspec
 import typer
 from msgspec import Meta
 
+from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
@@ -16,6 +17,7 @@ from curation.system.words import counted
 from evaluation.commands.options import (
     RunFolderOption,
     SetOption,
+    SpendingOptions,
     read_assignments,
 )
 from evaluation.commands.settings_help import with_settings
@@ -59,9 +61,11 @@ class SetOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         ),
     ] = "one,each"
     seed: Annotated[int, Meta(ge=0, description="seed of all draws")] = 0
+    price: Annotated[str, Meta(description="of the server's tokens, as of eval")] = ""
 
 
 @with_settings(SetOptions)
+@with_option_groups
 def load(  # noqa: PLR0913 (options of one command)
     *,
     target: Annotated[
@@ -99,6 +103,7 @@ def load(  # noqa: PLR0913 (options of one command)
     data: Annotated[
         str | None, typer.Option(metavar="DATA", help="As of csbdata eval.")
     ] = None,
+    money: SpendingOptions,
     value: SetOption = None,
     run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
@@ -116,6 +121,7 @@ def load(  # noqa: PLR0913 (options of one command)
     at any moment, the same command continues. Exits with 69 if the server is gone.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.load.run import LoadRequest, open_load, run_load
+    from evaluation.servers.prices import parse_prices
     from evaluation.servers.provider import is_served
 
     if is_served(target):
@@ -130,12 +136,17 @@ def load(  # noqa: PLR0913 (options of one command)
             budget=options.budget,
             seconds=options.seconds,
             run_dir=run_dir,
+            max_cost=money.max_cost,
+            max_requests=money.max_requests,
+            prices=parse_prices(options.price),
         )
         run = run_load(request, progress)
     else:
         run = open_load(Path(target))
     print_tables(run.tables(), format_, {"run": str(run.folder), "header": run.header})
     say(f"{counted(len(run.rows), 'request')}. {run.folder}")
+    if run.stopped:
+        say(f"{run.stopped}: the same command with a higher one goes on", "yellow")
 
 
 def _options(assignments: list[str] | None) -> SetOptions:

@@ -20,7 +20,6 @@ from evaluation.generation.text_generation import (
     AUTO_BATCH,
     Adapt,
     LoopOptions,
-    TokenPrices,
 )
 
 if TYPE_CHECKING:
@@ -140,7 +139,26 @@ class EngineOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelGroup:
+class SpendingOptions:
+    """Money."""
+
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="AMOUNT",
+            hidden=True,
+            help="Stop asking servers once the run's answers have cost so much.",
+        ),
+    ] = None
+    max_requests: Annotated[
+        int | None,
+        typer.Option(min=1, hidden=True, help="Send servers at most so many now."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelGroup(SpendingOptions):
     """Models."""
 
     model: Annotated[
@@ -156,19 +174,6 @@ class ModelGroup:
         str,
         typer.Option(help="auto is a GPU where there is one; cpu, cuda, cuda:1."),
     ] = "auto"
-    max_cost: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="AMOUNT",
-            hidden=True,
-            help="Stop asking servers once the run's answers have cost so much.",
-        ),
-    ] = None
-    max_requests: Annotated[
-        int | None,
-        typer.Option(min=1, hidden=True, help="Send servers at most so many now."),
-    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +348,7 @@ def model_options(
         BadConfiguration: an option makes no sense, or prices are missing.
     """
     from evaluation.asking.request import ModelOptions
+    from evaluation.servers.prices import parse_prices
 
     names = models.model or ["smollm2"]
     prices = [parse_prices(text) for text in settings.price.split(",")]
@@ -479,21 +485,3 @@ def parse_batch(text: str) -> int:
             f"--set batch takes a number above 0, or auto, not {text!r}"
         )
     return int(text)
-
-
-def parse_prices(text: str) -> TokenPrices | Path | None:
-    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each, or their file.
-
-    Raises:
-        BadConfiguration: the text is no such pair of numbers.
-    """
-    if not text or text.endswith(".toml"):
-        return Path(text) if text else None
-    first, _, second = text.partition("/")
-    try:
-        prices = TokenPrices(prompt=float(first), output=float(second))
-    except ValueError:
-        raise BadConfiguration(
-            f"--set price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
-        ) from None
-    return prices

@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from curation.commands.options import with_option_groups
 from curation.system.terminal import say, say_command
 from curation.system.words import command, counted
-from evaluation.commands.options import local_path
+from evaluation.commands.options import SpendingOptions, local_path
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 
+@with_option_groups
 def probe(
     *,
     target: Annotated[
@@ -29,18 +31,7 @@ def probe(
             parser=local_path,
         ),
     ] = None,
-    max_cost: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            metavar="AMOUNT",
-            help="Stop asking once the answers have cost so much.",
-        ),
-    ] = None,
-    max_requests: Annotated[
-        int | None,
-        typer.Option(min=1, max=20, help="Send at most so many [default: 20]."),
-    ] = None,
+    money: SpendingOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Ask a server, in at most 20 requests, what it does with schemas.
@@ -59,12 +50,12 @@ def probe(
     from evaluation.tasks.probe.endpoint import probe_endpoint
 
     if as_profile is None:
-        told = probe_endpoint(target, max_cost, max_requests, say)
+        told = probe_endpoint(target, money.max_cost, money.max_requests, say)
     else:
         # A place that cannot be written is known before anything is paid for.
         with atomic_file(as_profile) as file:
             file.touch()
-            told = probe_endpoint(target, max_cost, max_requests, say)
+            told = probe_endpoint(target, money.max_cost, money.max_requests, say)
             file.write_text(told.profile(as_profile.stem), "utf-8")
     server = told.server.connection
     head = {

@@ -319,13 +319,11 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     \b
     Examples:
       csbdata suite prompts passrate --limit 20 --out prompts.jsonl
-      csbdata suite prompts passrate --as openai-batch --model gpt-4o-mini
       csbdata suite prompts sob --as anthropic-batch --model claude-sonnet-5 \\
-        --engine none --engine strict
+        --engine none --engine strict --out batch.jsonl
 
-    Beside --out stand `records.jsonl` and the rewrites of schemas (`fits.jsonl`), which
-    `score` looks for. Lines of a batch have the schema as the provider takes it, the
-    temperature and the budget, and need --model.
+    Beside --out stand `records.jsonl` and the rewrites (`fits.jsonl`) that `score`
+    reads. Lines of a batch have schema, temperature and budget, and need --model.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking import batch_prompts
@@ -347,6 +345,8 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
             "lines of --as jsonl name no model and no way to ask",
             then="leave out --model and --engine, or add --as openai-batch",
         )
+    if out is None and set(engine or ()) - {"none"}:
+        raise BadUsage("score decodes by what stands beside --out", then="--out FILE")
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     if model:

@@ -30,15 +30,15 @@ from evaluation.servers.client import (
     DeadlinePassed,
     RequestRefused,
     RetriesExhausted,
-    ServerClient,
 )
+from evaluation.servers.pacing import SpendingLimit
 from evaluation.servers.writer import AskedText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.servers.model_server import ModelServer
+    from evaluation.servers.writer import ServerWriter
 
 #: The times that a limit can be set for.
 LIMITED: Final = ("ttft", "tpot", "e2e")
@@ -274,27 +274,21 @@ class SentRequest:
 class OpenLoopSender:
     """Sends a stream of requests to one server, in one way."""
 
-    def __init__(
-        self,
-        server: ModelServer,
-        concurrency: int,
-    ) -> None:
+    def __init__(self, writer: ServerWriter, concurrency: int) -> None:
         """Prepare; nothing is sent yet.
 
         Args:
-            server: Who is asked, and in which way.
+            writer: Who is asked, in which way, and who pays.
             concurrency: Most requests that are under way.
         """
-        self._server = server
-        self._adapter = server.adapter
-        self._client = ServerClient(server.connection)
+        self._writer, self._server = writer, writer.server
         self._concurrency = concurrency
         self._stopped = threading.Event()
 
     def close(self) -> None:
         """Send nothing more; requests under way are abandoned."""
         self._stopped.set()
-        self._client.close()
+        self._writer.close()
 
     def send(self, stream: Sequence[PlannedRequest]) -> Iterator[SentRequest]:
         """Send a stream; yield each request when it is over.
@@ -302,9 +296,10 @@ class OpenLoopSender:
         Raises:
             NotPermitted: the key is missing or wrong (exit 77).
             BadConfiguration: this is no such server.
+            SpendingLimit: no more may be sent, and all that was is over.
         """
         waiting: SimpleQueue[tuple[PlannedRequest, int] | None] = SimpleQueue()
-        over: SimpleQueue[SentRequest | Exception] = SimpleQueue()
+        over: SimpleQueue[SentRequest | Exception | None] = SimpleQueue()
         begun = perf_counter_ns() + _LEAD
         places = min(self._concurrency, len(stream))
         # Daemons: a server that never answers does not hold up the end of the program.
@@ -316,12 +311,20 @@ class OpenLoopSender:
             target=self._schedule, args=(stream, begun, places, waiting), daemon=True
         )
         clock.start()
-        for _ in stream:
+        limit: SpendingLimit | None = None
+        while places:
             sent = over.get()
-            if isinstance(sent, Exception):
+            if sent is None:
+                places -= 1
+            elif isinstance(sent, SentRequest):
+                yield sent
+            else:
                 self._stopped.set()
-                raise sent
-            yield sent
+                if not isinstance(sent, SpendingLimit):
+                    raise sent
+                limit = sent
+        if limit is not None:
+            raise limit
 
     def _schedule(
         self,
@@ -342,7 +345,7 @@ class OpenLoopSender:
     def _work(
         self,
         waiting: SimpleQueue[tuple[PlannedRequest, int] | None],
-        over: SimpleQueue[SentRequest | Exception],
+        over: SimpleQueue[SentRequest | Exception | None],
     ) -> None:
         """Ask for one request after the other; this is one of the places."""
         while (item := waiting.get()) is not None and not self._stopped.is_set():
@@ -351,11 +354,13 @@ class OpenLoopSender:
                 over.put(self._ask(planned, moment))
             except Exception as error:  # noqa: BLE001 - raised where requests are awaited
                 over.put(error)
+        over.put(None)
 
     def _ask(self, planned: PlannedRequest, moment: int) -> SentRequest:
         sent = perf_counter_ns()
         record = planned.request.record
-        text = AskedText(planned.request, self._adapter.of(record))
+        adapted = self._server.adapter.of(record)
+        text = AskedText(planned.request, adapted, self._writer.account.prices)
         schema = planned.schema
         if text.schema.edits:
             schema = text.schema.text
@@ -365,9 +370,7 @@ class OpenLoopSender:
             if text.schema.refusal:
                 generation = text.undeclared()
             else:
-                answer = self._client.ask_once(
-                    self._server.request(planned.request, schema)
-                )
+                answer, _ = self._writer.ask(planned.request, schema, once=True)
                 generation = text.written(answer, moment)
                 gaps = _gaps(answer.pieces)
         except DeadlinePassed as late:

@@ -23,6 +23,7 @@ from evaluation.reporting.tables import (
     Table,
     quantile_cell,
 )
+from evaluation.results.suite_tables import total_cost
 from evaluation.suites.coverage.judgement import Judgement, TextClass
 from evaluation.walking.run_folder import whole_lines
 
@@ -117,13 +118,14 @@ class LoadRow(msgspec.Struct, frozen=True, kw_only=True):
 def read_rows(folder: Path) -> list[LoadRow]:
     """Read the rows of a run, by engine, config and request; a torn line is left out.
 
-    Of two rows of the same request the later one counts.
+    Of two rows of the same request the later one counts; each warm-up was paid for.
     """
     decode = msgspec.json.Decoder(LoadRow).decode
     rows = {}
     for line in whole_lines(folder / ROWS):
         row = decode(line)
-        rows[row.engine, row.config, row.id] = row
+        sitting = row.times.sitting if row.times.warm_up else ""
+        rows[row.engine, row.config, row.id, sitting] = row
     return [rows[key] for key in sorted(rows)]
 
 
@@ -195,6 +197,7 @@ def rates(
                 "in time": Rate(len(in_time), len(stream)) if limits else None,
                 "goodput/s": _per_second(len(in_time), span) if limits else None,
                 "valid goodput/s": _per_second(len(valid), span) if limits else None,
+                "cost": total_cost(one.generation.cost for one in stream),
                 "sittings": len({request.times.sitting for request in stream}),
             }
         )

@@ -38,7 +38,11 @@ from evaluation.load.arrivals import (
 from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows, report
 from evaluation.models.store import DEFAULT
 from evaluation.servers.client import RequestLimits, ServerClient
-from evaluation.servers.model_server import ModelServer, served_model
+from evaluation.servers.model_server import served_model
+from evaluation.servers.pacing import Account, Spending, SpendingLimit
+from evaluation.servers.parameters import Parameters
+from evaluation.servers.prices import prices_of
+from evaluation.servers.writer import ServerWriter
 from evaluation.setup.machine import machine
 from evaluation.suites.coverage.texts import class_of, judgement_of
 from evaluation.tokenizers import get_tokenizer
@@ -47,8 +51,8 @@ from evaluation.walking.reproducers import absolute_words
 from evaluation.walking.run_folder import (
     HEADER,
     AppendedLines,
-    fingerprints_in,
     hold_run_folder,
+    record_parameters,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +60,9 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.data import Dataset
+    from evaluation.generation.text_generation import TokenPrices
     from evaluation.reporting.tables import Table
+    from evaluation.servers.model_server import ModelServer
 
 #: After so many failures in a row, the server is asked whether it is there at all.
 _IN_A_ROW: Final = 20
@@ -81,6 +87,11 @@ class LoadRequest:
     seconds: float = 40.0
     #: None for a folder below `runs/` named after the plan.
     run_dir: Path | None = None
+    #: Nothing more is sent once answers have cost so much, or after so many requests.
+    max_cost: float | None = None
+    max_requests: int | None = None
+    #: What tokens cost, or a list; None for our own.
+    prices: TokenPrices | Path | None = None
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
 
@@ -91,6 +102,8 @@ class LoadRun:
     folder: Path
     header: dict[str, Json]
     rows: Sequence[LoadRow]
+    #: The limit that ended it; empty for none.
+    stopped: str = ""
 
     def tables(self) -> Sequence[Table]:
         """Return rates, latencies and pairs of streams."""
@@ -134,8 +147,8 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         progress: Shows what takes long; nothing is shown by default.
 
     Raises:
-        Unavailable: the server does not answer, or not any more; the same command
-            continues (exit 69).
+        Unavailable: the server does not answer, not any more, or nothing at all; the
+            same command continues (exit 69).
         NotPermitted: the key is missing or wrong (exit 77).
         BadConfiguration: the folder is of another run, or there is no such way to ask.
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
@@ -143,6 +156,9 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     progress = progress or Quiet()
     limits = RequestLimits(seconds=request.seconds, patience=0)
     servers = served_model(request.address, request.engines, limits)
+    prices = prices_of(request.prices, servers[0].connection, request.max_cost)
+    spending = Spending(request.max_cost, request.max_requests)
+    account = Account(spending, prices)
     data = open_data(
         request.data,
         selection=RecordSelection(limit=request.limit, seed=request.settings.seed),
@@ -167,7 +183,10 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     settings = request.settings
     total = len(streams) * (len(requests) + settings.warm_up)
     with hold_run_folder(folder, head), LiveScorer(suite) as scorer:
-        finished = fingerprints_in(folder / ROWS)
+        earlier = open_load(folder).rows
+        for row in earlier:
+            spending.pay(row.generation.cost)
+        finished = {row.fingerprint for row in earlier}
         rests = [
             _rest(server, plan_stream(requests, choice, settings), settings, finished)
             for server, choice in streams
@@ -177,16 +196,29 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         for server in servers:
             server.adapter.prepare(records, folder, server.label, progress)
         lines = AppendedLines(folder / ROWS)
+        parameters = Parameters(servers[0].connection.provider.parameters)
+        stopped = ""
         try:
-            with progress.bar("Sending", total, found) as advance:
+            note = spending.__str__
+            with progress.bar("Sending", total, found, note) as advance:
                 advance(found)
                 for (server, _), rest in zip(streams, rests, strict=True):
-                    for row in _rows(server, rest, settings, scorer):
+                    writer = ServerWriter(server, account, say=progress.say)
+                    writer.parameters = parameters
+                    for row in _rows(writer, rest, settings, scorer):
                         lines.write(msgspec.json.encode(row))
                         advance(1)
+        except SpendingLimit as limit:
+            stopped = str(limit)
         finally:
             lines.close()
-    return open_load(folder)
+            record_parameters(folder, {it.label: parameters.changes for it in servers})
+    run = replace(open_load(folder), stopped=stopped)
+    texts = [row.generation for row in run.rows]
+    if texts and all(text.result is Result.ERROR for text in texts):
+        what = f"no request was answered; the last one: {texts[-1].detail}"
+        raise Unavailable(what, servers[0].connection.base)
+    return run
 
 
 def _rest(
@@ -208,21 +240,21 @@ def _rest(
 
 
 def _rows(
-    server: ModelServer,
+    writer: ServerWriter,
     rest: Sequence[tuple[PlannedRequest, str]],
     settings: LoadSettings,
     scorer: LiveScorer,
 ) -> Iterator[LoadRow]:
     marks = {each.number: mark for each, mark in rest}
     sitting = datetime.datetime.now(datetime.UTC).isoformat()
-    for sent in _send(server, _closed_up([each for each, _ in rest]), settings):
+    for sent in _send(writer, _closed_up([each for each, _ in rest]), settings):
         planned, generation = sent.planned, sent.generation
         record = planned.request.record
         verdict = scorer.score(
             record, Response(record=record.key, writing=generation.as_json())
         )
         yield LoadRow(
-            engine=server.label,
+            engine=writer.label,
             config=record.group,
             record=record.id,
             times=RequestTimes(
@@ -325,27 +357,27 @@ def _closed_up(stream: Sequence[PlannedRequest]) -> list[PlannedRequest]:
 
 
 def _send(
-    server: ModelServer, stream: Sequence[PlannedRequest], settings: LoadSettings
+    writer: ServerWriter, stream: Sequence[PlannedRequest], settings: LoadSettings
 ) -> Iterator[SentRequest]:
     """Send a stream; yield its requests in the order in which they were over.
 
     Raises:
         Unavailable: the server is gone; requests that failed for that are not yielded.
     """
-    sender = OpenLoopSender(server, settings.concurrency)
+    sender = OpenLoopSender(writer, settings.concurrency)
     failed: list[SentRequest] = []
     try:
         for sent in sender.send(stream):
             if sent.generation.result is Result.ERROR:
                 failed.append(sent)
                 if len(failed) % _IN_A_ROW == 0:
-                    _check_server(server)
+                    _check_server(writer.server)
                 continue
             yield from failed
             failed = []
             yield sent
         if failed:
-            _check_server(server)
+            _check_server(writer.server)
         yield from failed
     finally:
         sender.close()

@@ -297,25 +297,17 @@ class ServerClient:
             self._backoff.answered()
             return answer
 
-    def ask_once(self, body: Mapping[str, Json]) -> ServerAnswer:
-        """Ask for one text once, without the shared backoff.
-
-        Args:
-            body: The request.
-
-        Raises:
-            RequestRefused: the server does not take the request.
-            RetriesExhausted: no whole answer came.
-            DeadlinePassed: it did not come in time.
-            NotPermitted: the key is missing or wrong (exit 77).
-        """
+    def ask_once(
+        self, body: Mapping[str, Json], budget: int = 0
+    ) -> tuple[ServerAnswer, int]:
+        """Ask for one text once, without the shared backoff; as `ask` otherwise."""
         try:
-            return self._ask_once(body)[0]
+            return self._ask_once(body, budget)
         except _TryAgain as trouble:
             raise RetriesExhausted(str(trouble)) from None
 
     def _ask_once(
-        self, body: Mapping[str, Json], budget: int = 0
+        self, body: Mapping[str, Json], budget: int
     ) -> tuple[ServerAnswer, int]:
         connection = self._connection
         provider, seconds = connection.provider, connection.limits.seconds

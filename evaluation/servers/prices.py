@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.user_files import refuse_large
 from evaluation.generation.text_generation import TokenPrices
 
@@ -39,15 +39,19 @@ class _PriceList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def prices_of(
-    prices: TokenPrices | Path | None, connection: ServerConnection
+    prices: TokenPrices | Path | None,
+    connection: ServerConnection,
+    max_cost: float | None = None,
 ) -> TokenPrices | None:
     """Return the prices of a model behind a server; None if they are not told.
 
     Args:
         prices: The prices themselves, or a list; None for our own list.
         connection: The server and its model.
+        max_cost: What may be spent, which no prices cannot tell.
 
     Raises:
+        BadUsage: a cost is limited, and no price is known.
         NoInput: there is no such file.
         BadData: it is no list of prices.
     """
@@ -62,6 +66,9 @@ def prices_of(
         name = connection.model
         found = models.get(name) or models.get(_DATED.sub("", name))
         if host is None or found is None:
+            if max_cost is not None:
+                then = "use --max-requests, or --set price=PROMPT/OUTPUT if it has it"
+                raise BadUsage("--max-cost needs a price", connection.model, then)
             return None
         return TokenPrices(
             prompt=found[0],
@@ -73,3 +80,20 @@ def prices_of(
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     except (ValueError, RecursionError) as error:
         raise BadData(f"no list of prices: {error}", str(path)) from error
+
+
+def parse_prices(text: str) -> TokenPrices | Path | None:
+    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each, or their file.
+
+    Raises:
+        BadUsage: the text is no such pair of numbers.
+    """
+    if not text or text.endswith(".toml"):
+        return Path(text) if text else None
+    first, _, second = text.partition("/")
+    try:
+        return TokenPrices(prompt=float(first), output=float(second))
+    except ValueError:
+        raise BadUsage(
+            f"--set price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
+        ) from None

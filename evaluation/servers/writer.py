@@ -236,7 +236,7 @@ class ServerWriter:
         if text.schema.refusal:
             return text.undeclared()
         try:
-            answer, start = self._ask(request, text.schema.text)
+            answer, start = self.ask(request, text.schema.text)
         except RequestRefused as refused:
             return self._refused(text, refused)
         except DeadlinePassed as late:
@@ -246,15 +246,24 @@ class ServerWriter:
         self._refusals = None
         return text.written(answer, start)
 
-    def _ask(
-        self, request: GenerationRequest, schema: str | None
+    def ask(
+        self, request: GenerationRequest, schema: str | None, *, once: bool = False
     ) -> tuple[ServerAnswer, int]:
-        """Ask; a parameter that is refused is changed, for this and later requests."""
+        """Ask; a parameter that is refused is changed, for this and later requests.
+
+        Args:
+            request: The text that is asked for.
+            schema: What is sent as its schema.
+            once: Do not ask again while the server is in trouble.
+
+        Raises:
+            CsbdataError: see `ServerClient.ask`.
+        """
+        ask = self.client.ask_once if once else self.client.ask
         while True:
-            body = self.server.request(request, schema)
-            body = self.parameters.apply(body)
+            body = self.parameters.apply(self.server.request(request, schema))
             try:
-                return self.client.ask(body, request.budget)
+                return ask(body, request.budget)
             except RequestRefused as refused:
                 change = self.parameters.learn(body, refused.words)
                 if change is None:
@@ -293,7 +302,7 @@ class ServerWriter:
         """Ask for the same without the schema: only then is it to blame."""
         short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
         try:
-            self._ask(short, None)
+            self.ask(short, None)
         except RequestRefused as refused:
             return RefusalCause.OTHER, f"without the schema {refused}"
         except (DeadlinePassed, RetriesExhausted) as trouble:

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.errors import BadUsage, Unavailable
 from curation.system.escaping import shortened
 from curation.system.words import counted
 from evaluation.answers.judge import judge
@@ -185,8 +185,8 @@ def probe_endpoint(
         say: Is told what is about to be sent.
 
     Raises:
-        BadUsage: it is no served model.
-        BadConfiguration: the server has several models, or no price is known.
+        BadUsage: it is no served model, or no price is known.
+        BadConfiguration: the server has several models.
         Unavailable: the server does not answer, or answers nothing (exit 69).
         NotPermitted: the key is missing or wrong (exit 77).
         NoInput: the server has no such model (exit 66).
@@ -198,10 +198,7 @@ def probe_endpoint(
     told = served_model(address, [PROMPT_ALONE, *ways], _LIMITS)
     free, *servers = (replace(one, adapt=Adapt.NONE) for one in told)
     connection = free.connection
-    prices = prices_of(None, connection)
-    if max_cost is not None and prices is None:
-        then = "leave it out; --max-requests bounds what is sent"
-        raise BadConfiguration("--max-cost needs a price", connection.model, then)
+    prices = prices_of(None, connection, max_cost)
     most = min(max_requests or MOST_REQUESTS, MOST_REQUESTS)
     cost = "what they cost is not told"
     if prices is not None:

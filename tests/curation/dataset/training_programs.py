@@ -63,7 +63,7 @@ class Reply:
         self.rewards[name] = value * weight
 
 for task in tasks:
-    for text in ("", "{}", "[1]", "```json\n{\"a\": 1}\n```"):
+    for text in ("", "{}", "[1]", "```json\\n{\\"a\\": 1}\\n```"):
         trace = Reply(text)
         asyncio.run(task.score(trace))
         (found,) = trace.rewards.values()

@@ -13,7 +13,7 @@ from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.progress import Quiet
 from evaluation.commands.load import load
 from evaluation.load.run import open_load
-from tests.evaluation.servers.loopback import Said, answer, loopback
+from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -112,10 +112,50 @@ def test_the_same_command_asks_only_for_what_has_no_row(
         assert len(server.asked) == again
     assert bars == [(8, 0), (8, 5), (8, 8)]
     run = open_load(tmp_path / "run")
-    assert len(run.rows) == 2 * (1 + 3)
+    assert len(run.rows) == 2 * (1 + 3) + 1
     under_load = run.tables()[0]
     place = under_load.columns.index("sittings")
     assert {row[place] for row in under_load.rows} == {1, 2}
+
+
+@pytest.mark.slow
+def test_limits_stop_it_and_lose_nothing_that_was_paid_for(tmp_path: Path) -> None:
+    """One at a time, each answer of 8: a higher limit goes on, and costs are shown."""
+    more = ["--rate", "inf", "--set", "schemas=each", "--set", "warm_up=0"]
+    more += ["--set", "concurrency=1", "--set", "price=1000000/1000000"]
+    with loopback(_reply) as server:
+        _run(tmp_path, server.base, *more, "--max-cost", "15")
+        assert len(server.asked) == len(open_load(tmp_path / "run").rows) == 2
+        _run(tmp_path, server.base, *more, "--max-requests", "1")
+        assert len(server.asked) == 3
+        told = _run(tmp_path, server.base, *more, "--max-cost", "1000")
+        assert len(server.asked) == 6
+    assert [row["cost"] for row in told["tables"][0]["rows"]] == [24.0, 24.0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spared", [True, False])
+def test_a_refused_parameter_is_no_failure(tmp_path: Path, spared: bool) -> None:  # noqa: FBT001 (a case)
+    """It is dropped, and its request sent again; what refuses all has no rates (69)."""
+    refused = refusal(400, {"error": {"param": "temperature", "message": "no"}})
+
+    def reply(body: dict[str, Any], number: int) -> Said:
+        if "temperature" in body or not spared:
+            return refused
+        return _reply(body, number)
+
+    more = ("--rate", "inf", "--set", "schemas=each", "--set", "warm_up=1")
+    with loopback(reply) as server:
+        if not spared:
+            with pytest.raises(Unavailable, match="no request was answered"):
+                _run(tmp_path, server.base, *more)
+            return
+        _run(tmp_path, server.base, *more)
+    run = open_load(tmp_path / "run")
+    assert all(row.answered for row in run.rows)
+    changes = run.header["parameters"]
+    assert isinstance(changes, dict)
+    assert [*changes.values()] == [{"temperature": ""}] * 2
 
 
 @pytest.mark.slow

@@ -139,7 +139,10 @@ def test_schemas_of_a_batch_are_fitted_and_its_answers_decoded(
     data.write_bytes(encode_records(records))
     out = tmp_path / "out" / "batch.jsonl"
     words = ["prompts", "passrate", "--data", data, "--as", layout, "--out", out]
-    asked = _ask(*words, "--model", "m", "--engine", "strict")
+    words += ["--model", "m", "--engine", "strict"]
+    undecodable = _ask(*(word for word in words if word not in {"--out", out}))
+    assert isinstance(undecodable.exception, BadUsage)
+    asked = _ask(*words)
     assert asked.exit_code == 0, asked.output
     (line,) = [json.loads(line) for line in out.read_text().splitlines()]
     assert "lost" not in json.dumps(line)

@@ -20,6 +20,7 @@ from evaluation.load.arrivals import (
 )
 from evaluation.servers.client import RequestLimits, ServerConnection
 from evaluation.servers.model_server import server_participants
+from evaluation.servers.writer import ServerWriter
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _send(
         limits = RequestLimits(seconds=seconds)
         connection = ServerConnection(base=server.base, model="small", limits=limits)
         (one,) = server_participants(connection, ["strict"])
-        sender = OpenLoopSender(one, concurrency)
+        sender = OpenLoopSender(ServerWriter(one), concurrency)
         try:
             return list(sender.send(stream))
         finally:

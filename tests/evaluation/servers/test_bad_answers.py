@@ -53,7 +53,7 @@ def _ask(
         )
         client = ServerClient(connection)
         try:
-            return client.ask_once({"messages": []}), server
+            return client.ask_once({"messages": []})[0], server
         finally:
             client.close()
 

@@ -137,7 +137,8 @@ def test_the_same_answers_give_the_same_scores_through_any_provider(
 def test_a_fake_refuses_what_its_profile_refuses(provider: str) -> None:
     """Else a run against it would prove nothing."""
     contract = CONTRACTS[provider]
-    bad = {"type": "object", "not": {}, "oneOf": [{}], "properties": {"a": _UNANCHORED}}
+    bad = {"type": "object", "not": {}, "oneOf": [{}]}
+    bad["properties"] = {"a": _UNANCHORED, "b": {"minLength": 3000}}
     if contract.profile not in {"", "gemini", "vllm"}:
         place = contract.schemas["strict"]
         body: Any = bad
@@ -210,6 +211,6 @@ def test_thinking_and_refusals_have_their_own_place() -> None:
         (one,) = served_model(address, ["none"], RequestLimits())
 
         client = ServerClient(one.connection)
-        answer = client.ask_once({"messages": []})
+        answer, _ = client.ask_once({"messages": []})
         client.close()
     assert answer.refusal
