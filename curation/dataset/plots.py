@@ -57,7 +57,7 @@ _NAME = 28
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
 # A measure with a larger ratio of most to least has ticks at powers of ten alone.
-_DECADES = 3_000
+_DECADES = 800
 
 
 def draw(

@@ -71,8 +71,20 @@ _SIZES = (
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
 )
-#: What the card folds, below everything else: the line to click, and the template.
+#: The picture of published results in a dataset folder.
+RESULTS_PICTURE = f"{figures.FOLDER}/results.svg"
+#: What the card folds, below its first screen: the line to click, and the template.
 _FOLDED = {
+    "This edition": "card/summary.md.j2",
+    "Results": "card/results.md.j2",
+    "Authors and citation": "card/citation.md.j2",
+    "Rows and splits": "card/rows.md.j2",
+    "What changed against the published edition, and why": "card/published.md.j2",
+    "Statistics": "card/statistics.md.j2",
+    "Instances": "card/instances.md.j2",
+    "Known limits": "card/limits.md.j2",
+    "Sources and licences": "card/licences.md.j2",
+    "Asking for removal": "card/removal.md.j2",
     "Columns of records, instances and ledger": "card/columns.md.j2",
     "How each subset was made, rule by rule": "card/making.md.j2",
     "Why raw documents are not here": "card/reasons.md.j2",
@@ -278,6 +290,18 @@ def _instance_files(repository: str, config: str, split: str) -> str:
     return f"{place}{instances_folder(config)}/{split}-*{OTHER_TABLE}"
 
 
+def _picture(contents: CardContents) -> tuple[str, str] | None:
+    """Return the path and description of the card's picture; None without records."""
+    if contents.results:
+        return (
+            RESULTS_PICTURE,
+            "Share of schemas that each engine compiles and enforces",
+        )
+    if contents.tables is None:
+        return None
+    return f"{figures.FOLDER}/table-8.png", "Size and nesting of schemas, by config"
+
+
 def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return list(counts.items())[:_TOP]
 
@@ -311,6 +335,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "place": publication.repository or ".",
         "other_columns": other_columns(),
         "folded_parts": _FOLDED,
+        "picture": _picture(contents),
         "reasons": tuple(Reason),
         "columns": card_columns(),
         "instances": summary.instances,

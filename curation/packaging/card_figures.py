@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import SPLITS, size_name, size_names
+from curation.core.benchmark import SPLITS, instances_folder, size_name, size_names
 from curation.core.documents import KEPT, Origin
 from curation.dataset.edition_statistics import effective_sizes
 from curation.dataset.parquet import split_files
@@ -24,8 +24,12 @@ from curation.packaging.plot_tables import fits_of_rows
 if TYPE_CHECKING:
     from curation.dataset.ledger import Ledger
 
-#: Characters of the schema in the row that the card shows.
+#: Characters of the schema in the row that the card shows, and columns of the row and
+#: of its instances, and how many of them.
 _EXAMPLE = (200, 600)
+_ROW = ("unique_id", "json_schema", "source", "path", "licence", "dialect", "live_size")
+_INSTANCE = ("text", "valid", "kind", "keyword", "instance_pointer")
+_INSTANCES = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +107,8 @@ class FolderCounts:
     sizes: tuple[SizeCounts, ...]
     #: One row as JSON text, by column; empty for none.
     example: str
+    #: Some of its instances, a line each; empty for none.
+    example_instances: str
     #: Config to the number of independent records that its own are worth, and to that
     #: of its vacuous ones.
     effective: Mapping[str, float]
@@ -134,6 +140,7 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
     codes = _counts(lints, "lints")
     shared = records.filter(pl.col("cluster").is_duplicated())
     trained = shared.filter(split="train")["cluster"].implode()
+    example, instances = _example(folder, names)
     return FolderCounts(
         archives=_archives(ledger, names),
         rejected=_rejected(ledger),
@@ -149,7 +156,8 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
         dialect_found=_counts(counted, "dialect_found"),
         longest_schema=int(counted.select(pl.col("length").max()).item() or 0),
         sizes=_sizes(counted),
-        example=_example(folder, names),
+        example=example,
+        example_instances=instances,
         effective=effective_sizes(records),
         vacuous=_counts(records.filter("vacuous"), "config"),
         clusters=shared["cluster"].n_unique(),
@@ -203,9 +211,12 @@ def _sizes(records: pl.DataFrame) -> tuple[SizeCounts, ...]:
     )
 
 
-def _example(folder: Path, configs: list[str]) -> str:
-    """Return a row that fits a page, as JSON; the sample's only if no other does."""
-    of_sample = ""
+def _example(folder: Path, configs: list[str]) -> tuple[str, str]:
+    """Return a row that fits a page and instances of it, as JSON.
+
+    The sample's only if no other fits.
+    """
+    of_sample = "", ""
     for config in configs:
         paths = [folder / path for path in split_files(folder, config, SPLITS[-1])]
         if not paths:
@@ -217,12 +228,29 @@ def _example(folder: Path, configs: list[str]) -> str:
             ~text.str.contains("@", literal=True),
         )
         for row in fitting.sort("sha256").head(1).collect().to_dicts():
-            # ASCII, so that no character of the row's can pass for the card's own.
-            example = json.dumps(row, indent=1).replace("`", "\\u0060")
+            instances = _shown_instances(folder, config, row["unique_id"])
+            example = _foreign({name: row[name] for name in _ROW}, 1), instances
             if row["origin"] != Origin.SAMPLE.value:
                 return example
-            of_sample = of_sample or example
+            of_sample = of_sample if of_sample[0] else example
     return of_sample
+
+
+def _shown_instances(folder: Path, config: str, record: str) -> str:
+    """Return a witness of each kind and near misses of several keywords."""
+    names = split_files(folder, instances_folder(config), SPLITS[-1])
+    if not names:
+        return ""
+    paths = [folder / name for name in names]
+    rows = pl.scan_parquet(paths, glob=False).filter(unique_id=record)
+    kinds = rows.unique(("kind", "keyword"), keep="first", maintain_order=True)
+    shown = kinds.select(_INSTANCE).head(_INSTANCES).collect()
+    return "\n".join(map(_foreign, shown.to_dicts()))
+
+
+def _foreign(row: object, indent: int | None = None) -> str:
+    """Return foreign JSON in ASCII, so that nothing of it can pass for the card's."""
+    return json.dumps(row, indent=indent).replace("`", "\\u0060")
 
 
 def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:

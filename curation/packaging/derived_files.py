@@ -27,12 +27,12 @@ from curation.packaging import (
     plot_process,
     signature,
 )
-from curation.packaging.card import CardContents
+from curation.packaging.card import RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
-from curation.packaging.published_results import published_results
+from curation.packaging.published_results import published_edition
 from curation.packaging.recount import recount
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
@@ -101,6 +101,7 @@ def write_derived(
     written = card.write_card(contents, into)
     written.append(croissant.write_croissant(contents, sums, folder, into))
     written += plot_process.plot_paths(contents.tables)
+    written += [RESULTS_PICTURE] if contents.results else []
     sums |= checksums.sums_of(into, written)
     configs = contents.summary.configs
     written.append(manifest.write_manifest(facts, configs, sums, into))
@@ -118,6 +119,7 @@ def _contents(
         if not (folder / path).is_file():
             what = "not there, and the ledger has records in it"
             raise NoInput(what, str(folder / path), "csbdata build writes it")
+    edition = published_edition(folder)
     contents = CardContents(
         summary=summary,
         counts=count_rows(folder, open_ledger(folder), names),
@@ -129,9 +131,12 @@ def _contents(
             if name.startswith(f"{NOTICES}/")
         ),
         changelog=(folder / CHANGELOG).is_file(),
-        results=published_results(folder),
+        results=(edition / "table.md").read_text("utf-8") if edition else "",
     )
-    return replace(contents, tables=drawing.finish(into))
+    contents = replace(contents, tables=drawing.finish(into))
+    if edition:
+        copyfile(edition / "picture.svg", into / RESULTS_PICTURE)
+    return contents
 
 
 def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:

@@ -22,19 +22,19 @@ class _Index(msgspec.Struct):
     dataset: _Dataset
 
 
-def published_results(folder: Path) -> str:
-    """Return the table of the newest edition of results on a dataset, as Markdown.
+def published_edition(folder: Path) -> Path | None:
+    """Return the folder of the newest edition of results on a dataset.
 
     Args:
         folder: The dataset; its ids, schema texts, instances and labels decide.
 
     Returns:
-        The table; empty if the dataset was not measured.
+        The folder; None if the dataset was not measured.
     """
     rows = content_rows(folder)
     for path in sorted(results_folder().glob("*/index.json"), reverse=True):
         dataset = msgspec.json.decode(path.read_bytes(), type=_Index).dataset
         # Most builds have another number of rows, and need no digest.
         if dataset.rows == rows and dataset.content == content_digest(folder):
-            return path.with_name("table.md").read_text("utf-8")
-    return ""
+            return path.parent
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 from huggingface_hub import DatasetCard, DatasetCardData
 
+import csbdata
 from curation.core.benchmark import SPLITS, canary
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import open_ledger, write_ledger
@@ -301,15 +303,28 @@ def test_the_snippet_names_the_place_where_it_is_published(tmp_path: Path) -> No
     assert text.count("<https://code.example/c>") == 2
 
 
-def test_the_parts_in_front_come_first_and_the_long_ones_are_folded(
-    tmp_path: Path,
+def test_the_first_screen_ends_with_a_row_and_its_instances(
+    sample_build_with_instances: Path,
 ) -> None:
-    """What it is, results, use, citation; then the rest; every fold is closed."""
-    text = body(card_text(contents(tmp_path)))
-    names = [line[3:] for line in text.splitlines() if line.startswith("## ")]
-    assert names[:4] == ["Results", "Use", "Authors and citation", "Rows"]
-    assert text.count("<details>") == text.count("</details>") == 5
-    assert text.index("<details>") > text.index("## Asking for removal")
+    """Sentence, picture, snippet, row, what it accepts and refuses; the rest is folded.
+
+    The head has at most 200 lines, and every fold is closed again.
+    """
+    card = (sample_build_with_instances / "README.md").read_text()
+    head, text = card.split("\n---\n", 1)
+    assert head.count("\n") < 200
+    first, folds = text.split("<details>", 1)
+    (picture,) = re.findall(r"!\[.*\]\((.*)\)", first)
+    assert (sample_build_with_instances / picture).is_file()
+    snippet, row, lines = re.findall(r"```(?:python|json)\n(.*?)```", first, re.DOTALL)
+    assert first.index(picture) < first.index(snippet)
+    schema = json.loads(row)["json_schema"]
+    instances = [json.loads(line) for line in lines.splitlines()]
+    assert {each["valid"] for each in instances} == {True, False}
+    for each in instances:
+        accepted = csbdata.judge(each["text"], json.loads(schema)).valid
+        assert accepted == each["valid"]
+    assert folds.count("<details>") + 1 == folds.count("</details>") == 15
 
 
 def test_every_column_of_every_table_has_a_meaning() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from curation.dataset.content_digest import content_digest
 from curation.packaging import published_results as module
-from curation.packaging.markdown import render_template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,15 +67,7 @@ def test_results_are_shown_for_the_content_that_was_measured(
         (folder / "index.json").write_text(
             json.dumps({"dataset": {"content": content, "rows": 2}})
         )
-        (folder / "table.md").write_text(f"table of {edition}\n")
     monkeypatch.setattr(module, "results_folder", lambda: tmp_path / "results")
-    shown = module.published_results(tmp_path / "build")
-    assert shown == "table of 2026.11\n"
+    assert module.published_edition(tmp_path / "build") == folder.with_name("2026.11")
     _dataset(tmp_path / "build", {"json_schema": '{"a": 1}'}, {})
-    nothing = module.published_results(tmp_path / "build")
-    cards = [
-        render_template("card/results.md.j2", {"results": text})
-        for text in (shown, nothing)
-    ]
-    assert "table of 2026.11" in cards[0]
-    assert "Not measured for this edition" in cards[1]
+    assert module.published_edition(tmp_path / "build") is None
