@@ -76,7 +76,8 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
       csbdata check schemas/ --ignore unused-definition --fix
 
     A line is `file:line:column: pointer: code: message`; docs/codes.md explains the
-    codes. References to the web and unused definitions are notes and no problems.
+    codes. A file that is not JSON is a problem too, and the others are checked.
+    References to the web and unused definitions are notes and no problems.
     Relative references lead to the files beside it, as in `csbdata build --with
     FOLDER`. Nothing is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)

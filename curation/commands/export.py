@@ -20,8 +20,6 @@ export = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-#: Marks a folder as one of ours, which the next export may replace.
-_MARKER = ".csbdata-export"
 
 
 class Split(StrEnum):
@@ -60,10 +58,10 @@ def training(
     Example: csbdata export training grpo --as trl
     """
     from curation.dataset.training_prompts import write_training
-    from curation.system.atomic_folders import atomic_folder
+    from curation.system.atomic_folders import EXPORTED, atomic_folder
 
-    with atomic_folder(folder, marker=_MARKER) as temporary:
-        (temporary / _MARKER).touch()
+    with atomic_folder(folder, marker=EXPORTED) as temporary:
+        (temporary / EXPORTED).touch()
         count = write_training(data, program.value, temporary)
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "prompts": count})
@@ -100,16 +98,16 @@ def maskbench(
       csbdata export maskbench test-set --split test --config Github_easy
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.instances.dataset.records import Records, maskbench_files, write_files
-    from curation.system.atomic_folders import atomic_folder
+    from curation.system.atomic_folders import EXPORTED, atomic_folder
     from curation.system.progress import Quiet, Shown
 
     progress = Quiet() if format_ is Format.JSON else Shown()
     rows = Records(data).select(config or (), split or ())
     with (
-        atomic_folder(folder, marker=_MARKER) as temporary,
+        atomic_folder(folder, marker=EXPORTED) as temporary,
         progress.bar("Exporting", len(rows)) as advance,
     ):
-        (temporary / _MARKER).touch()
+        (temporary / EXPORTED).touch()
         count = write_files(maskbench_files(data, rows), temporary, advance)
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "files": count})

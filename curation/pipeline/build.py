@@ -19,6 +19,7 @@ from curation.core.benchmark import CONFIGS, NOTICES, in_benchmark_order, is_not
 from curation.dataset.decisions import ResultFile
 from curation.dataset.summary import RuleNote, Summary
 from curation.packaging.derived_files import carry_over, write_folder
+from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
 from curation.packaging.plot_process import PlotProcess
 from curation.packaging.plot_tables import fits_of_documents, tables_of_documents
@@ -188,7 +189,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             print(result.manifest.name, result.unchanged)
     """
     progress = progress or Quiet()
-    refuse_foreign(request.out)
+    refuse_foreign(request.out, MANIFEST)
     ray_address(request.executor)
     return _build_with(request, progress)
 

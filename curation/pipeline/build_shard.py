@@ -22,7 +22,7 @@ from curation.pipeline.shards import (
 )
 from curation.pipeline.steps import BuildSteps
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import CannotCreate
+from curation.system.atomic_folders import refuse_foreign
 from curation.system.progress import Progress, Quiet
 from curation.workers.run_folder import RunFolder
 
@@ -58,7 +58,7 @@ def build_shard(
             build_shard(BuildRequest(out=Path("part-2"), sample=True), (2, 3))
     """
     progress = progress or Quiet()
-    _refuse_foreign(request.out)
+    refuse_foreign(request.out, FILE, left=("lock", "completions"))
     plan = plan_of(request, progress)
     header = ShardHeader(shard=shard, options=request.options, identity=plan.identity)
     if not request.replace:
@@ -95,23 +95,3 @@ def _work(steps: BuildSteps) -> int:
 
 def _write_header(header: ShardHeader, folder: Path) -> None:
     atomic_write_bytes(folder / FILE, msgspec.json.encode(header))
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse a place that holds something that is no shard.
-
-    Raises:
-        CannotCreate: the place is taken.
-    """
-    if folder.is_dir():
-        names = {path.name for path in folder.iterdir()}
-        # A shard that was killed at its very beginning has no header yet.
-        if not names or FILE in names or names <= {"lock", "completions"}:
-            return
-    elif not folder.exists():
-        return
-    raise CannotCreate(
-        "is there already and is no shard of a build",
-        str(folder),
-        "choose another place",
-    )

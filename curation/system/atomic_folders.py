@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
@@ -13,6 +13,8 @@ from pathlib import Path
 from curation.system.atomic_files import UNFINISHED, cannot_write, flush
 from curation.system.errors import CannotCreate
 
+#: Marks a folder of exported files as ours: the next export may write there.
+EXPORTED = ".csbdata-export"
 #: What the old folder is called for the moment in which the new one takes its
 #: name, where the system cannot swap two names.
 _REPLACED = ".replaced"
@@ -60,10 +62,15 @@ def recover(path: Path) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
-    """Refuse a place that holds something which we have not made.
+def refuse_foreign(path: Path, *markers: str, left: Collection[str] = ()) -> None:
+    """Refuse a place that is neither empty nor holds a file that marks it as ours.
 
     Worth asking before long work, whose result could not be written.
+
+    Args:
+        path: The place.
+        markers: The paths of such files in it.
+        left: All that a process which was killed before it wrote one may have left.
 
     Raises:
         CannotCreate: the place is taken.
@@ -77,10 +84,13 @@ def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
         ) from error
     if not path.exists():
         return
-    if path.is_dir() and ((path / marker).exists() or not any(path.iterdir())):
+    if path.is_dir() and (
+        any((path / marker).exists() for marker in markers)
+        or {entry.name for entry in path.iterdir()}.issubset(left)
+    ):
         return
     raise CannotCreate(
-        "is there already and was not made by csbdata",
+        "is there already and holds something else",
         str(path),
         "choose another place",
     )

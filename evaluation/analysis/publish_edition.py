@@ -16,6 +16,7 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.download.acquire import FetchSettings
 from curation.packaging.markdown import render_template
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
+from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.paper_tables import suite_table
@@ -70,8 +71,9 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
         BadConfiguration: a run has no time limits, as those of suites, or the runs
             were not made in the same way; says in what.
         BadData: two runs have different rows of one case, or the data has changed.
-        CannotCreate: the folder cannot be written.
+        CannotCreate: the folder cannot be written, or holds something else.
     """
+    refuse_foreign(out, ROWS, SAMPLE)
     _check_alike(runs)
     lines: dict[tuple[str, ...], Line] = {}
     for run in runs:

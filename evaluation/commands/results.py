@@ -254,8 +254,12 @@ def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
         from evaluation.site.run_page import write_page
 
         return [write_page(run, out, [])]
+    from curation.system.atomic_files import atomic_write_bytes
+    from curation.system.atomic_folders import EXPORTED, refuse_foreign
     from evaluation.analysis.plots import write_notice
 
+    refuse_foreign(out, EXPORTED)
+    atomic_write_bytes(out / EXPORTED, b"")
     return [*_export_files(run, form, out), *write_notice(run, out)]
 
 

@@ -15,7 +15,8 @@ import orjson
 
 from curation.core.json_types import UntypedJson
 from curation.system.atomic_files import atomic_file
-from curation.system.errors import BadConfiguration, BadData, CannotCreate
+from curation.system.atomic_folders import refuse_foreign
+from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
 from evaluation.results.conditions import (
@@ -49,8 +50,7 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
     """
     runs = [open_run(folder) for folder in folders]
     check_joinable(runs)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise CannotCreate("is there already", str(out), "choose another --out")
+    refuse_foreign(out)
     written: Counter[tuple[str, str]] = Counter()
     with atomic_file(out / _LINES) as temporary, temporary.open("wb") as file:
         for row in _rows(runs):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.system.atomic_files import atomic_write_bytes
+from curation.system.atomic_folders import refuse_foreign
 from evaluation.results.edition import INDEX, ROWS
 from evaluation.site import (
     about,
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The modules of pages.
 _MODULES: Final = (front, keywords, engines, records, pairs, query, schema, about)
+#: The file that is written first, and marks a folder as a site.
+_FIRST: Final = f"results/{INDEX}"
 
 
 def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
@@ -36,8 +39,9 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
         NoInput: the edition or the dataset is not there.
         BadData: a file of them cannot be read.
         BadConfiguration: the edition was measured on another dataset.
-        CannotCreate: the folder cannot be written.
+        CannotCreate: the folder cannot be written, or holds something else.
     """
+    refuse_foreign(out, _FIRST)
     paths = []
     for page in files_of(open_site(results, data)):
         atomic_write_bytes(out / page.path, page.content)
@@ -47,16 +51,16 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
 
 def files_of(site: Site) -> Iterator[Page]:
     """Yield every file of the site of an edition."""
+    yield from _files(site)
     for module in _MODULES:
         yield from module.pages(site)
-    yield from _files(site)
 
 
 def _files(site: Site) -> Iterator[Page]:
-    """Yield the scripts, and the edition's own files under `results/`."""
-    for name in script_names():
-        yield Page(path=name, content=static_text(name).encode())
-    own = [ROWS, INDEX, *(entry.file for entry in site.index.engines)]
+    """Yield the edition's own files under `results/`, and the scripts."""
+    own = [INDEX, ROWS, *(entry.file for entry in site.index.engines)]
     for name in own:
         path = site.folder / name
         yield Page(path=f"results/{name}", content=path.read_bytes())
+    for name in script_names():
+        yield Page(path=name, content=static_text(name).encode())

@@ -16,6 +16,7 @@ import orjson
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.atomic_files import atomic_file, cannot_write
+from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.cases import Row
@@ -74,6 +75,7 @@ def _cut_torn_line(path: Path) -> None:
 
 
 HEADER = "run.json"
+_LOCK = "lock"
 REPRODUCERS = "reproducers"
 #: The records of a run in which models write, as they were asked.
 RECORDS = "records.jsonl"
@@ -187,15 +189,16 @@ def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
 
     Raises:
         TemporarilyUnavailable: another run is at work here (exit 75).
-        CannotCreate: the folder is of another run (exit 73).
+        CannotCreate: the folder is of another run, or of none (exit 73).
         CannotCreate: it cannot be written (exit 73).
     """
+    refuse_foreign(folder, HEADER, left=(_LOCK,))
     busy = TemporarilyUnavailable(
         "another run is at work here",
         str(folder),
         "wait for its end or choose another --run-dir",
     )
-    with locked(folder / "lock", busy):
+    with locked(folder / _LOCK, busy):
         try:
             _write_or_check_header(folder, header)
             yield
@@ -211,12 +214,6 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     """
     path = folder / HEADER
     if not path.exists():
-        if any(folder.glob("rows-*.jsonl")):
-            raise CannotCreate(
-                "lines of a run without its header",
-                str(folder),
-                "choose another --run-dir",
-            )
         _write_header(path, header)
         return
     try:

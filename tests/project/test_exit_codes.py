@@ -6,9 +6,10 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from typer.main import get_command
 
 from curation.cli import application
 from curation.system import errors
@@ -72,6 +73,10 @@ _MISTAKES = {
         engines remove nosuch
         load http://localhost:1/v1 --rate 1 --engine nosuch
         load http://localhost:1/v1 --rate 1 --goodput nosuch=1
+        """,
+    ("a file that is not JSON, where problems are what is asked for", 1): """
+        check bad.json
+        check good.json bad.json
         """,
     ("a file that is not JSON", 65): """
         fit bad.json
@@ -185,10 +190,19 @@ _MISTAKES = {
         """,
     ("a place where something else stands", 73): """
         build --sample --out taken
+        build --sample --shard 1/2 --out taken
         export maskbench taken --data BUILD
         export training taken --as trl --data BUILD
         eval --engine none --task declared --data good.json --run-dir RUN
+        eval --engine none --task declared --data good.json --run-dir taken
+        suite run passrate --engine none --data good.json --run-dir taken
+        suite score passrate answers.jsonl --data good.json --run-dir taken
+        demo --run-dir taken
         results merge RUN --out taken
+        results export RUN --format csv --out taken
+        results export RUN --format plots --out taken
+        results publish RUN --out taken
+        site build EDITION --out taken
         """,
 }
 _CASES = [
@@ -196,7 +210,10 @@ _CASES = [
     for (_, code), lines in _MISTAKES.items()
     for line in map(str.strip, lines.strip().splitlines())
 ]
-#: `check` has one code for all that it finds, and `engines` nothing to be wrong in.
+_LINES = [str(case.values[0]) for case in _CASES]
+#: Such commands ask a server before they write a run, which is held as that of `eval`.
+_ASK_FIRST = {"load", "suite submit", "suite collect"}
+#: The command itself, and `engines`, which has nothing to be wrong in.
 _WITHOUT = {"", "engines"}
 
 
@@ -206,6 +223,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, sample_result: BuildResult) 
     folder = tmp_path_factory.mktemp("mistakes")
     (folder / "good.json").write_text('{"minimum": 3}')
     (folder / "file").touch()
+    (folder / "answers.jsonl").write_text('{"record": "good", "text": "3"}\n')
     for name in ("bad.json", "bad.jsonl", "badbuild/manifest.json"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text('{"type": \n')
@@ -240,18 +258,33 @@ def test_a_mistake_has_one_exit_code(
     monkeypatch.setenv("CSBDATA_CACHE", str(place / "cache"))
     found, said = _exit_code(shlex.split(line))
     assert found == code, said
+    assert [path.name for path in (place / "taken").iterdir()] == ["mine.txt"]
 
 
 def test_every_command_is_tried() -> None:
     """A new command gets a line above."""
     groups = {" ".join(path[:-1]) for path in PATHS}
     commands = {" ".join(path) for path in PATHS} - groups - _WITHOUT
-    tried = [case.values[0] for case in _CASES]
     assert {
         name
         for name in commands
-        if not any(f"{it} ".startswith(f"{name} ") for it in tried)
+        if not any(f"{it} ".startswith(f"{name} ") for it in _LINES)
     } == set()
+
+
+def test_every_command_that_writes_a_folder_is_tried_on_that_of_others() -> None:
+    """Each with --out or --run-dir that is no file is asked to write into `taken`."""
+    writing = set()
+    for path in PATHS:
+        command: Any = get_command(application())
+        for name in path:
+            command = command.commands[name]
+        for option in command.params:
+            if {"--out", "--run-dir"} & {*option.opts} and option.metavar != "FILE":
+                writing.add(" ".join(path))
+    tried = [line for line in _LINES if "taken" in line.split()]
+    for name in writing - _ASK_FIRST:
+        assert any(line.startswith(f"{name} ") for line in tried), name
 
 
 def test_the_table_of_exit_codes_is_that_of_the_code() -> None:

@@ -321,6 +321,21 @@ def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
     assert told == [(str(tmp_path / "sub" / "b.json"), "misspelt-keyword")]
 
 
+def test_a_file_that_is_not_json_is_a_problem_of_its_line(tmp_path: Path) -> None:
+    """As for any linter: 1, and the files beside it are checked."""
+    (tmp_path / "a.json").write_text('{\n "type": \n')
+    (tmp_path / "b.json").write_text('{"type": "object", "minProperites": 1}')
+    code, out = run(str(tmp_path), "--format", "json")
+    told = [
+        (Path(file["file"]).name, problem["code"], problem["line"])
+        for file in json.loads(out)["files"]
+        for problem in file["problems"]
+    ]
+    assert code == 1
+    assert ("a.json", "not_json", 3) in told
+    assert ("b.json", "misspelt-keyword", 1) in told
+
+
 def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     """Nobody may ever write into it: it is named, and the others are checked."""
     (tmp_path / "a.json").write_text('{"type": "object", "required": ["a"]}')

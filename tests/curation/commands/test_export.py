@@ -90,7 +90,7 @@ def test_an_export_replaces_an_export_and_nothing_else(
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.txt").touch()
-    with pytest.raises(CannotCreate, match="not made by csbdata"):
+    with pytest.raises(CannotCreate, match="holds something else"):
         run("export", "maskbench", mine, "--data", built)
     assert [each.name for each in mine.iterdir()] == ["thesis.txt"]
 

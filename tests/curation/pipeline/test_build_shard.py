@@ -145,7 +145,7 @@ def test_a_place_with_something_else_is_left_alone(tmp_path: Path) -> None:
     request = request_for(tmp_path)
     request.out.mkdir()
     (request.out / "mine.txt").write_text("mine")
-    with pytest.raises(CannotCreate, match="no shard of a build"):
+    with pytest.raises(CannotCreate, match="holds something else"):
         build_shard(request, (1, 2))
     (request.out / "mine.txt").unlink()
     header = ShardHeader(shard=(1, 2), options=(), identity=IDENTITY)

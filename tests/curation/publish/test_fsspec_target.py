@@ -89,7 +89,7 @@ def test_a_folder_that_is_not_ours_is_left(tmp_path: Path) -> None:
     """Without a manifest of ours in it, it is not replaced: exit code 73."""
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "x.txt").write_text("x")
-    with pytest.raises(CannotCreate, match="not made by csbdata"):
+    with pytest.raises(CannotCreate, match="holds something else"):
         _written(write_folder(tmp_path / "one"), str(tmp_path / "there"))
     assert contents(tmp_path / "there") == {"x.txt": b"x"}
 

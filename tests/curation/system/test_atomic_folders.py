@@ -74,7 +74,7 @@ def test_a_folder_that_is_not_ours_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("home", "file"):
         with (
-            pytest.raises(CannotCreate, match="not made by csbdata"),
+            pytest.raises(CannotCreate, match="holds something else"),
             atomic_folder(tmp_path / name),
         ):
             pass

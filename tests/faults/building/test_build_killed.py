@@ -109,5 +109,5 @@ def test_someone_elses_folder_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "home" / "thesis").write_text("years of work")
     done = _build(tmp_path / "home", cwd=tmp_path)
     assert done.returncode == 73
-    assert "was not made by csbdata" in done.stderr
+    assert "holds something else" in done.stderr
     assert (tmp_path / "home" / "thesis").read_text() == "years of work"
