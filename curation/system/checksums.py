@@ -14,7 +14,6 @@ from curation.system.errors import BadData
 FILE = "SHA256SUMS"
 #: What git and the Hub's clients keep in a folder.
 NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
-_CHUNK_BYTES = 2**20
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
@@ -34,11 +33,8 @@ def file_digest(path: Path) -> str:
     Raises:
         OSError: the file cannot be read.
     """
-    state = hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            state.update(chunk)
-    return state.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sums_of(folder: Path, names: Iterable[str]) -> dict[str, Sum]:

@@ -29,8 +29,6 @@ from curation.verification.rows import first_row, group_batches, matching_texts
 
 _NAME = "credentials"
 _UNNAMED = "the name of a file"
-#: How a JSON text begins that may hide something behind an escape.
-_JSON = ("{", "[", '"')
 
 
 class CredentialInRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,8 +49,6 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 def _value(text: str) -> Json:
     """Return the value of a JSON text, and any other text as it is."""
-    if not text.startswith(_JSON):
-        return text
     try:
         value: Json = orjson.loads(text)
     except ValueError:

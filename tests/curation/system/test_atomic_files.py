@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import pytest
+
 from curation.system.atomic_files import (
     atomic_file,
     atomic_write_bytes,
@@ -15,8 +17,6 @@ from curation.system.atomic_files import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -57,12 +57,16 @@ def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
 def test_a_content_is_on_the_disk_before_it_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power cut leaves no empty file under the name, and does not lose the name."""
-    path, flushed = tmp_path / "file", []
+    """A power cut leaves no empty file under the name, and no descriptor stays open."""
+    path, flushed, handles = tmp_path / "file", [], []
 
     def note(handle: int) -> None:
+        handles.append(handle)
         flushed.append((os.fstat(handle).st_ino, path.exists()))
 
     monkeypatch.setattr(os, "fsync", note)
     atomic_write_bytes(path, b"new")
     assert flushed == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+    for handle in handles:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(handle)

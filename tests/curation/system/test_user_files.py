@@ -31,3 +31,8 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> N
                 refuse_large(path)
         else:
             assert refuse_large(path) == path
+
+
+def test_what_cannot_be_looked_at_is_left_to_its_reader(tmp_path: Path) -> None:
+    """It says why: no such file, or no right to read it."""
+    assert refuse_large(tmp_path / "absent") == tmp_path / "absent"

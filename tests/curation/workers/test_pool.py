@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from curation.workers import pool as pool_module
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.pool import BatchResult, Pool
@@ -20,7 +22,7 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker, WorkerDidNotStart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
 
@@ -51,7 +53,7 @@ def _ends(pid: int) -> bool:
 
 
 def _run(
-    batches: Sequence[Sequence[UntypedJson]], limits: Limits = LIMITS, jobs: int = 2
+    batches: Iterable[Sequence[UntypedJson]], limits: Limits = LIMITS, jobs: int = 2
 ) -> list[BatchResult]:
     with Pool(PROGRAM, jobs=jobs, limits=limits) as pool:
         return sorted(pool.run_batches(batches), key=lambda each: each.index)
@@ -311,6 +313,20 @@ def test_a_worker_goes_on_before_the_caller_takes_its_result() -> None:
         assert read == [0, 1]
 
 
+def test_a_worker_is_at_work_while_the_next_batch_is_read(tmp_path: Path) -> None:
+    """What it has to do reaches it at once, however long its caller reads."""
+    flag = tmp_path / "flag"
+
+    def batches() -> Iterator[list[UntypedJson]]:
+        yield [["once", str(flag)]]
+        deadline = time.monotonic() + PATIENCE
+        while not flag.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert flag.exists()
+
+    assert len(_run(batches())) == 1
+
+
 def test_workers_start_when_the_block_is_entered() -> None:
     """They get ready while the caller does something else."""
     before = {child.pid for child in psutil.Process().children()}
@@ -339,6 +355,21 @@ def test_memory_of_parent_and_children_is_reported() -> None:
     with Pool(PROGRAM, jobs=1, limits=LIMITS) as pool:
         list(pool.run_batches([[["echo", 1]]]))
         assert pool.peak_rss_mb > 5
+
+
+def test_memory_is_looked_at_ten_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not with every answer."""
+    looked: list[float] = []
+
+    def look() -> psutil.Process:
+        looked.append(time.monotonic())
+        return psutil.Process()
+
+    monkeypatch.setattr(pool_module, "psutil", SimpleNamespace(Process=look))
+    _run([[["echo", number]] for number in range(100)], jobs=1)
+    assert len(looked) <= 10 * (looked[-1] - looked[0]) + 1
 
 
 def test_leaving_kills_all_children(worker: Worker) -> None:

@@ -199,6 +199,23 @@ def test_headers_of_both_vendors_tell_quotas() -> None:
     assert quotas_in({**told, "x-ratelimit-reset-tokens": "soon"}, 0.0).keys() == {
         "anthropic-ratelimit-input-tokens-remaining"
     }
+    of = {"limit": "10", "remaining": "5", "reset": "20"}
+    plain = {f"x-ratelimit-{name}-requests": text for name, text in of.items()}
+    (quota,) = quotas_in(plain, 0.0).values()
+    assert quota.pause(6, 0.0) == 4
+    assert quotas_in({**plain, "x-ratelimit-remaining-requests": "10"}, 0.0) == {}
+
+
+def test_a_request_waits_for_as_many_tokens_as_the_largest_before_it() -> None:
+    """The smaller ones between them are not what the next one may need."""
+    slept: list[float] = []
+    backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
+    of = {"limit": "100", "remaining": "10", "reset": "9s"}
+    told = {f"x-ratelimit-{name}-tokens": text for name, text in of.items()}
+    for tokens in (50, 20):
+        backoff.told(told, tokens)
+    backoff.wait()
+    assert sum(slept) == pytest.approx(4)
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.text(max_size=9)))
