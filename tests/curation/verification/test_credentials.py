@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.verification.check import CheckItem
-from curation.verification.credentials import CREDENTIALS
+from curation.verification.credentials import CREDENTIALS, CredentialInRow
 from tests.credential_examples import examples
 
 if TYPE_CHECKING:
@@ -22,5 +22,6 @@ def test_a_credential_behind_an_escape_is_one(tmp_path: Path) -> None:
     escaped = f"\\u{ord(token[0]):04x}{token[1:]}"
     texts = [f'{{"a": ["{escaped}"]}}', f"no JSON: {token}", json.dumps(7)]
     pq.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet")
-    rows = CREDENTIALS.work(tmp_path, CheckItem(where="rows.parquet", group=0))
+    item = CheckItem(where="rows.parquet", group=0)
+    rows = cast("list[CredentialInRow]", CREDENTIALS.work(tmp_path, item))
     assert [(each.row, each.pointer) for each in rows] == [(0, "/a/0"), (1, "")]

@@ -383,6 +383,17 @@ def test_leaving_kills_all_children(worker: Worker) -> None:
     assert _ends(identity)
 
 
+def test_a_process_that_is_gone_uses_nothing(worker: Worker) -> None:
+    """Its memory and its time are 0, and no fault."""
+    worker.start()
+    child = worker.child
+    assert child is not None
+    assert child.rss_bytes() > 0
+    worker.kill()
+    used = (child.rss_bytes(), child.processor_seconds(), child.waiting_seconds())
+    assert used == (0, 0, 0)
+
+
 def test_a_killed_worker_takes_its_own_children_along(worker: Worker) -> None:
     """The whole process group ends at the deadline."""
     outcome = worker.ask(["grandchild", None], seconds=1.0)

@@ -204,6 +204,7 @@ def test_headers_of_both_vendors_tell_quotas() -> None:
     (quota,) = quotas_in(plain, 0.0).values()
     assert quota.pause(6, 0.0) == 4
     assert quotas_in({**plain, "x-ratelimit-remaining-requests": "10"}, 0.0) == {}
+    assert quotas_in({f"x-disk-{name}": text for name, text in of.items()}, 0.0) == {}
 
 
 def test_a_request_waits_for_as_many_tokens_as_the_largest_before_it() -> None:

@@ -305,6 +305,19 @@ def test_f5_a_body_that_drips_ends_at_the_deadline(
     assert "too slow" in missed.why
 
 
+def test_f5_nothing_is_asked_again_past_the_deadline(
+    server: Server, settings: FetchSettings
+) -> None:
+    """The pauses between tries count as well: exit code 75."""
+    retry = replace(HASTY, total=0.05, first_pause=0.2)
+    missed = _missed(
+        server, replace(settings, network=Network(limits=retry)), status(503)
+    )
+    assert missed.exit_code == TemporarilyUnavailable.exit_code
+    assert "not had within" in missed.why
+    assert len(server.asked) == 1
+
+
 def test_f5_an_endless_body_ends_at_the_cap(
     server: Server, settings: FetchSettings
 ) -> None:
