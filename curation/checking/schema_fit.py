@@ -114,6 +114,7 @@ class _Search:
                 profile,
                 comparer=self._comparer,
                 tool=tool,
+                prove=False,
                 seconds=min(SECONDS_EACH, self._left),
             )
         except BadData as error:

@@ -30,6 +30,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
     allow: Literal["safe", "any"] = "safe",
     comparer: Comparer | None = None,
     tool: bool = False,
+    prove: bool = True,
     seconds: float = REWRITE_SECONDS,
 ) -> Fit:
     """Return a schema rewritten so that a target takes it, as far as that is possible.
@@ -42,6 +43,8 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
             schema; `any` also drops what is left, which is then said in descriptions.
         comparer: A running one, for many schemas; else one is started.
         tool: Whether it is the schema of a tool's parameters.
+        prove: Whether to ask for a proof also of what the rule of a rewrite tells, and
+            for a value that refutes what neither tells.
         seconds: The deadline in processor time; `Fit.is_late` if it ended the search.
 
     Raises:
@@ -72,6 +75,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
             allow=allow,
             known=[json.loads(text) for text in known],
             tool=tool,
+            prove=prove,
             seconds=seconds - (comparer.spent - begun),
         )
 

@@ -185,7 +185,7 @@ def load_profiles(targets: str) -> list[Profile]:
     """Return the profiles of a list of names, with commas between; `all` for all.
 
     Raises:
-        BadUsage: it is empty, or there is no such target.
+        BadUsage: it is empty, there is no such target, or two have one name.
         NoInput: there is no such file.
         BadData: a file is not a profile.
     """
@@ -194,7 +194,14 @@ def load_profiles(targets: str) -> list[Profile]:
         raise BadUsage("no target", "--for", f"there are {', '.join(profile_names())}")
     if names == ["all"]:
         names = list(profile_names())
-    return [load_profile(name) for name in dict.fromkeys(names)]
+    places: dict[str, str] = {}
+    profiles = [load_profile(place) for place in dict.fromkeys(names)]
+    for place, profile in zip(dict.fromkeys(names), profiles, strict=True):
+        if places.setdefault(profile.name, place) != place:
+            two = f"{places[profile.name]} and {place}"
+            then = f"give one of the files another `name` than {profile.name!r}"
+            raise BadUsage("two targets of one name", two, then)
+    return profiles
 
 
 def read_profile(path: Path) -> Profile:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 from curation.fit.relation_worker import (
     AlgebraAnswer,
@@ -27,7 +27,7 @@ from curation.fit.relation_worker import (
 from curation.schema.subschemas import skeleton_digest
 from curation.system.words import counted
 from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
@@ -35,11 +35,14 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
+_Question: TypeAlias = AlgebraQuestion | ValueQuestion | FormQuestion | WitnessQuestion
 _Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, FormAnswer, tuple[str, ...])
 _PROGRAM: Final = Program(file=Path(__file__).with_name("relation_worker.py"))
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
+#: Answers that are kept for the same question.
+_MOST_ANSWERS: Final = 64
 _LIMITS: Final = Limits(wall_times=BUSY_MACHINE, memory_mb=1024, recycle_after=1_000)
 
 
@@ -149,6 +152,8 @@ class Comparer:
         self._worker = Worker(_PROGRAM, _LIMITS)
         #: Processor time of all answers so far, in seconds.
         self.spent = 0.0
+        #: The last answers: another target often has the same question.
+        self._answers: dict[_Question, Any] = {}
 
     def __enter__(self) -> Self:
         """Return the comparer."""
@@ -207,11 +212,23 @@ class Comparer:
 
     def _ask(
         self,
-        question: AlgebraQuestion | ValueQuestion | FormQuestion | WitnessQuestion,
+        question: _Question,
         seconds: float,
         kind: type[_Answer],
         without: Callable[[str], _Answer],
     ) -> _Answer:
+        if question not in self._answers:
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
+            result = self._result(question, seconds)
+            is_ok = result.ending is Ending.OK
+            self._answers[question] = (
+                result.answer_as(kind) if is_ok else without(result.detail)
+            )
+        answer: _Answer = self._answers[question]
+        return answer
+
+    def _result(self, question: _Question, seconds: float) -> ProcessResult:
         self._worker.start()
         child = self._worker.child
         begun = child.processor_seconds() if child is not None else 0.0
@@ -220,9 +237,7 @@ class Comparer:
             self.spent += child.processor_seconds() - begun
         else:
             self.spent += min(result.seconds, seconds)
-        if result.ending is Ending.OK:
-            return result.answer_as(kind)
-        return without(result.detail)
+        return result
 
     def relation(
         self,

@@ -10,7 +10,7 @@ import gc
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import jsonschema_rs
 import msgspec
@@ -50,7 +50,8 @@ class ValueQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="values"):
     second: PlainSchema
     #: JSON texts of values to be tried before others.
     given: tuple[str, ...] = ()
-    #: Schemas, in 2020-12, of values that one of both accepts and the other refuses.
+    #: Schemas, in 2020-12, of values of one alone, or of both where neither is known
+    #: to hold the other.
     differences: tuple[str, ...] = ()
 
 
@@ -134,21 +135,17 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
     try:
         first = _canonical(question.first, dialect)
         second = _canonical(question.second, dialect)
-        covers = _covers(second, first), _covers(first, second)
+        rests = [_without(first, second), _without(second, first)]
     except _FAILURES as error:
         return AlgebraAnswer(failure=f"{type(error).__name__}: {error}"[:200])
-    differences = [
-        difference
-        for proven, here, there in zip(
-            covers, (first, second), (second, first), strict=True
-        )
-        if not proven and (difference := _difference(here, there)) is not None
-    ]
+    proven = [rest.is_empty for rest in rests]
+    if not any(proven):
+        rests.append(_rest(lambda: first.intersect(second)))
     return AlgebraAnswer(
-        first_in_second=covers[0],
-        second_in_first=covers[1],
-        apart=not any(covers) and _are_apart(first, second),
-        differences=tuple(differences),
+        first_in_second=proven[0],
+        second_in_first=proven[1],
+        apart=not any(proven) and rests[-1].is_empty,
+        differences=tuple(rest.schema for rest in rests if rest.schema),
     )
 
 
@@ -167,35 +164,32 @@ def witnesses(question: WitnessQuestion) -> tuple[str, ...]:
     return tuple(json.dumps(witness.value) for witness in found.witnesses)
 
 
-def _covers(
-    large: jsonschema_rs.CanonicalSchema, small: jsonschema_rs.CanonicalSchema
-) -> bool:
-    if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
-        return True
-    try:
-        rest = small.subtract(large)
-    except _FAILURES:
-        return False
-    return rest.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
+class _Rest(NamedTuple):
+    """The values of one operation on two schemas."""
+
+    is_empty: bool
+    #: A schema of them, if there is one.
+    schema: str = ""
 
 
-def _difference(
-    here: jsonschema_rs.CanonicalSchema, there: jsonschema_rs.CanonicalSchema
-) -> str | None:
+def _rest(
+    operation: Callable[[], jsonschema_rs.CanonicalSchema],
+) -> _Rest:
     try:
-        return json.dumps(here.subtract(there).to_json_schema())
+        rest = operation()
+        if rest.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
+            return _Rest(is_empty=True)
+        return _Rest(is_empty=False, schema=json.dumps(rest.to_json_schema()))
     except (*_FAILURES, TypeError):
-        return None
+        return _Rest(is_empty=False)
 
 
-def _are_apart(
-    first: jsonschema_rs.CanonicalSchema, second: jsonschema_rs.CanonicalSchema
-) -> bool:
-    try:
-        common = first.intersect(second)
-    except _FAILURES:
-        return False
-    return common.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
+def _without(
+    small: jsonschema_rs.CanonicalSchema, large: jsonschema_rs.CanonicalSchema
+) -> _Rest:
+    if large.covers(small) == jsonschema_rs.canonical.Containment.YES:
+        return _Rest(is_empty=True)
+    return _rest(lambda: small.subtract(large))
 
 
 def search(question: ValueQuestion) -> ValueAnswer:

@@ -133,6 +133,7 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     allow: Literal["safe", "any"] = "safe",
     known: Sequence[Json] = (),
     tool: bool = False,
+    prove: bool = True,
     seconds: float = REWRITE_SECONDS,
 ) -> Fit:
     """Return a schema rewritten so that a target takes it, as far as that is possible.
@@ -145,11 +146,13 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         allow: `safe` makes only steps after which decoded answers are valid.
         known: Values of the schema, of which one at least is to be kept.
         tool: Whether it is the schema of a tool's parameters.
+        prove: Whether to ask for a proof also of what a rule tells, and for a value
+            that refutes what neither tells.
         seconds: The deadline in processor time, of the comparer's as well.
     """
     original = CompiledSchema(plain(schema), dialect)
     rewriting = _Rewriting(original, profile, comparer, allow, known)
-    rewriting.tool, rewriting.seconds = tool, seconds
+    rewriting.tool, rewriting.prove, rewriting.seconds = tool, prove, seconds
     return rewriting.run()
 
 
@@ -171,7 +174,7 @@ class _Rewriting:
         self.has_algebra = True
         #: Searches for values that refute a step.
         self.searches = 0
-        self.tool, self.seconds = False, REWRITE_SECONDS
+        self.tool, self.prove, self.seconds = False, True, REWRITE_SECONDS
         self.begun = time.thread_time() + comparer.spent
         self.shaped = Shaped(original.value, original.dialect)
 
@@ -287,6 +290,9 @@ class _Rewriting:
             if not candidate.answers(finding.rule, finding.keyword):
                 continue
             tokens = self.shaped.source(_site_of(finding))
+            # What stands only in the schema that is sent, none can edit.
+            if tokens not in places:
+                continue
             if candidate.shapes and not places[tokens].plain:
                 continue
             is_open = finding.rule == "open-object"
@@ -319,14 +325,16 @@ class _Rewriting:
         if after is before or json.dumps(after) == json.dumps(before):
             return False
         step = self._judged(candidate, sites, after, places)
-        wanted = {Claim.EQUAL} if candidate.exact else SAFE_CLAIMS
-        if step.claim not in wanted and (candidate.exact or self.allow == "safe"):
-            return False
-        if not self._keeps_one(after):
+        if not self._may_be_made(candidate, step.claim) or not self._keeps_one(after):
             return False
         self.shaped = Shaped(after, _DIALECT)
         self.steps.append(step)
         return True
+
+    def _may_be_made(self, candidate: Rewrite, claim: Claim | None) -> bool:
+        if candidate.exact:
+            return claim is Claim.EQUAL
+        return claim in SAFE_CLAIMS or self.allow == "any"
 
     def _normalised(self) -> UntypedJson:
         """Return the canonical form, or the schema itself if there is none."""
@@ -362,9 +370,6 @@ class _Rewriting:
         before, after = meaning_of(self.shaped.marked), meaning_of(after)
         texts = text_of(before, _DIALECT), text_of(after, _DIALECT)
         proofs = AlgebraAnswer()
-        if self.has_algebra and texts[0] != texts[1] and candidate is not NORMALISED:
-            proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
-            self.has_algebra = "no answer within" not in proofs.failure
         edited_places = places if candidate.everywhere else sites.keywords
         rule = candidate.claim if candidate is NORMALISED else None
         if texts[0] == texts[1] or (
@@ -376,6 +381,11 @@ class _Rewriting:
             names = frozenset().union(*sites.keywords.values())
             if candidate.name in _DROPPING and names & COUPLED:
                 rule = None
+        is_told = rule is not None and self._may_be_made(candidate, rule)
+        is_asked = self.has_algebra and (self.prove or not is_told)
+        if is_asked and not proofs.first_in_second and candidate is not NORMALISED:
+            proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
+            self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(
             kept=proofs.first_in_second or rule in (Claim.EQUAL, Claim.WIDER),
             safe=proofs.second_in_first or rule in (Claim.EQUAL, Claim.NARROWER),
@@ -388,9 +398,9 @@ class _Rewriting:
             evidence=_PROVEN if claim == by_algebra else "by its rule",
             pointers=tuple(pointer(tokens) for tokens in sites.keywords),
         )
-        if claim is not Claim.UNKNOWN:
+        if claim is not Claim.UNKNOWN or not self._may_be_made(candidate, claim):
             return step
-        if self.searches >= _MOST_SEARCHES:
+        if not self.prove or self.searches >= _MOST_SEARCHES:
             return replace(step, evidence="unknown, no values tried")
         self.searches += 1
         values = self.comparer.values(

@@ -71,8 +71,9 @@ _SIZES = (
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
 )
-#: The picture of published results in a dataset folder.
+#: The pictures of published results in a dataset folder.
 RESULTS_PICTURE = f"{figures.FOLDER}/results.svg"
+FITS_PICTURE = f"{figures.FOLDER}/fits.svg"
 #: What the card folds, below its first screen: the line to click, and the template.
 _FOLDED = {
     "This edition": "card/summary.md.j2",
@@ -131,7 +132,7 @@ class CardContents:
     notices: Sequence[str] = ()
     #: Whether the folder has a CHANGELOG.md.
     changelog: bool = False
-    #: The table of published results on it, as Markdown; empty without any.
+    #: The tables of published results on it, as Markdown; empty without any.
     results: str = ""
 
     @property

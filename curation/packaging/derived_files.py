@@ -27,7 +27,7 @@ from curation.packaging import (
     plot_process,
     signature,
 )
-from curation.packaging.card import RESULTS_PICTURE, CardContents
+from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
@@ -101,7 +101,7 @@ def write_derived(
     written = card.write_card(contents, into)
     written.append(croissant.write_croissant(contents, sums, folder, into))
     written += plot_process.plot_paths(contents.tables)
-    written += [RESULTS_PICTURE] if contents.results else []
+    written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)
     configs = contents.summary.configs
     written.append(manifest.write_manifest(facts, configs, sums, into))
@@ -131,12 +131,26 @@ def _contents(
             if name.startswith(f"{NOTICES}/")
         ),
         changelog=(folder / CHANGELOG).is_file(),
-        results=(edition / "table.md").read_text("utf-8") if edition else "",
+        results=_results(edition) if edition else "",
     )
     contents = replace(contents, tables=drawing.finish(into))
-    if edition:
-        copyfile(edition / "picture.svg", into / RESULTS_PICTURE)
+    for name, place in _PICTURES.items():
+        if edition and (edition / name).exists():
+            copyfile(edition / name, into / place)
     return contents
+
+
+#: Pictures of an edition of results, and their places in a dataset folder.
+_PICTURES = {"picture.svg": RESULTS_PICTURE, "fits.svg": FITS_PICTURE}
+
+
+def _results(edition: Path) -> str:
+    """Return the tables of an edition, that of targets with its picture."""
+    texts = [(edition / "table.md").read_text("utf-8")]
+    if (fits := edition / "fits.md").exists():
+        picture = f"![What each target takes, before and after]({FITS_PICTURE})\n"
+        texts += [fits.read_text("utf-8"), picture]
+    return "\n".join(texts)
 
 
 def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:

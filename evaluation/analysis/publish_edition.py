@@ -42,7 +42,15 @@ from evaluation.results.edition import (
     pairs_of,
     pairs_table,
 )
-from evaluation.results.edition_picture import PICTURE, picture_of
+from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
+from evaluation.results.fits import (
+    FITS,
+    FITS_PICTURE,
+    FITS_TABLE,
+    FitRow,
+    fits_table,
+    read_fits,
+)
 from evaluation.results.measurements import measure
 from evaluation.results.merging import differences_of_parts
 from evaluation.tasks.registry import task_named
@@ -65,7 +73,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
 
     Args:
         runs: The runs, each of some engines, tasks and records.
-        out: The folder; a sample that lies in it stays.
+        out: The folder; a sample and `fits.parquet` that lie in it stay.
 
     Raises:
         BadConfiguration: a run has no time limits, as those of suites, or the runs
@@ -171,7 +179,7 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
     head = next((run for run in runs if run.header.data.sha256), runs[0])
     data, raw = head.header.data, head.raw_header
     own = {task for task in TASKS if not task_named(task).needs_data}
-    sample = out / SAMPLE
+    sample, fits = out / SAMPLE, read_fits(out)
     days = sorted(run.header.started[:10] for run in runs)
     by_part: dict[tuple[str, str], list[Line]] = defaultdict(list)
     common = common_records(lines)
@@ -206,7 +214,7 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
         csbdata=head.header.csbdata,
         code=str(raw.get("code")),
         days=(days[0], days[-1]),
-        rows={ROWS: len(lines)},
+        rows={ROWS: len(lines), **({FITS: len(fits)} if fits else {})},
         engines=[
             EngineEntry(
                 engine=label,
@@ -295,6 +303,8 @@ def _write(
         contents[entry.file] = _json(file)
     for name, kind in (("index", Index), ("engine", EngineResults)):
         contents[f"schema/{name}.schema.json"] = _json(msgspec.json.schema(kind))
+    if fits := read_fits(out):
+        contents |= fits_files(fits, index.edition)
     table = as_markdown(engines_table(index))
     values = {
         "index": index,
@@ -302,6 +312,7 @@ def _write(
         "all_asked": as_markdown(all_asked_table(index)),
         "paper": paper,
         "pairs": as_markdown(pairs_table(index)),
+        "fits": contents.get(FITS_TABLE, b"").decode(),
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
         "rows": ROWS,
         "sample": SAMPLE,
@@ -314,6 +325,15 @@ def _write(
         path.unlink()
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
+
+
+def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:
+    """Return what an edition says of `fits.parquet`, by the names of its files."""
+    return {
+        "schema/fits.schema.json": _json(msgspec.json.schema(FitRow)),
+        FITS_TABLE: as_markdown(fits_table(fits)).encode(),
+        FITS_PICTURE: fits_picture(fits, edition).encode(),
+    }
 
 
 def _json(value: object) -> bytes:

@@ -1,4 +1,4 @@
-"""The picture of an edition: a bar an engine, readable on light and dark pages."""
+"""The pictures of an edition: a bar an engine or target, on light and dark pages."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting.printing import DEFAULT_PRESET
 from evaluation.reporting.tables import Rate
+from evaluation.results.fits import reached
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from evaluation.results.edition import Index
+    from evaluation.results.fits import FitRow
 
 #: The file of an edition that holds it.
 PICTURE: Final = "picture.svg"
@@ -19,6 +23,8 @@ _LEFT: Final = 210
 _FULL: Final = 300
 _HEAD: Final = 34
 _COLOUR: Final = "#7d8590"
+#: Of a bar as records stand, after safe rewrites, and after any.
+_OPACITIES: Final = (1, 0.45, 0.3)
 
 
 def picture_of(index: Index) -> str:
@@ -52,13 +58,40 @@ def picture_of(index: Index) -> str:
         "Schemas compiled and enforced on every text, of the "
         f"{index.dataset.common:,} that all engines were asked"
     )
-    width, height = _LEFT + _FULL + 60, _HEAD + _LINE * len(rates) + 6
+    return _picture(title, index.edition, len(rates), lines)
+
+
+def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
+    """Return the share of records that each target takes, as SVG.
+
+    The darkest part of a bar is as they stand, the lighter ones after rewrites.
+    """
+    lines = []
+    rates = reached(rows)
+    for number, (target, ways) in enumerate(rates.items()):
+        y = _HEAD + _LINE * number
+        lines.append(_text(_LEFT - 8, y + 15, target, "end"))
+        for rate, opacity in reversed([*zip(ways, _OPACITIES, strict=True)]):
+            lines.append(
+                f'<rect x="{_LEFT}" y="{y + 3}" width="{_FULL * (rate.share or 0):.1f}"'
+                f' height="16" fill="#2f81f7" fill-opacity="{opacity}"/>'
+            )
+        shares = (f"{100 * (rate.share or 0):.0f}" for rate in ways)
+        lines.append(_text(_LEFT + _FULL + 8, y + 15, f"{' / '.join(shares)} %"))
+    title = "Real schemas taken: as they stand / after safe rewrites / after any"
+    return _picture(title, edition, len(rates), lines, right=130)
+
+
+def _picture(
+    title: str, edition: str, bars: int, lines: Iterable[str], right: int = 60
+) -> str:
+    width, height = _LEFT + _FULL + right, _HEAD + _LINE * bars + 6
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" role="img" font-family="sans-serif" '
         f'fill="{_COLOUR}" stroke="{_COLOUR}" stroke-width="0">'
     )
-    caption = _text(8, 18, f"{title} ({index.edition})", size=11)
+    caption = _text(8, 18, f"{title} ({edition})", size=11)
     parts = (head, f"<title>{escape(title)}</title>", caption, *lines, "</svg>\n")
     return "\n".join(parts)
 

@@ -22,10 +22,13 @@ from evaluation.results.edition import (
     read_index,
     read_lines,
 )
+from evaluation.results.fits import reached, read_fits
 from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from evaluation.reporting.tables import Rate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,11 @@ class Site:
             else RecordFit(row["fits"], row["fits_but_for"])
             for row in rows.iter_rows(named=True)
         )
+
+    @cached_property
+    def reached(self) -> dict[str, list[Rate]]:
+        """What targets take of the sample, by `WAYS`; none without `fits.parquet`."""
+        return reached(read_fits(self.folder))
 
     def _columns(self, *names: str) -> pl.DataFrame:
         """Return columns of all records of the dataset, those that it has."""

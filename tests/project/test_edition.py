@@ -12,15 +12,25 @@ import polars as pl
 import pytest
 
 from bench.edition.figures import differences
+from curation.fit.profile import profile_names
+from evaluation.analysis.publish_edition import fits_files
 from evaluation.reporting.printing import as_markdown
-from evaluation.results.edition import ROWS, TABLE, engines_table, read_index
+from evaluation.results.edition import (
+    ROWS,
+    SAMPLE,
+    TABLE,
+    engines_table,
+    read_index,
+)
 from evaluation.results.edition_picture import PICTURE, picture_of
+from evaluation.results.fits import FITS, FITS_TABLE, read_fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ROOT = Path(__file__).parents[2]
 _EDITIONS = sorted(path.parent for path in _ROOT.glob("results/*/index.json"))
+_FITS = re.compile(r"(<!-- fits -->\n).*?(<!-- /fits -->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
 
 
@@ -58,6 +68,30 @@ def test_every_figure_is_computed_again_from_the_rows(folder: Path) -> None:
     assert (folder / TABLE).read_text("utf-8") == as_markdown(
         engines_table(read_index(folder))
     )
+
+
+def test_the_tables_of_targets_are_made_of_the_newest_edition(
+    compare_golden: Callable[[Path, str], None],
+) -> None:
+    """The edition's own files and the block of docs/fit.md say what its rows say."""
+    folder, page = _EDITIONS[-1], _ROOT / "docs/fit.md"
+    for name, content in fits_files(read_fits(folder), folder.name).items():
+        compare_golden(folder / name, content.decode())
+    text, table = page.read_text("utf-8"), (folder / FITS_TABLE).read_text("utf-8")
+    assert len(_FITS.findall(text)) == 1
+    compare_golden(page, _FITS.sub(lambda match: f"{match[1]}{table}{match[2]}", text))
+
+
+def test_every_record_of_the_sample_is_fitted_to_every_target() -> None:
+    """In its order; each row is valid by the schema beside it."""
+    folder = _EDITIONS[-1]
+    rows = pl.read_parquet(folder / FITS).to_dicts()
+    schema = orjson.loads((folder / "schema/fits.schema.json").read_bytes())
+    validator = jsonschema_rs.validator_for(schema)
+    assert all(map(validator.is_valid, rows))
+    asked = [(f"{row['config']}/{row['id']}", row["target"]) for row in rows]
+    names = (folder / SAMPLE).read_text("utf-8").split()
+    assert asked == [(name, target) for name in names for target in profile_names()]
 
 
 @pytest.mark.parametrize("folder", _EDITIONS, ids=lambda folder: folder.name)

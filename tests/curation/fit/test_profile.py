@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.fit.checks import CHECKS
-from curation.fit.profile import PARAMETERS, load_profile, profile_names
+from curation.fit.profile import PARAMETERS, load_profile, load_profiles, profile_names
 from curation.system.errors import BadData, BadUsage, NoInput
 
 if TYPE_CHECKING:
@@ -89,3 +89,13 @@ def test_a_name_that_no_target_has_is_wrong_usage(tmp_path: Path) -> None:
         load_profile("openai-strct")
     with pytest.raises(NoInput):
         load_profile(str(tmp_path / "none.toml"))
+
+
+def test_two_targets_of_one_name_are_wrong_usage(tmp_path: Path) -> None:
+    """Else what one takes would be shown as the other's, as of two versions."""
+    file = tmp_path / "older.toml"
+    file.write_text(_SMALL.replace('"mine"', '"llguidance"'), "utf-8")
+    assert "llguidance" in file.read_text("utf-8")
+    with pytest.raises(BadUsage, match=r"llguidance and .*older.toml"):
+        load_profiles(f"llguidance,{file}")
+    assert len(load_profiles(f"vllm,vllm,{file}")) == 2

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.fit import relation
-from curation.fit.relation import Comparer, RelationKind
+from curation.fit.relation import Comparer, RelationKind, text_of
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
 
@@ -40,6 +40,11 @@ def comparer() -> Iterator[Comparer]:
         ({"type": "integer"}, {"type": "number"}, RelationKind.WIDER),
         (True, {"required": ["a"]}, RelationKind.NARROWER),
         ({"minLength": 2}, {"maxLength": 3}, RelationKind.OVERLAPPING),
+        (
+            {"type": ["string", "null"]},
+            {"type": ["null", "integer"]},
+            RelationKind.OVERLAPPING,
+        ),
         ({"type": "string"}, {"type": "null"}, RelationKind.APART),
         ({"oneOf": [{"minimum": 1}, {"maximum": 1}]}, True, RelationKind.WIDER),
         (_RECURSIVE, {"type": "array"}, RelationKind.UNKNOWN),
@@ -63,6 +68,14 @@ def test_a_relation_has_its_values(
             for schema in schemas
         ]
         assert text is None or tuple(verdicts) == sides
+
+
+def test_a_question_is_asked_once() -> None:
+    """What another target asks again costs nothing."""
+    with Comparer() as comparer:
+        first, second = text_of({}, DRAFT_07), text_of({"minimum": 1}, DRAFT_07)
+        answer = comparer.proofs(first, second)
+        assert comparer.proofs(first, second) is answer
 
 
 def test_dialects_are_compared_by_what_they_mean(comparer: Comparer) -> None:

@@ -338,6 +338,34 @@ def test_an_answer_of_another_shape_is_refused(
         decode(answer, fit)
 
 
+@pytest.mark.parametrize("target", ["openai-strict", "anthropic"])
+def test_what_stands_only_in_the_schema_that_is_sent_is_no_place_to_edit(
+    comparer: Comparer, target: str
+) -> None:
+    """Members of a tuple beyond those told have a schema there, and none of ours."""
+    parts: Json = {"type": "array", "items": [_STRING], "minItems": 3, "maxItems": 6}
+    draft = "http://json-schema.org/draft-07/schema#"
+    schema = {"$schema": draft, **_object(a=parts)}
+    fit = fit_schema(schema, target, comparer=comparer, allow="any")
+    assert "members" in [step.rewrite for step in fit.steps]
+
+
+def test_what_a_rule_tells_is_not_proven_where_no_proof_is_asked_for(
+    comparer: Comparer,
+) -> None:
+    """The schema is the same, and so is whether it is safe; only evidence is lost."""
+    schema = _object(a={"oneOf": [_STRING, {"type": "null"}]}, b={"const": 1})
+    told, proven = (
+        fit_schema(schema, OPENAI, comparer=comparer, prove=prove)
+        for prove in (False, True)
+    )
+    assert told.fits
+    assert told.schema == proven.schema
+    assert {told.claim, proven.claim} <= SAFE_CLAIMS
+    assert "by its rule" in [step.evidence for step in told.steps]
+    assert "by its rule" not in [step.evidence for step in proven.steps]
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.3])
 def test_a_rewrite_ends_at_its_deadline(comparer: Comparer, seconds: float) -> None:
     """In processor time, that of the child included; what it has so far is said."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -10,6 +11,8 @@ import pytest
 
 from curation.dataset.content_digest import content_digest
 from curation.packaging import published_results as module
+from curation.packaging.card import FITS_PICTURE
+from curation.packaging.derived_files import _results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,3 +74,15 @@ def test_results_are_shown_for_the_content_that_was_measured(
     assert module.published_edition(tmp_path / "build") == folder.with_name("2026.11")
     _dataset(tmp_path / "build", {"json_schema": '{"a": 1}'}, {})
     assert module.published_edition(tmp_path / "build") is None
+
+
+def test_the_card_shows_what_targets_take_where_an_edition_says_it(
+    tmp_path: Path,
+) -> None:
+    """After the table of engines, with its picture; an edition without it has one."""
+    (tmp_path / "table.md").write_text("engines\n")
+    assert _results(tmp_path) == "engines\n"
+    (tmp_path / "fits.md").write_text("targets\n")
+    assert re.fullmatch(
+        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", _results(tmp_path)
+    )

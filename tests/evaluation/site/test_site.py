@@ -11,9 +11,12 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+import msgspec
+import polars as pl
 import pytest
 
 from curation.fit.profile import load_profiles
+from evaluation.results.fits import FITS, FitRow
 from evaluation.site import engines, front, keywords, records
 from evaluation.site.build import build_site, files_of
 from evaluation.site.rendering import engine_path, keyword_path
@@ -134,6 +137,23 @@ def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> No
     assert re.search(r"beta 2.0.* 0.0 % 0.* 50.0 % 9.* 50.0 % 9", text)
     assert re.search(r"alpha 1.0.* 100.0 % 34.2", text)
     assert len(page.content) < 150_000
+
+
+def test_providers_have_what_rewrites_reach_or_no_data(tmp_path: Path) -> None:
+    """A target that the edition's file does not name has no figure, and no 0."""
+    made, data = _site(tmp_path, hostile=False), write_dataset(tmp_path / "data")
+    row = FitRow(config="c", id="1", target="sglang", taken="after safe rewrites")
+    frame = pl.DataFrame([msgspec.to_builtins(row)])
+    frame.write_parquet(made.folder / FITS)
+    site = Site(folder=made.folder, index=made.index, lines=made.lines, data=data)
+    (page,) = front.pages(site)
+    rows = re.findall(
+        r"<tr><th scope=\"row\">(.*?)</tr>", page.content.decode(), re.DOTALL
+    )
+    targets = {text: "no data" in text for text in rows if '<td class="text"' in text}
+    (told,) = (text for text, has_none in targets.items() if not has_none)
+    assert "SGLang" in told
+    assert "100.0 % <small>of 1</small>" in told
 
 
 def test_the_page_of_a_keyword_says_where_an_engine_ignores_it(tmp_path: Path) -> None:

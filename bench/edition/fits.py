@@ -1,0 +1,159 @@
+"""Measure which targets take the records of a sample: as they stand, and rewritten.
+
+Writes `fits.parquet` of an edition, a row a record and target, and what is made of it.
+Rewrites have processor time as those of `csbdata fit`; each is taken by its rule, where
+that tells enough, and else proven. Killed at will, it continues after the last record.
+
+Usage: python -m bench.edition.fits BUILD results/EDITION [--kept FILE] [--jobs N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import polars as pl
+
+from bench.data.fit import _is_empty, _Record, _records
+from curation.checking.schema_fit import SECONDS_EACH
+from curation.fit.decoding import UndecodableError
+from curation.fit.profile import load_profile, profile_names
+from curation.fit.relation import Comparer
+from curation.fit.rewriting import Fit, rewrite
+from curation.fit.verdict import is_taken, judge_fit
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.schema.dialects import BY_NAME
+from curation.system.atomic_files import atomic_file, atomic_write_bytes
+from evaluation.analysis.publish_edition import fits_files
+from evaluation.reporting.printing import print_table
+from evaluation.results.fits import FITS, FitRow, Fits, fits_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.core.json_types import Json
+
+_COMPARER = Comparer()
+#: Witnesses that a rewrite is told.
+_KNOWN = 8
+
+
+def rows_of(record: _Record) -> list[FitRow]:
+    """Return the row of each target."""
+    config, _, name = record.name.partition("/")
+    schema: Json = json.loads(record.schema)
+    witnesses = [json.loads(text) for text in record.witnesses]
+    near_misses = [json.loads(text) for text in record.near_misses]
+    rows = []
+    for target in profile_names():
+        profile = load_profile(target)
+        row = FitRow(config=config, id=name, target=target, taken="as it stands")
+        if not is_taken(judge_fit(schema, profile)):
+            for allow, taken in _WAYS:
+                fit = rewrite(
+                    schema,
+                    BY_NAME[record.dialect],
+                    profile,
+                    _COMPARER,
+                    allow=allow,
+                    known=witnesses[:_KNOWN],
+                    prove=False,
+                    seconds=SECONDS_EACH,
+                )
+                row = _row(row, fit, taken, witnesses, near_misses)
+                if fit.fits and row.kept is not False:
+                    break
+        rows.append(row)
+    return rows
+
+
+_WAYS: tuple[tuple[Literal["safe", "any"], Fits], ...] = (
+    ("safe", "after safe rewrites"),
+    ("any", "after any rewrites"),
+)
+
+
+def _row(
+    row: FitRow,
+    fit: Fit,
+    taken: Fits,
+    witnesses: Sequence[Json],
+    near_misses: Sequence[Json],
+) -> FitRow:
+    """Return the row of a rewritten schema; causes are those after safe rewrites."""
+    if taken == "after safe rewrites":
+        causes = sorted({it.cause for it in fit.failing})
+        row = msgspec.structs.replace(row, in_the_way=causes, late=fit.is_late)
+    if not fit.fits:
+        return msgspec.structs.replace(row, taken="never", kept=None)
+    meant = CompiledSchema(fit.meaning, fit.shaped.dialect)
+    kept = None
+    if witnesses:
+        kept = any(meant.is_valid(it) and _is_sayable(fit, it) for it in witnesses)
+    refused = sum(not meant.is_valid(value) for value in near_misses)
+    share = refused / len(near_misses) if near_misses else None
+    share = None if _is_empty(fit.meaning) else share
+    return msgspec.structs.replace(row, taken=taken, kept=kept, refused=share)
+
+
+def _is_sayable(fit: Fit, value: Json) -> bool:
+    try:
+        fit.codec.encode(value)
+    except UndecodableError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Line:
+    name: str
+    rows: list[FitRow]
+
+
+def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
+    """Return the rows of the sample's records, in its order."""
+    names = (edition / "sample.txt").read_text().split()
+    lines = kept.read_bytes().splitlines() if kept.exists() else []
+    done = {
+        it.name: it.rows for it in (msgspec.json.decode(x, type=_Line) for x in lines)
+    }
+    records = {it.name: it for it in _records(build) if it.name in {*names} - {*done}}
+    left = [records[name] for name in names if name in records]
+    # Beginnings of the sample are spread over it, so that few are measured as well.
+    with ProcessPoolExecutor(jobs) as pool, kept.open("ab") as file:
+        for record, rows in zip(left, pool.map(rows_of, left), strict=True):
+            line = msgspec.json.encode(_Line(record.name, rows))
+            file.write(line + b"\n")
+            file.flush()
+            done[record.name] = rows
+    return [row for name in names for row in done.get(name, ())]
+
+
+def main() -> None:
+    """Measure, write and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("edition", type=Path)
+    parser.add_argument("--kept", type=Path, default=Path("build/fits.jsonl"))
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args()
+    options.kept.parent.mkdir(parents=True, exist_ok=True)
+    rows = measure(options.build, options.edition, options.kept, options.jobs)
+    frame = pl.DataFrame(
+        [msgspec.to_builtins(row) for row in rows], infer_schema_length=None
+    )
+    with atomic_file(options.edition / FITS) as temporary:
+        frame.write_parquet(temporary, compression="zstd", compression_level=19)
+    files = fits_files(rows, options.edition.resolve().name)
+    for name, content in files.items():
+        atomic_write_bytes(options.edition / name, content)
+    print_table(fits_table(rows))
+
+
+if __name__ == "__main__":
+    main()

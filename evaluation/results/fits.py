@@ -1,0 +1,150 @@
+"""`fits.parquet` of an edition: which targets take the records of its sample.
+
+Made by `python -m bench.edition.fits`; as they stand, after safe rewrites, and after
+any. A republished edition keeps the file and makes its table, picture and schema anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from statistics import mean
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import msgspec
+import polars as pl
+
+from curation.system.errors import BadData
+from curation.system.user_files import reading_parquet
+from evaluation.reporting.tables import Rate, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from evaluation.reporting.tables import Cell
+
+#: Names in the folder of an edition.
+FITS: Final = "fits.parquet"
+FITS_TABLE: Final = "fits.md"
+FITS_PICTURE: Final = "fits.svg"
+Fits: TypeAlias = Literal[
+    "as it stands", "after safe rewrites", "after any rewrites", "never"
+]
+#: Causes that are shown of a target.
+_SHOWN: Final = 3
+
+
+class FitRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A record and a target: a row of the file."""
+
+    config: str
+    id: str
+    target: str
+    #: With the fewest rewrites, safe ones first, that keep a witness, if any do.
+    taken: Fits
+    #: Whether a known witness can be said; null if none is known or nothing changed.
+    kept: bool | None = None
+    #: The share of near misses that the rewritten schema refuses; null if nothing
+    #: changed, none is known, or it is an object without properties.
+    refused: float | None = None
+    #: What no safe rewrite takes away: keywords and rules.
+    in_the_way: list[str] = []
+    #: Whether the deadline ended the search for safe rewrites.
+    late: bool = False
+
+    @property
+    def counts_as(self) -> Fits:
+        """How it is taken; never where no known witness can be said any more."""
+        return "never" if self.kept is False else self.taken
+
+
+#: How a target takes a record, the strictest first; each counts those before it.
+WAYS: Final[tuple[Fits, ...]] = (
+    "as it stands",
+    "after safe rewrites",
+    "after any rewrites",
+)
+
+
+def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
+    """Return the records that each target takes in each way, those of the ways before.
+
+    The target that takes most after safe rewrites stands first.
+    """
+    ways: dict[str, Counter[Fits]] = {}
+    for row in rows:
+        ways.setdefault(row.target, Counter())[row.counts_as] += 1
+    rates = {
+        target: [
+            Rate(sum(own[way] for way in WAYS[: last + 1]), own.total())
+            for last in range(len(WAYS))
+        ]
+        for target, own in ways.items()
+    }
+    return dict(sorted(rates.items(), key=lambda it: (-it[1][1].count, it[0])))
+
+
+def fits_table(rows: Sequence[FitRow]) -> Table:
+    """Return one line a target: what it takes, and what stands in the way."""
+    own: dict[str, list[FitRow]] = {}
+    for row in rows:
+        own.setdefault(row.target, []).append(row)
+    lines = [
+        (target, *rates, *_refused(own[target]), _causes(own[target]))
+        for target, rates in reached(rows).items()
+    ]
+    late = sum(row.late for row in rows)
+    return Table(
+        title="Real schemas that providers, servers and engines take",
+        name="fits",
+        columns=(
+            "target",
+            "as they stand",
+            *WAYS[1:],
+            "near misses refused",
+            "tenth percentile",
+            "alone in the way of safe rewrites",
+        ),
+        rows=tuple(lines),
+        note="By the profiles of csbdata fit; nobody was asked. after safe rewrites: "
+        "every answer, decoded, is valid by the schema; any: what the target cannot "
+        "hold is dropped. A known witness can be said in both. near misses refused: "
+        "the mean share of a rewritten record's, by the schema that is meant; objects "
+        "without properties do not count. Searches that a deadline of processor time "
+        f"ended: {late:,}.",
+    )
+
+
+def _refused(rows: Iterable[FitRow]) -> list[Cell]:
+    shares = sorted(
+        row.refused
+        for row in rows
+        if row.counts_as != "never" and row.refused is not None
+    )
+    if not shares:
+        return [None, None]
+    both = mean(shares), shares[len(shares) // 10]
+    return [f"{100 * share:.1f} %" for share in both]
+
+
+def _causes(rows: Iterable[FitRow]) -> str:
+    alone = Counter(row.in_the_way[0] for row in rows if len(row.in_the_way) == 1)
+    most = sorted(alone.items(), key=lambda it: (-it[1], it[0]))[:_SHOWN]
+    return ", ".join(f"{cause} {count:,}" for cause, count in most)
+
+
+def read_fits(folder: Path) -> list[FitRow]:
+    """Read the file of an edition; no rows if it has none.
+
+    Raises:
+        BadData: it cannot be read, or has other columns.
+    """
+    path = folder / FITS
+    if not path.exists():
+        return []
+    with reading_parquet(path):
+        rows = pl.read_parquet(path, glob=False).to_dicts()
+    try:
+        return msgspec.convert(rows, list[FitRow])
+    except msgspec.ValidationError as error:
+        raise BadData(f"not of an edition ({error})", str(path)) from error
