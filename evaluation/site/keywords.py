@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,7 @@ def pages(site: Site) -> Iterator[Page]:
     for placed in all_placed():
         probes[placed.probe.keyword].append(placed)
     profiles = load_profiles("all")
+    newest = newest_versions(site.engines)
     listed = []
     for keyword, own in sorted(probes.items()):
         cells = {
@@ -83,13 +85,13 @@ def pages(site: Site) -> Iterator[Page]:
                 for placed in own
                 if " + " not in placed.probe.name
             ]
-            for engine in site.engines
+            for engine in newest
         }
         feature = own[0].probe.group
         listed.append(
             {
                 "keyword": keyword,
-                "cells": [_summary(cells[engine]) for engine in site.engines],
+                "cells": [_summary(cells[engine]) for engine in newest],
                 "feature": feature,
                 "schemas": site.features.get(feature),
             }
@@ -112,7 +114,24 @@ def pages(site: Site) -> Iterator[Page]:
         site=site,
         title="Who enforces which keyword?",
         listed=listed,
+        newest=newest,
     )
+
+
+def newest_versions(engines: Sequence[str]) -> list[str]:
+    """Return those of `NAME VERSION PRESET` of which there is no newer version.
+
+    >>> newest_versions(["a 0.9 faithful", "a 0.10 faithful", "a 0.9 vendor", "none"])
+    ['a 0.10 faithful', 'a 0.9 vendor', 'none']
+    """
+    newest: dict[tuple[str, ...], str] = {}
+    for engine in sorted(
+        engines,
+        key=lambda it: [int(n) for n in re.findall(r"\d+", "".join(it.split()[1:2]))],
+    ):
+        name, *rest = engine.split()
+        newest[name, *rest[1:]] = engine
+    return [engine for engine in engines if engine in newest.values()]
 
 
 def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
