@@ -26,7 +26,7 @@ from tests.evaluation.made_runs import accepted, blocked, line, row, write_run
 from tests.evaluation.suites.coverage.written_texts import row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from evaluation.core.cases import Row
@@ -271,6 +271,16 @@ def _case(engine: str, category: str, name: str, *, wrong: bool = False) -> Row:
     return row(task="test-suite", config="2020-12", label=label, **given)
 
 
+def _suite_run(folder: Path, rows: Sequence[Row]) -> RecordedRun:
+    engine = rows[0].engine
+    name, version, _ = engine.split()
+    header = {
+        "engines": [{"engine": engine, "name": name, "version": version}],
+        "tasks": ["test-suite"],
+    }
+    return open_run(write_run(folder, rows, header))
+
+
 def test_tables_5_and_6_stand_beside_what_is_printed(tmp_path: Path) -> None:
     """A category counts once for a kind of failure, and for each level it reaches."""
     engine = "xgrammar 0.1.6 paper"
@@ -279,17 +289,31 @@ def test_tables_5_and_6_stand_beside_what_is_printed(tmp_path: Path) -> None:
         _case(engine, "enum", "b", wrong=True),
         _case(engine, "type", "c"),
     ]
-    header = {
-        "engines": [{"engine": engine, "name": "xgrammar", "version": "0.1.6"}],
-        "tasks": ["test-suite"],
-    }
-    run = open_run(write_run(tmp_path / "suite", rows, header))
+    run = _suite_run(tmp_path / "suite", rows)
     failures = paper_table(5, [run]).rows
     assert failures[0] == (engine, 0, 1, 0, "version")
     assert ("XGrammar, as printed", 3, 5, 38, "") in failures
     coverage = paper_table(6, [run]).rows
     assert coverage[0] == (engine, 2, 2, 1, 1, 1, 2, 2, "version")
     assert ("Guidance, as printed", 30, 25, 21, 17, 13, 25, 19, "") in coverage
+
+
+def test_table_6_compares_engines_of_several_runs(tmp_path: Path) -> None:
+    """Highest is among all rows measured, whichever run an engine is from."""
+    better, worse = "llguidance 1.0 paper", "xgrammar 0.1.6 paper"
+    runs = [
+        _suite_run(
+            tmp_path / engine,
+            [
+                _case(engine, "enum", "a", wrong=engine == worse),
+                _case(engine, "type", "b"),
+            ],
+        )
+        for engine in (better, worse)
+    ]
+    table = paper_table(6, runs)
+    assert table.columns[6:8] == ("Tied for highest", "Single highest")
+    assert [row[6:8] for row in table.rows[:2]] == [(2, 1), (1, 0)]
 
 
 def _quality_run(
