@@ -1,6 +1,7 @@
 """Run everything that an edition of results is made of; killed at will, it continues.
 
-Each step is a call of `csbdata eval` with a folder of its own. Their order gives a
+Each step is a call of `csbdata eval`, or of a suite with the embedded model, with a
+folder of its own. Their order gives a
 usable table early: the first 100 records of the sample for every engine, then what is
 quick, then the rest.
 
@@ -27,14 +28,17 @@ PART = 100
 QUICK = ("llguidance", "none", "guidance")
 SLOW = ("xgrammar", "llama_cpp", "outlines_core", "formatron", "lm_format_enforcer")
 OLDER = ("llguidance==0.5.1", "llguidance==0.5.0", "xgrammar==0.1.8", "xgrammar==0.1.6")
+#: Suites that the embedded model is asked, and how many records: minutes each.
+SUITES = {"passrate": 20, "ifstruct": 20, "quality": 20, "sob": 10, "concodeeval": 10}
 #: Same for all, in processor time; four times as long by the wall clock.
 LIMITS = ("compile_seconds=10", "run_seconds=10")
 
 
 @dataclass(frozen=True)
 class Step:
-    """One call of `csbdata eval`."""
+    """One call of `csbdata eval`, or of `csbdata suite run`."""
 
+    #: The engine, or the model that answers a suite.
     engine: str
     task: str
     #: The first of its records in the sample; None for a task with its own cases.
@@ -48,8 +52,14 @@ class Step:
 
     def command(self, ids: list[str], data: Path, out: Path) -> list[str]:
         """Return the call."""
-        words = [sys.executable, "-c", "import csbdata; csbdata.main()", "eval"]
-        words += ["--engine", self.engine, "--task", self.task]
+        words = [sys.executable, "-c", "import csbdata; csbdata.main()"]
+        if self.task in SUITES:
+            words += ["suite", "run", self.task, "--model", self.engine]
+            words += ["--engine", "none", "--engine", QUICK[0]]
+            words += ["--data", str(data) if self.task == "passrate" else "own"]
+            words += ["--limit", str(SUITES[self.task]), "--format", "json"]
+            return [*words, "--run-dir", str(out / self.name)]
+        words += ["eval", "--engine", self.engine, "--task", self.task]
         words += ["--run-dir", str(out / self.name), "--format", "json"]
         words += [word for limit in LIMITS for word in ("--set", limit)]
         if self.start is None:
@@ -78,6 +88,7 @@ def steps(count: int) -> list[Step]:
         *on((*OLDER[:2], *SLOW[1:]), "masks", first),
         *own(("xgrammar",), "probe"),
         *on(QUICK, "spellings", first),
+        *(Step("smollm2", suite) for suite in SUITES),
         *own(QUICK, "test-suite"),
         *on(("xgrammar",), "masks", second),
         *own((*OLDER[:2], *SLOW[1:]), "probe"),

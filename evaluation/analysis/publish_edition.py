@@ -34,6 +34,7 @@ from evaluation.results.edition import (
     EngineEntry,
     EngineResults,
     Index,
+    Scorecard,
     TaskFigures,
     Tasks,
     all_asked_table,
@@ -41,6 +42,7 @@ from evaluation.results.edition import (
     engines_table,
     pairs_of,
     pairs_table,
+    scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import (
@@ -53,6 +55,8 @@ from evaluation.results.fits import (
 )
 from evaluation.results.measurements import measure
 from evaluation.results.merging import differences_of_parts
+from evaluation.results.suite_rows import is_suite_run, scored_run
+from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
@@ -72,16 +76,22 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     """Write the folder of an edition, named after it; return its index.
 
     Args:
-        runs: The runs, each of some engines, tasks and records.
+        runs: The runs, each of some engines, tasks and records, or of a suite.
         out: The folder; a sample and `fits.parquet` that lie in it stay.
 
     Raises:
-        BadConfiguration: a run has no time limits, as those of suites, or the runs
-            were not made in the same way; says in what.
+        BadConfiguration: none is of an engine, one has no time limits, or they were
+            not made in the same way; says in what.
         BadData: two runs have different rows of one case, or the data has changed.
         CannotCreate: the folder cannot be written, or holds something else.
     """
     refuse_foreign(out, ROWS, SAMPLE)
+    cards = [card for run in runs for card in _scorecards(run)]
+    runs = [run for run in runs if not is_suite_run(run.raw_header)]
+    if not runs:
+        raise BadConfiguration(
+            "no run of an engine", str(out), "csbdata eval makes one"
+        )
     _check_alike(runs)
     lines: dict[tuple[str, ...], Line] = {}
     for run in runs:
@@ -100,7 +110,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     )
     with atomic_file(out / ROWS) as temporary:
         frame.write_parquet(temporary, compression="zstd", compression_level=19)
-    index = _index(runs, ordered, out)
+    index = msgspec.structs.replace(_index(runs, ordered, out), scorecards=cards)
     files = [*_engine_files(runs, index)]
     _write(out, files, index, [*_paper_tables(runs)])
     return index
@@ -236,6 +246,25 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
     )
 
 
+def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:
+    """Yield the standings of a suite's run, a model each; of another run nothing."""
+    for suite in run.tasks if is_suite_run(run.raw_header) else ():
+        scored = scored_run(run, suite, run.raw_header)
+        table = standings(scored)
+        for row in table.rows:
+            cells = dict(zip(table.columns, row, strict=True))
+            rate: Any = cells["passed"]
+            yield Scorecard(
+                suite=suite,
+                records=reading(scored.facts),
+                model=str(cells["model"]),
+                passed=rate.count,
+                of=rate.of,
+                independent=rate.parts()["independent"],
+                fails_most=str(cells["fails most"]),
+            )
+
+
 def _figures(
     label: str,
     by_part: Mapping[tuple[str, str], Sequence[Line]],
@@ -313,6 +342,7 @@ def _write(
         "paper": paper,
         "pairs": as_markdown(pairs_table(index)),
         "fits": contents.get(FITS_TABLE, b"").decode(),
+        "suites": as_markdown(scorecards_table(index)) if index.scorecards else "",
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
         "rows": ROWS,
         "sample": SAMPLE,

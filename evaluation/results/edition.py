@@ -1,7 +1,8 @@
 """A published edition of results: its rows, its JSON files, and their figures.
 
-`rows.parquet` has a line for each engine, task and schema. Every figure of the JSON
-files is computed from these lines alone, so that anybody can compute it again.
+`rows.parquet` has a line for each engine, task and schema. Every figure of an engine is
+computed from these lines alone, so that anybody can compute it again. Scorecards of
+suites are counted from runs, which `csbdata suite run` makes again.
 """
 
 from __future__ import annotations
@@ -286,6 +287,21 @@ class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
     sample: int | None
 
 
+class Scorecard(msgspec.Struct, frozen=True, kw_only=True):
+    """What one model came to in a suite, free or under an engine."""
+
+    suite: str
+    #: The records, where they are from, and the reading of the suite.
+    records: str
+    model: str
+    #: Answers that pass, of those that count, and how many independent ones these are.
+    passed: int
+    of: int
+    independent: float
+    #: The two most frequent classes of the others.
+    fails_most: str
+
+
 class Index(msgspec.Struct, frozen=True, kw_only=True):
     """`index.json`: what was measured, on what, and by whom."""
 
@@ -307,6 +323,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     engines: list[EngineEntry]
     #: Every two engines on task masks.
     pairs: list[EnginePair]
+    scorecards: list[Scorecard] = []
 
 
 def read_index(folder: Path) -> Index:
@@ -412,6 +429,21 @@ def all_asked_table(index: Index) -> Table:
         note=f"Asked: {counted(index.dataset.asked, 'record')}{sample}. Engines with "
         "other denominators are not to be compared. Left out, since the machine was "
         f"busy: {counted(undecided, 'case')}.",
+    )
+
+
+def scorecards_table(index: Index) -> Table:
+    """Return one line for a suite and a model, free or under an engine."""
+    return Table(
+        title="Suites",
+        columns=("suite", "model", "passed", "fails most"),
+        rows=tuple(
+            (it.suite, it.model, Rate(it.passed, it.of, it.independent), it.fails_most)
+            for it in index.scorecards
+        ),
+        note=" ".join(
+            dict.fromkeys(f"{it.suite}: {it.records}" for it in index.scorecards)
+        ),
     )
 
 

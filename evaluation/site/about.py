@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from evaluation.results.edition import COLUMNS, INDEX, ROWS, pairs_table, read_engine
+from evaluation.results.edition import (
+    COLUMNS,
+    INDEX,
+    ROWS,
+    pairs_table,
+    read_engine,
+    scorecards_table,
+)
 from evaluation.results.outcomes import Outcome
 from evaluation.site.classes import Class
 from evaluation.site.engines import causes_of
@@ -47,6 +54,7 @@ def pages(site: Site) -> Iterator[Page]:
             "probes": ProbeOutcome,
         },
         pairs=pairs_table(site.index),
+        suites=scorecards_table(site.index),
     )
 
 

@@ -15,7 +15,8 @@ from bench.edition.figures import differences
 from curation.system.errors import BadConfiguration, BadData
 from curation.system.progress import Quiet
 from evaluation.analysis.publish_edition import publish_edition
-from evaluation.asking.run import run
+from evaluation.asking.request import RunRequest, choose_suite
+from evaluation.asking.run import run, score_file
 from evaluation.asking.verify_edition import EditionVerdict, draw_lines, verify_edition
 from evaluation.results.edition import (
     ROWS,
@@ -25,6 +26,8 @@ from evaluation.results.edition import (
     read_lines,
 )
 from evaluation.results.reader import open_run
+from evaluation.site import about
+from evaluation.site.site import open_site
 from tests.evaluation.measuring import BRISK, request_of
 
 if TYPE_CHECKING:
@@ -100,6 +103,29 @@ def test_both_json_files_are_as_their_published_schemas_say(
         validator.validate(content)
         assert not validator.is_valid({**content, "edition": 1})
     assert msgspec.to_builtins(read_index(out)) == msgspec.to_builtins(index)
+
+
+def test_scorecards_of_suites_join_an_edition(tmp_path: Path, schemas: Path) -> None:
+    """Index, card and the site's page of the method have them, by model and suite."""
+    answers = tmp_path / "answers.jsonl"
+    said = {"crate": '{"a": 1}', "lid": '{"a": "b"}'}
+    lines = [{"record": name, "text": text} for name, text in said.items()]
+    answers.write_text("\n".join(map(json.dumps, lines)))
+    request = RunRequest(suite=choose_suite("passrate"), data=str(schemas))
+    request = replace(request, run_dir=tmp_path / "suite")
+    scored = open_run(score_file(request, answers).folder)
+    out = tmp_path / "e"
+    index = publish_edition([_run(tmp_path, schemas, "run"), scored], out)
+    (card,) = index.scorecards
+    assert (card.suite, card.passed, card.of) == ("passrate", 1, 2)
+    assert differences(out) == []
+    assert read_index(out).scorecards == [card]
+    line = r"50.0 % \[9.5, 90.5\] (1 of 2) | schema\_violation 1 |"
+    assert line in (out / "README.md").read_text("utf-8")
+    pages = {page.path: page.content for page in about.pages(open_site(out, None))}
+    assert b"schema_violation 1" in pages["method.html"]
+    with pytest.raises(BadConfiguration, match="no run of an engine"):
+        publish_edition([scored], out)
 
 
 def test_runs_that_mean_nothing_together_are_not_published(
