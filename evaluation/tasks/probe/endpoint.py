@@ -56,6 +56,10 @@ _PROPERTIES: Final = (
     ("hull", "rope", "chart"),
     ("stern", "oar", "cabin"),
 )
+_NOTE: Final = (
+    "Prompts ask for what the schema forbids. Not told: without a schema the answer "
+    "keeps it too, or there is no answer, or no request was left."
+)
 _OBJECT: Final[Json] = {"type": "object"}
 _JSON_MODE: Final = "json"
 #: Names of the probes of keywords, in fours that servers take or refuse together.
@@ -86,26 +90,15 @@ class Conformance:
 
     def tables(self) -> list[Table]:
         """Return the tables of features and of keywords."""
-        by_keyword = [
-            (name, "not told" if shown is None else shown.value)
-            for name, shown in self.keywords.items()
-        ]
-        features = Table(
-            title="conformance",
-            columns=("way", "feature", "answer", "why"),
-            rows=tuple(self.findings),
-            note="Prompts ask for what the schema forbids. Not told: the answer keeps "
-            "it without a schema too, or there is none.",
+        columns = ("way", "feature", "answer", "why")
+        told = tuple(
+            (name, it.value if it else _NOT_TOLD) for name, it in self.keywords.items()
         )
-        columns = ("keyword", f"in {self.server.spec}")
-        keywords = Table(
-            title="keywords",
-            columns=columns,
-            rows=tuple(by_keyword),
-            note="Not told: the limit of requests, or the model does not break it "
-            "without a schema either.",
-        )
-        return [features, keywords] if by_keyword else [features]
+        ways = ("keyword", f"in {self.server.spec}")
+        rows = tuple(self.findings)
+        features = Table(title="conformance", columns=columns, rows=rows, note=_NOTE)
+        keywords = Table(title="keywords", columns=ways, rows=told, note=_NOTE)
+        return [features, keywords] if told else [features]
 
     def profile(self, name: str) -> str:
         """Return the TOML of a profile; see `profile_text`."""
