@@ -289,7 +289,6 @@ def _commit(
     additions, deletions = _operations(request, preview.plan)
     opens = request.create_pr and not preview.revision.startswith("refs/pr/")
     progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.name}")
-    repository.upload(additions, preview.revision, create_pr=opens)
 
     def commit_once() -> tuple[str, str | None]:
         try:

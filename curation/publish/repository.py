@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeVar
 
-from huggingface_hub import CommitOperationAdd, HfApi
+from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import GitCommitInfo, GitRefs, RepoFile
 
@@ -179,24 +179,6 @@ class HubRepository:
                 branch=branch,
                 revision=start,
                 exist_ok=True,
-            )
-        )
-
-    def upload(
-        self, additions: list[CommitOperationAdd], revision: str, *, create_pr: bool
-    ) -> None:
-        """Upload large files to the Hub's storage, where no reader sees them.
-
-        Files that the Hub holds are not sent again.
-        """
-        self._ask(
-            lambda: self.api.preupload_lfs_files(
-                self.name,
-                additions,
-                repo_type=DATASET,
-                revision=revision,
-                create_pr=create_pr,
-                free_memory=False,
             )
         )
 

@@ -10,7 +10,7 @@ from typing import Self
 
 import msgspec
 
-from curation.system.errors import CsbdataError
+from curation.system.errors import CsbdataError, TemporarilyUnavailable
 from curation.workers.limits import (
     Greeting,
     Limits,
@@ -31,6 +31,12 @@ _STARTS = 3
 
 class WorkerDidNotStart(CsbdataError):  # noqa: N818 (as in system.errors)
     """A worker cannot be started at all: a fault of the installation, not of data."""
+
+
+class WorkerStartsTooSlowly(WorkerDidNotStart):
+    """A worker was not ready in time: most often the machine is busy with others."""
+
+    exit_code = TemporarilyUnavailable.exit_code
 
 
 class Worker:
@@ -330,10 +336,12 @@ class Worker:
             results.append(replace(end, stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
-            # Waiting as long once more would be no accident any more.
-            if self._failed_starts >= _STARTS or end.ending is Ending.TIMEOUT:
-                what = f"{end.detail} {printed}"
-                raise WorkerDidNotStart(what, str(self._program.file))
+            file, what = str(self._program.file), f"{end.detail} {printed}"
+            if end.ending is Ending.TIMEOUT:
+                then = "run the command again when the machine is less busy"
+                raise WorkerStartsTooSlowly(what, file, then)
+            if self._failed_starts >= _STARTS:
+                raise WorkerDidNotStart(what, file)
 
     def _discard(self) -> None:
         self.kill()
