@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tests.project.test_documented_commands import COMMAND_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,16 +29,32 @@ _COMMAND = re.compile(r"\bcsbdata (?!is )[a-z]+ [^.;,()]*\Z")
 _NOT_OURS = ("suites/", "curation/fit/")
 #: Interpolated words that a shell reads as they are.
 _PLAIN = re.compile(r"command\(|quote\(|NAME\b|file\.name|ready\.|engines\b")
+#: What follows `csbdata` where it names the program and no command of it.
+_PROSE = re.compile(
+    "X|and|built|developers|does|from|has|is|itself|knows|live|may|nothing|of|or"
+    "|ratchet|ships|than|that|there|would|writes|VERB"
+)
+#: A command in a text: its words, up to the end of the sentence.
+_HINT = re.compile(r"\bcsbdata ([\w-][^:;,()`\n]*)")
+
+
+@cache
+def _nodes() -> list[tuple[str, ast.expr]]:
+    """Return texts and calls of the program with their places; parsed once."""
+    return [
+        (f"{path.relative_to(_ROOT)}:{node.lineno}", node)
+        for package in ("curation", "evaluation")
+        for path in sorted((_ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, (ast.Constant, ast.JoinedStr, ast.Call))
+    ]
 
 
 def _texts() -> Iterator[tuple[str, list[ast.expr]]]:
-    for package in ("curation", "evaluation"):
-        for path in sorted((_ROOT / package).rglob("*.py")):
-            where = str(path.relative_to(_ROOT))
-            if not any(part in where for part in _NOT_OURS):
-                for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                    if isinstance(node, ast.JoinedStr):
-                        yield f"{where}:{node.lineno}", node.values
+    for where, node in _nodes():
+        is_ours = not any(part in where for part in _NOT_OURS)
+        if is_ours and isinstance(node, ast.JoinedStr):
+            yield where, node.values
 
 
 def _is_number(part: ast.expr) -> bool:
@@ -73,3 +92,38 @@ def test_a_proposed_command_can_be_pasted() -> None:
         if not _PLAIN.search(ast.unparse(part.value))
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def _shown(node: ast.AST) -> str:
+    """Return a text or a call of `command`, with X for what is put in."""
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "command":
+        return " ".join(["csbdata", *map(_shown, node.args)])
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_shown, node.values))
+    return str(node.value) if isinstance(node, ast.Constant) else "X"
+
+
+def _fault_of(words: list[str]) -> str:
+    """Return what is not there of a command that a text proposes; empty if all is."""
+    command: Any = COMMAND_LINE
+    while words and words[0] in getattr(command, "commands", ()):
+        command = command.commands[words.pop(0)]
+    if hasattr(command, "commands") and words and not words[0].startswith("-"):
+        return "" if _PROSE.fullmatch(words[0]) else f"no command {words[0]}"
+    known = {name for option in command.params for name in option.opts}
+    options = {word for word in words if word.startswith("--")} - {"--help"}
+    return ", ".join(options - known)
+
+
+def test_every_command_in_a_text_is_there_with_its_options() -> None:
+    """Errors and help that say which command mends a thing: all of the source."""
+    hints = [
+        (where, hint.replace(".", " ").split())
+        for where, node in _nodes()
+        for hint in _HINT.findall(_shown(node))
+    ]
+    assert len(hints) > 100
+    faults = [
+        f"{where}: {fault}" for where, words in hints if (fault := _fault_of(words))
+    ]
+    assert not faults, "\n".join(faults)
