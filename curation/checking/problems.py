@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 from curation.checking.codes import codes
+from curation.json.pointer import tokens_of
 from curation.system.escaping import shortened
 from curation.system.terminal import print_json, show_whole
 
@@ -34,6 +35,39 @@ class SchemaProblem:
     #: A reject reason, the name of a rule, or a lint code.
     code: str
     message: str
+
+
+def placed_in_yaml(
+    problems: Sequence[SchemaProblem], text: str
+) -> tuple[SchemaProblem, ...]:
+    """Return problems of what was read from a YAML text, at their places in that text.
+
+    A member stands where its name begins, as in JSON.
+    """
+    import yaml  # noqa: PLC0415 - takes time
+
+    root: Any = yaml.compose(text, Loader=yaml.CSafeLoader)
+
+    def mark_of(pointer: str) -> yaml.Mark:
+        shown = node = root
+        for token in tokens_of(pointer):
+            if isinstance(node, yaml.MappingNode):
+                inside = {str(name.value): (name, item) for name, item in node.value}
+            elif isinstance(node, yaml.SequenceNode):
+                inside = {str(at): (item, item) for at, item in enumerate(node.value)}
+            else:
+                break
+            if token not in inside:
+                break
+            shown, node = inside[token]
+        mark: yaml.Mark = shown.start_mark
+        return mark
+
+    marks = [mark_of(problem.pointer) for problem in problems]
+    return tuple(
+        replace(problem, line=mark.line + 1, column=mark.column + 1)
+        for problem, mark in zip(problems, marks, strict=True)
+    )
 
 
 #: The name of each file, and its problems.

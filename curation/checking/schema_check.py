@@ -19,10 +19,10 @@ from curation.checking.messages import (
     VerdictQuestion,
 )
 from curation.checking.problems import NOTE, SchemaProblem
-from curation.core.documents import ABSENT, Reason, Rejected
+from curation.core.documents import ABSENT, Change, Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.line_diff import lines_of
-from curation.json.pointer import Tokens, at, tokens_of
+from curation.json.pointer import at, tokens_of
 from curation.json.positions import TextPositions
 from curation.json.text import parse, write
 from curation.schema.dialects import DIALECTS
@@ -207,14 +207,15 @@ class SchemaChecker:
             if wanted(change.rule)
         ]
         for change in changes:
-            value = _edited(value, tokens_of(change.pointer), change.after)
+            value = _edited(value, change)
         indent = re.search(rb"\n([ \t]+)", content)
         step = indent[1].decode() if indent else "  "
         lines = (
             step * ((len(line) - len(line.lstrip(" "))) // 2) + line.lstrip(" ")
             for line in lines_of(write(value))
         )
-        return ("\n".join(lines) + "\n").encode() if changes else content
+        end = "\r\n" if b"\r\n" in content else "\n"
+        return "".join(line + end for line in lines).encode() if changes else content
 
     def _verdicts(
         self, content: str, own_dialect: str | None
@@ -246,14 +247,29 @@ class SchemaChecker:
         return verdicts
 
 
-def _edited(value: Json, tokens: Tokens, after: str) -> Json:
-    """Return a value after an edit: a member is put in place, added or taken out."""
+def _edited(value: Json, change: Change) -> Json:
+    """Return a value after an edit: a member is put in place, added or taken out.
+
+    Or renamed, where there was a value and no such member: then both sides of the
+    change have the member's name.
+    """
+    tokens, after = tokens_of(change.pointer), change.after
     new = None if after == ABSENT else parse(after.encode())
     assert not isinstance(new, Rejected)  # noqa: S101 - a rule has written it
     if not tokens:
         return new
     holder = at(value, tokens[:-1])
     if isinstance(holder, dict):
+        if change.before != ABSENT and tokens[-1] not in holder:
+            (old,) = json.loads(change.before)
+            members = [*holder.items()]
+            holder.clear()
+            for name, member in members:
+                if name != old:
+                    holder[name] = member
+                elif isinstance(new, dict):
+                    holder |= new
+            return value
         holder[tokens[-1]] = new
         if after == ABSENT:
             del holder[tokens[-1]]

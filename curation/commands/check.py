@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import print_problems
+from curation.checking.problems import placed_in_yaml, print_problems
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
     SourcesArgument,
 )
+from curation.json.named_text import YAML_SUFFIXES
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
@@ -162,9 +163,12 @@ def _check(
             advance(1)
     fits = _fits(files, targets) if targets else {}
     for index, (name, report) in enumerate(reports):
+        problems, path = report.problems, files[index].path
         if name in fits:
-            problems = (*report.problems, *fits.pop(name).problems())
-            reports[index] = name, replace(report, problems=problems)
+            problems = (*problems, *fits.pop(name).problems())
+        if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in problems):
+            problems = placed_in_yaml(problems, path.read_text("utf-8-sig"))
+        reports[index] = name, replace(report, problems=problems)
     return [*reports, *((name, _of_request(fit)) for name, fit in fits.items())]
 
 

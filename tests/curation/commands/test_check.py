@@ -508,3 +508,47 @@ def test_edits_are_made_and_shown(tmp_path: Path) -> None:
     assert '-            "type": "strng",' in result.stderr
     assert '+            "type": "string",' in result.stderr
     assert untouched.read_bytes() == b'{"type":   "object"}'
+
+
+def test_renamed_keywords_keep_their_place_and_lines_their_ends(tmp_path: Path) -> None:
+    """What draft-03 calls otherwise has its new name and value; CRLF stays CRLF."""
+    path = tmp_path / "a.json"
+    old = {
+        "divisibleBy": 2,
+        "disallow": "null",
+        "extends": {"minimum": 1},
+        "title": "t",
+    }
+    schema = {"$schema": "http://json-schema.org/draft-03/schema#", **old}
+    path.write_bytes(json.dumps(schema, indent=1).replace("\n", "\r\n").encode())
+    CliRunner().invoke(APP, [str(path), "--fix"])
+    content = path.read_bytes()
+    assert content.count(b"\r\n") == content.count(b"\n") > 1
+    new = {"multipleOf": 2, "not": {"type": "null"}, "allOf": [{"minimum": 1}]}
+    mended = json.loads(content)
+    assert mended.pop("$schema") == "http://json-schema.org/draft-04/schema#"
+    assert [*mended.items()] == [*new.items(), ("title", "t")]
+
+
+def test_problems_of_yaml_stand_where_they_are_written(tmp_path: Path) -> None:
+    """At the member's name or the item, through an alias too."""
+    text = """\
+type: object
+properties:
+  a: &a
+    type: integer
+    default: x
+  b: {type: string, examples: [s, 1]}
+  c: *a
+"""
+    (tmp_path / "a.yaml").write_text(text)
+    _, out = run(str(tmp_path / "a.yaml"), "--format", "json")
+    places = {
+        problem["pointer"]: (problem["line"], problem["column"])
+        for problem in json.loads(out)["files"][0]["problems"]
+    }
+    assert places == {
+        "/properties/a/default": (5, 5),
+        "/properties/b/examples/1": (6, 35),
+        "/properties/c/default": (5, 5),
+    }
