@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -66,16 +66,16 @@ class SchemaReport:
     """The result of a check."""
 
     #: None if it could not be decided.
-    dialect: str | None
-    dialect_found: str | None
+    dialect: str | None = None
+    dialect_found: str | None = None
     #: The keywords that speak against some draft, of an undeclared schema.
-    dialect_words: tuple[str, ...]
+    dialect_words: tuple[str, ...] = ()
     #: The drafts under whose metaschema it is valid, oldest first.
-    valid_under: tuple[str, ...]
+    valid_under: tuple[str, ...] = ()
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
     #: does not implement is missing. Of a large schema only jsonschema and
     #: jsonschema-rs are asked, under its own draft.
-    verdicts: Mapping[str, Mapping[str, str]]
+    verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[SchemaProblem, ...]
 
     @property

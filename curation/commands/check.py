@@ -146,7 +146,7 @@ def _read(
 def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
-    from curation.checking.schema_check import SchemaChecker
+    from curation.checking.schema_check import SchemaChecker, SchemaReport
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
@@ -169,7 +169,9 @@ def _check(
         if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in problems):
             problems = placed_in_yaml(problems, path.read_text("utf-8-sig"))
         reports[index] = name, replace(report, problems=problems)
-    return [*reports, *((name, _of_request(fit)) for name, fit in fits.items())]
+    # Of a tool list as a whole.
+    requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())
+    return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]
 
 
 def _fits(files: Sequence[SchemaFile], targets: str) -> dict[str, SchemaFit]:
@@ -177,19 +179,6 @@ def _fits(files: Sequence[SchemaFile], targets: str) -> dict[str, SchemaFit]:
     from curation.fit.profile import load_profiles
 
     return {fit.name: fit for fit in judge_files(files, load_profiles(targets))}
-
-
-def _of_request(fit: SchemaFit) -> SchemaReport:
-    from curation.checking.schema_check import SchemaReport
-
-    return SchemaReport(
-        dialect=None,
-        dialect_found=None,
-        dialect_words=(),
-        valid_under=(),
-        verdicts={},
-        problems=tuple(fit.problems()),
-    )
 
 
 def _print_for_programs(

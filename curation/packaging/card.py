@@ -111,14 +111,6 @@ class CardColumn(NamedTuple):
     meaning: str
 
 
-class PublishedSubset(NamedTuple):
-    """One config beside its size in the published edition."""
-
-    figures: ConfigSummary
-    #: None if the published edition has no such config.
-    published: int | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContents:
     """The contents of a folder, for the card and `croissant.json`."""
@@ -350,10 +342,6 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "unstated": licences.UNSTATED,
         "edition": edition,
         "responsible": responsible().rai,
-        "subsets": [
-            PublishedSubset(config, edition.records.get(config.config))
-            for config in summary.configs
-        ],
         # Reading has no name, and comes first.
         "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
         "tables": tables,

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from curation.dataset.content_digest import content_digest, content_rows
 from curation.system.package_data import results_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class _Dataset(msgspec.Struct):
-    content: str
-    rows: int
-
-
-class _Index(msgspec.Struct):
-    dataset: _Dataset
 
 
 def published_edition(folder: Path) -> Path | None:
@@ -33,8 +23,8 @@ def published_edition(folder: Path) -> Path | None:
     """
     rows = content_rows(folder)
     for path in sorted(results_folder().glob("*/index.json"), reverse=True):
-        dataset = msgspec.json.decode(path.read_bytes(), type=_Index).dataset
+        dataset = json.loads(path.read_bytes())["dataset"]
         # Most builds have another number of rows, and need no digest.
-        if dataset.rows == rows and dataset.content == content_digest(folder):
+        if dataset["rows"] == rows and dataset["content"] == content_digest(folder):
             return path.parent
     return None

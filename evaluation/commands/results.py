@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -67,6 +68,17 @@ class ExportFormat(StrEnum):
     """A log of Inspect for each model and condition of a suite's run."""
     PROFILES = "profiles"
     """A profile for `csbdata fit` of each engine of task probe."""
+
+
+#: Module of `write_FORMAT`, which takes a run and a folder.
+_WRITERS: Final = {
+    ExportFormat.BOWTIE: "tasks.official_suite.bowtie_report",
+    ExportFormat.CSV: "results.frames",
+    ExportFormat.INSPECT: "asking.inspect_logs",
+    ExportFormat.MASKBENCH: "tasks.masks.maskbench_files",
+    ExportFormat.PARQUET: "results.frames",
+    ExportFormat.PROFILES: "tasks.probe.profiles",
+}
 
 
 _TaskOption = Annotated[
@@ -271,30 +283,14 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         found = reports(run)
         plots = [plot for report in found.values() for plot in report.plots]
         return draw_all(plots, out, "; ".join(notice_of(run)))
-    if form is ExportFormat.MASKBENCH:
-        from evaluation.tasks.masks.maskbench_files import write_maskbench
-
-        return write_maskbench(run, out)
     if form is ExportFormat.ISSUES:
         from curation.download.acquire import FetchSettings
         from evaluation.analysis.engine_issues import write_issues
 
         return write_issues(run, out, FetchSettings.from_environment(), say)
-    if form is ExportFormat.BOWTIE:
-        from evaluation.tasks.official_suite.bowtie_report import write_bowtie
-
-        return write_bowtie(run, out)
-    if form is ExportFormat.INSPECT:
-        from evaluation.asking.inspect_logs import write_inspect
-
-        return write_inspect(run, out)
-    if form is ExportFormat.PROFILES:
-        from evaluation.tasks.probe.profiles import write_profiles
-
-        return write_profiles(run, out)
-    from evaluation.results.frames import write_csv, write_parquet
-
-    return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)
+    module = import_module(f"evaluation.{_WRITERS[form]}")
+    paths: list[Path] = getattr(module, f"write_{form.value}")(run, out)
+    return paths
 
 
 @app.command()
