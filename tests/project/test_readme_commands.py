@@ -12,10 +12,11 @@ import pytest
 _ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"(?:\$ )?((?:make|csbdata|pip|mkdir|echo|\.) .+)")
-#: Codes beside 0: 1 where `check` finds something, 69 or 75 where the Hub is needed and
-#: does not answer, 65 where a partial build is not pushed.
+#: Codes beside 0: 1 where `check` or `fit` finds something, 69 or 75 where the Hub is
+#: needed and does not answer, 65 where a partial build is not pushed.
 _ALLOWED = {
     "csbdata check": {1},
+    "csbdata fit": {1},
     "csbdata release": {69, 75},
     "csbdata push": {65, 69, 75},
 }
