@@ -8,6 +8,7 @@ A keyword that is in no rule and not in `taken` is *not told*: nothing is guesse
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
@@ -194,13 +195,11 @@ def load_profiles(targets: str) -> list[Profile]:
         raise BadUsage("no target", "--for", f"there are {', '.join(profile_names())}")
     if names == ["all"]:
         names = list(profile_names())
-    places: dict[str, str] = {}
-    profiles = [load_profile(place) for place in dict.fromkeys(names)]
-    for place, profile in zip(dict.fromkeys(names), profiles, strict=True):
-        if places.setdefault(profile.name, place) != place:
-            two = f"{places[profile.name]} and {place}"
-            then = f"give one of the files another `name` than {profile.name!r}"
-            raise BadUsage("two targets of one name", two, then)
+    profiles = [load_profile(name) for name in dict.fromkeys(names)]
+    for name, count in Counter(profile.name for profile in profiles).items():
+        if count > 1:
+            then = "give one of the files another `name`"
+            raise BadUsage("two targets of one name", name, then)
     return profiles
 
 

@@ -8,21 +8,20 @@ schemas, and values of the difference itself, judged with formats asserted.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from curation.fit.relation_worker import (
     AlgebraAnswer,
     AlgebraQuestion,
-    FormAnswer,
-    FormQuestion,
     PlainSchema,
+    Question,
+    SchemaQuestion,
     ValueAnswer,
     ValueQuestion,
-    WitnessQuestion,
 )
 from curation.schema.subschemas import skeleton_digest
 from curation.system.words import counted
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
-_Question: TypeAlias = AlgebraQuestion | ValueQuestion | FormQuestion | WitnessQuestion
-_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, FormAnswer, tuple[str, ...])
+_Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, tuple[str, ...])
 _PROGRAM: Final = Program(file=Path(__file__).with_name("relation_worker.py"))
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
@@ -153,7 +151,7 @@ class Comparer:
         #: Processor time of all answers so far, in seconds.
         self.spent = 0.0
         #: The last answers: another target often has the same question.
-        self._answers: dict[_Question, Any] = {}
+        self._answers: dict[Question, Any] = {}
 
     def __enter__(self) -> Self:
         """Return the comparer."""
@@ -168,14 +166,12 @@ class Comparer:
     ) -> AlgebraAnswer:
         """Return what is proven of two schemas; nothing if the deadline ended it."""
         question = AlgebraQuestion(first=first, second=second)
-        return self._ask(
-            question, seconds, AlgebraAnswer, lambda why: AlgebraAnswer(failure=why)
-        )
+        return self._ask(question, seconds, AlgebraAnswer)
 
-    def form(self, schema: PlainSchema, seconds: float = PROOF_SECONDS) -> FormAnswer:
-        """Return the canonical form of a schema, which accepts the same values."""
-        question = FormQuestion(schema=schema)
-        return self._ask(question, seconds, FormAnswer, lambda _: FormAnswer())
+    def form(self, schema: PlainSchema, seconds: float = PROOF_SECONDS) -> str:
+        """Return the canonical form of a schema as JSON text; empty for none."""
+        question = SchemaQuestion(schema=schema, wanted="form")
+        return "".join(self._ask(question, seconds, tuple[str, ...]))
 
     def values(
         self,
@@ -201,34 +197,30 @@ class Comparer:
             given=tuple(given),
             differences=tuple(differences),
         )
-        return self._ask(question, seconds, ValueAnswer, lambda _: ValueAnswer())
+        return self._ask(question, seconds, ValueAnswer)
 
     def witnesses(
         self, schema: PlainSchema, seconds: float = VALUE_SECONDS
     ) -> tuple[str, ...]:
         """Return some values of a schema as JSON texts; none if there is no time."""
-        question = WitnessQuestion(schema=schema)
-        return self._ask(question, seconds, tuple[str, ...], lambda _: ())
+        question = SchemaQuestion(schema=schema, wanted="witnesses")
+        return self._ask(question, seconds, tuple[str, ...])
 
-    def _ask(
-        self,
-        question: _Question,
-        seconds: float,
-        kind: type[_Answer],
-        without: Callable[[str], _Answer],
-    ) -> _Answer:
+    def _ask(self, question: Question, seconds: float, kind: type[_Answer]) -> _Answer:
         if question not in self._answers:
             if len(self._answers) >= _MOST_ANSWERS:
                 self._answers.clear()
             result = self._result(question, seconds)
-            is_ok = result.ending is Ending.OK
-            self._answers[question] = (
-                result.answer_as(kind) if is_ok else without(result.detail)
-            )
+            if result.ending is Ending.OK:
+                self._answers[question] = result.answer_as(kind)
+            elif kind is AlgebraAnswer:
+                self._answers[question] = AlgebraAnswer(failure=result.detail)
+            else:
+                self._answers[question] = kind()
         answer: _Answer = self._answers[question]
         return answer
 
-    def _result(self, question: _Question, seconds: float) -> ProcessResult:
+    def _result(self, question: Question, seconds: float) -> ProcessResult:
         self._worker.start()
         child = self._worker.child
         begun = child.processor_seconds() if child is not None else 0.0

@@ -10,7 +10,7 @@ import gc
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import jsonschema_rs
 import msgspec
@@ -55,22 +55,11 @@ class ValueQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="values"):
     differences: tuple[str, ...] = ()
 
 
-class FormQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="form"):
-    """What is the canonical form of a schema?"""
+class SchemaQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="schema"):
+    """What is the canonical form of a schema, or what are some values of it?"""
 
     schema: PlainSchema
-
-
-class WitnessQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="witnesses"):
-    """What are some values of a schema?"""
-
-    schema: PlainSchema
-
-
-class FormAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The schema in few keywords, as JSON text; None if it has no such form."""
-
-    text: str | None = None
+    wanted: Literal["form", "witnesses"]
 
 
 class AlgebraAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,19 +138,16 @@ def prove(question: AlgebraQuestion) -> AlgebraAnswer:
     )
 
 
-def form(question: FormQuestion) -> FormAnswer:
-    """Return the canonical form of a schema, which accepts the same values."""
+def texts(question: SchemaQuestion) -> tuple[str, ...]:
+    """Return some values of a schema, or its canonical form if it has one."""
+    if question.wanted == "witnesses":
+        found = find_witnesses(_compiled(question.schema), budget=_WITNESSES)
+        return tuple(json.dumps(witness.value) for witness in found.witnesses)
     try:
         canonical = _canonical(question.schema, question.schema.dialect)
-        return FormAnswer(text=json.dumps(canonical.to_json_schema()))
+        return (json.dumps(canonical.to_json_schema()),)
     except (*_FAILURES, TypeError):
-        return FormAnswer()
-
-
-def witnesses(question: WitnessQuestion) -> tuple[str, ...]:
-    """Return some values of a schema as JSON texts."""
-    found = find_witnesses(_compiled(question.schema), budget=_WITNESSES)
-    return tuple(json.dumps(witness.value) for witness in found.witnesses)
+        return ()
 
 
 class _Rest(NamedTuple):
@@ -244,24 +230,22 @@ def _candidates(
             yield near_miss.value
 
 
-_Answer: TypeAlias = AlgebraAnswer | ValueAnswer | FormAnswer | tuple[str, ...]
+Question: TypeAlias = AlgebraQuestion | ValueQuestion | SchemaQuestion
 
 
-def start(_setup: Json) -> Callable[[Json], _Answer]:
+def start(
+    _setup: Json,
+) -> Callable[[Json], AlgebraAnswer | ValueAnswer | tuple[str, ...]]:
     """Return the handler of one question."""
     gc.disable()
 
-    def answer(request: Json) -> _Answer:
-        question = msgspec.convert(
-            request, AlgebraQuestion | ValueQuestion | FormQuestion | WitnessQuestion
-        )
+    def answer(request: Json) -> AlgebraAnswer | ValueAnswer | tuple[str, ...]:
+        question = msgspec.convert(request, Question)
         try:
             if isinstance(question, AlgebraQuestion):
                 return prove(question)
-            if isinstance(question, FormQuestion):
-                return form(question)
-            if isinstance(question, WitnessQuestion):
-                return witnesses(question)
+            if isinstance(question, SchemaQuestion):
+                return texts(question)
             return search(question)
         finally:
             gc.collect(0)

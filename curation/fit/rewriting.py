@@ -256,8 +256,8 @@ class _Rewriting:
 
     def _form(self, schema: PlainSchema) -> str:
         """Return the canonical form of a schema without `$schema`; empty for none."""
-        text = self.comparer.form(schema, self._within(PROOF_SECONDS)).text
-        return _SCHEMA_KEYWORD.sub("", text or "")
+        text = self.comparer.form(schema, self._within(PROOF_SECONDS))
+        return _SCHEMA_KEYWORD.sub("", text)
 
     def _step(self, findings: Sequence[FitFinding]) -> bool:
         """Make the first rewrite that may be made; return whether there was one."""
@@ -343,8 +343,8 @@ class _Rewriting:
         if SHAPE in text or not self.has_algebra:
             return marked
         seconds = self._within(PROOF_SECONDS)
-        form = self.comparer.form(text_of(marked, _DIALECT), seconds).text
-        if form is None or len(form) > _GROWTH * len(text) + 10_000:
+        form = self.comparer.form(text_of(marked, _DIALECT), seconds)
+        if not form or len(form) > _GROWTH * len(text) + 10_000:
             return marked
         return annotated(tidied(json.loads(form)), marked)
 

@@ -47,7 +47,6 @@ from evaluation.results.edition import (
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import (
     FITS,
-    FITS_PICTURE,
     FITS_TABLE,
     FitRow,
     fits_table,
@@ -362,7 +361,7 @@ def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:
     return {
         "schema/fits.schema.json": _json(msgspec.json.schema(FitRow)),
         FITS_TABLE: as_markdown(fits_table(fits)).encode(),
-        FITS_PICTURE: fits_picture(fits, edition).encode(),
+        "fits.svg": fits_picture(fits, edition).encode(),
     }
 
 

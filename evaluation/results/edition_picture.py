@@ -23,8 +23,6 @@ _LEFT: Final = 210
 _FULL: Final = 300
 _HEAD: Final = 34
 _COLOUR: Final = "#7d8590"
-#: Of a bar as records stand, after safe rewrites, and after any.
-_OPACITIES: Final = (1, 0.45, 0.3)
 
 
 def picture_of(index: Index) -> str:
@@ -71,7 +69,7 @@ def fits_picture(rows: Sequence[FitRow], edition: str) -> str:
     for number, (target, ways) in enumerate(rates.items()):
         y = _HEAD + _LINE * number
         lines.append(_text(_LEFT - 8, y + 15, target, "end"))
-        for rate, opacity in reversed([*zip(ways, _OPACITIES, strict=True)]):
+        for rate, opacity in reversed([*zip(ways, (1, 0.45, 0.3), strict=True)]):
             lines.append(
                 f'<rect x="{_LEFT}" y="{y + 3}" width="{_FULL * (rate.share or 0):.1f}"'
                 f' height="16" fill="#2f81f7" fill-opacity="{opacity}"/>'

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 #: Names in the folder of an edition.
 FITS: Final = "fits.parquet"
 FITS_TABLE: Final = "fits.md"
-FITS_PICTURE: Final = "fits.svg"
 Fits: TypeAlias = Literal[
     "as it stands", "after safe rewrites", "after any rewrites", "never"
 ]
@@ -96,7 +95,6 @@ def fits_table(rows: Sequence[FitRow]) -> Table:
     late = sum(row.late for row in rows)
     return Table(
         title="Real schemas that providers, servers and engines take",
-        name="fits",
         columns=(
             "target",
             "as they stand",
