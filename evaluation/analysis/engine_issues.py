@@ -46,8 +46,10 @@ if TYPE_CHECKING:
 _TASK: Final = "masks"
 #: Characters of a schema in a table.
 _CELL: Final = 90
-#: Characters of a schema or a text on a page; the file of reproducers has all.
+#: Characters of a schema or a text on a page; the file of reproducers has more.
 _LONGEST: Final = 1_000
+#: Characters of a schema above which a reproducer is no file to send.
+_LARGEST: Final = 4_000
 #: Bounds of one try, and the most tries of a schema or a text.
 _BOUNDS: Final = Bounds(compile_seconds=10.0, run_seconds=10.0)
 _TRIES: Final = 250
@@ -378,16 +380,17 @@ def _issue(run: RecordedRun, total: int, cause: _Cause) -> Reproducer:
 def write_issues(
     run: RecordedRun, out: Path, fetch: FetchSettings, say: Callable[[str], None]
 ) -> list[Path]:
-    """Write a page for each engine, and its reproducers as JSON.
+    """Write a page for each engine, and its reproducers as JSON, but for large ones.
 
     Raises:
         CsbdataError: the run's data, or one of its engines, cannot be had.
     """
     written: list[Path] = []
     for label, issues in engine_issues(run, fetch, say).items():
+        small = [issue for issue in issues if len(issue.schema) <= _LARGEST]
         texts = {
             ".md": _page(run, label, issues),
-            ".json": msgspec.json.format(msgspec.json.encode(issues)).decode(),
+            ".json": msgspec.json.format(msgspec.json.encode(small)).decode(),
         }
         for suffix, text in texts.items():
             path = out / f"{_file_name(label)}{suffix}"
