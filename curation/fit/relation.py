@@ -150,8 +150,9 @@ class Comparer:
         self._worker = Worker(_PROGRAM, _LIMITS)
         #: Processor time of all answers so far, in seconds.
         self.spent = 0.0
-        #: The last answers: another target often has the same question.
-        self._answers: dict[Question, Any] = {}
+        #: The last answers by question and deadline, of which another target often
+        #: has the same.
+        self._answers: dict[tuple[Question, float], Any] = {}
 
     def __enter__(self) -> Self:
         """Return the comparer."""
@@ -207,17 +208,18 @@ class Comparer:
         return self._ask(question, seconds, tuple[str, ...])
 
     def _ask(self, question: Question, seconds: float, kind: type[_Answer]) -> _Answer:
-        if question not in self._answers:
+        asked = question, seconds
+        if asked not in self._answers:
             if len(self._answers) >= _MOST_ANSWERS:
                 self._answers.clear()
             result = self._result(question, seconds)
             if result.ending is Ending.OK:
-                self._answers[question] = result.answer_as(kind)
+                self._answers[asked] = result.answer_as(kind)
             elif kind is AlgebraAnswer:
-                self._answers[question] = AlgebraAnswer(failure=result.detail)
+                self._answers[asked] = AlgebraAnswer(failure=result.detail)
             else:
-                self._answers[question] = kind()
-        answer: _Answer = self._answers[question]
+                self._answers[asked] = kind()
+        answer: _Answer = self._answers[asked]
         return answer
 
     def _result(self, question: Question, seconds: float) -> ProcessResult:
