@@ -309,7 +309,7 @@ def test_f5_nothing_is_asked_again_past_the_deadline(
     server: Server, settings: FetchSettings
 ) -> None:
     """The pauses between tries count as well: exit code 75."""
-    retry = replace(HASTY, total=0.05, first_pause=0.2)
+    retry = replace(HASTY, total=0.05, first_pause=0.2, longest_pause=0.2)
     missed = _missed(
         server, replace(settings, network=Network(limits=retry)), status(503)
     )

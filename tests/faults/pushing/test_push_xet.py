@@ -42,6 +42,8 @@ def there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Connectio
     abort_xet_session()  # type: ignore[no-untyped-call]  # the library's own lack
     for name, value in _PATIENCE.items():
         monkeypatch.setenv(name, value)
+    # What it remembers of a storage by its address, which a later Hub may have again.
+    monkeypatch.setenv("HF_XET_CACHE", str(tmp_path / "xet"))
     with connected(monkeypatch, tmp_path / "home") as connection:
         monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)
         yield connection
