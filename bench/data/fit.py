@@ -117,7 +117,9 @@ def _by_ajv(fit: Fit, values: list[Json], folder: Path) -> list[bool] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Record:
+class FitRecord:
+    """A record of a build, with its instances as JSON texts."""
+
     name: str
     schema: str
     dialect: str
@@ -159,7 +161,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         clean_build(options.build, "--instances") as build,
         ProcessPoolExecutor(options.fit_jobs) as pool,
     ):
-        records = list(_records(build.folder))
+        records = list(read_records(build.folder))
         with_word = [record for record in records if '"oneOf"' in record.schema]
         drawn = _drawn(records, options.fit_records)
         both = ((_targets, drawn), (_one_of, _drawn(with_word, options.fit_one_of)))
@@ -192,16 +194,17 @@ def _kept(path: Path | None) -> dict[str, dict[str, _Tally]]:
     return dict(msgspec.json.decode(line, type=kind) for line in lines)
 
 
-def _key(job: _Job, record: _Record) -> str:
+def _key(job: _Job, record: FitRecord) -> str:
     return f"{job.__name__} {record.name}"
 
 
-def _drawn(records: list[_Record], count: int) -> list[_Record]:
+def _drawn(records: list[FitRecord], count: int) -> list[FitRecord]:
     sample = random.Random(0)  # noqa: S311 - no secret
     return sample.sample(records, min(count or len(records), len(records)))
 
 
-def _records(folder: Path) -> Iterator[_Record]:
+def read_records(folder: Path) -> Iterator[FitRecord]:
+    """Yield the records of a build."""
     for config in CONFIGS:
         rows = pl.concat(
             pl.read_parquet(path, columns=["unique_id", "json_schema", "dialect"])
@@ -213,7 +216,7 @@ def _records(folder: Path) -> Iterator[_Record]:
             for name, text, valid in columns.iter_rows():
                 texts.setdefault(name, ([], []))[0 if valid else 1].append(text)
         for name, schema, dialect in rows.iter_rows():
-            yield _Record(
+            yield FitRecord(
                 f"{config}/{name}", schema, dialect, *texts.get(name, ([], []))
             )
 
@@ -221,12 +224,12 @@ def _records(folder: Path) -> Iterator[_Record]:
 _COMPARER = Comparer()
 
 
-def _targets(record: _Record, ajv: Path | None) -> dict[str, _Tally]:
+def _targets(record: FitRecord, ajv: Path | None) -> dict[str, _Tally]:
     return {" ".join(run): _tally(record, *run, ajv) for run in _RUNS}
 
 
 def _one_of(
-    record: _Record,
+    record: FitRecord,
     ajv: Path | None,  # noqa: ARG001 - as `_targets` has it
 ) -> dict[str, _Tally]:
     """Return whether `oneOf` of a record may be `anyOf`, by proof or by a value."""
@@ -247,7 +250,7 @@ def _one_of(
 
 
 def _tally(
-    record: _Record, target: str, allow: Literal["safe", "any"], ajv: Path | None
+    record: FitRecord, target: str, allow: Literal["safe", "any"], ajv: Path | None
 ) -> _Tally:
     tally = _Tally()
     counts = tally.counts
@@ -275,7 +278,7 @@ def _tally(
 
 
 def _judge(
-    record: _Record, fit: Fit, witnesses: list[Any], tally: _Tally
+    record: FitRecord, fit: Fit, witnesses: list[Any], tally: _Tally
 ) -> list[Json]:
     """Hold what a fit claims against values; return fresh ones of a safe fit."""
     meant = CompiledSchema(fit.meaning, fit.shaped.dialect)
@@ -284,7 +287,7 @@ def _judge(
     tally.counts["kept"] += bool(fit.fits and kept)
     near_misses = [json.loads(text) for text in record.near_misses]
     refused = sum(not meant.is_valid(value) for value in near_misses)
-    if fit.fits and near_misses and not _is_empty(fit.meaning):
+    if fit.fits and near_misses and not says_nothing(fit.meaning):
         tally.refused.append(refused / len(near_misses))
     if rewritten not in SAFE_CLAIMS:
         return []
@@ -302,7 +305,7 @@ def _judge(
 
 
 def _judge_witnesses(
-    record: _Record,
+    record: FitRecord,
     fit: Fit,
     witnesses: list[Any],
     meant: CompiledSchema,
@@ -335,7 +338,8 @@ def _without_ignored(fit: Fit) -> Claim:
     return claims.pop() if claims else Claim.EQUAL
 
 
-def _is_empty(schema: UntypedJson) -> bool:
+def says_nothing(schema: UntypedJson) -> bool:
+    """Return whether a rewritten schema is `{}`, or an object without properties."""
     return not schema or (
         schema.get("type") == "object" and not schema.get("properties")
     )

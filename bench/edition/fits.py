@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import polars as pl
 
-from bench.data.fit import _is_empty, _Record, _records
+from bench.data.fit import FitRecord, read_records, says_nothing
 from curation.checking.schema_fit import SECONDS_EACH
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile, profile_names
@@ -43,7 +43,7 @@ _COMPARER = Comparer()
 _KNOWN = 8
 
 
-def rows_of(record: _Record) -> list[FitRow]:
+def rows_of(record: FitRecord) -> list[FitRow]:
     """Return the row of each target."""
     config, _, name = record.name.partition("/")
     schema: Json = json.loads(record.schema)
@@ -97,7 +97,7 @@ def _row(
         kept = any(meant.is_valid(it) and _is_sayable(fit, it) for it in witnesses)
     refused = sum(not meant.is_valid(value) for value in near_misses)
     share = refused / len(near_misses) if near_misses else None
-    share = None if _is_empty(fit.meaning) else share
+    share = None if says_nothing(fit.meaning) else share
     return msgspec.structs.replace(row, taken=taken, kept=kept, refused=share)
 
 
@@ -122,7 +122,8 @@ def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
     done = {
         it.name: it.rows for it in (msgspec.json.decode(x, type=_Line) for x in lines)
     }
-    records = {it.name: it for it in _records(build) if it.name in {*names} - {*done}}
+    wanted = {*names} - {*done}
+    records = {it.name: it for it in read_records(build) if it.name in wanted}
     left = [records[name] for name in names if name in records]
     # Beginnings of the sample are spread over it, so that few are measured as well.
     with ProcessPoolExecutor(jobs) as pool, kept.open("ab") as file:

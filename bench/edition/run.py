@@ -1,9 +1,8 @@
 """Run everything that an edition of results is made of; killed at will, it continues.
 
 Each step is a call of `csbdata eval`, or of a suite with the embedded model, with a
-folder of its own. Their order gives a
-usable table early: the first 100 records of the sample for every engine, then what is
-quick, then the rest.
+folder of its own. Their order gives a usable table early: the first 100 records of the
+sample for every engine, then what is quick, then the rest.
 
 Usage: python -m bench.edition.run SAMPLE --data BUILD --out build/results [--until H:M]
 """

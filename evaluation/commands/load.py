@@ -21,6 +21,7 @@ from evaluation.commands.options import (
     read_assignments,
 )
 from evaluation.commands.settings_help import with_settings
+from evaluation.commands.show_run import say_stopped
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -145,8 +146,7 @@ def load(  # noqa: PLR0913 (options of one command)
         run = open_load(Path(target))
     print_tables(run.tables(), format_, {"run": str(run.folder), "header": run.header})
     say(f"{counted(len(run.rows), 'request')}. {run.folder}")
-    if run.stopped:
-        say(f"{run.stopped}: the same command with a higher one goes on", "yellow")
+    say_stopped(run.stopped)
 
 
 def _options(assignments: list[str] | None) -> SetOptions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -68,17 +67,6 @@ class ExportFormat(StrEnum):
     """A log of Inspect for each model and condition of a suite's run."""
     PROFILES = "profiles"
     """A profile for `csbdata fit` of each engine of task probe."""
-
-
-#: Module of `write_FORMAT`, which takes a run and a folder.
-_WRITERS: Final = {
-    ExportFormat.BOWTIE: "tasks.official_suite.bowtie_report",
-    ExportFormat.CSV: "results.frames",
-    ExportFormat.INSPECT: "asking.inspect_logs",
-    ExportFormat.MASKBENCH: "tasks.masks.maskbench_files",
-    ExportFormat.PARQUET: "results.frames",
-    ExportFormat.PROFILES: "tasks.probe.profiles",
-}
 
 
 _TaskOption = Annotated[
@@ -288,9 +276,19 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         from evaluation.analysis.engine_issues import write_issues
 
         return write_issues(run, out, FetchSettings.from_environment(), say)
-    module = import_module(f"evaluation.{_WRITERS[form]}")
-    paths: list[Path] = getattr(module, f"write_{form.value}")(run, out)
-    return paths
+    if form is ExportFormat.MASKBENCH:
+        from evaluation.tasks.masks.maskbench_files import write_maskbench as write
+    elif form is ExportFormat.BOWTIE:
+        from evaluation.tasks.official_suite.bowtie_report import write_bowtie as write
+    elif form is ExportFormat.INSPECT:
+        from evaluation.asking.inspect_logs import write_inspect as write
+    elif form is ExportFormat.PROFILES:
+        from evaluation.tasks.probe.profiles import write_profiles as write
+    elif form is ExportFormat.CSV:
+        from evaluation.results.frames import write_csv as write
+    else:
+        from evaluation.results.frames import write_parquet as write
+    return write(run, out)
 
 
 @app.command()

@@ -183,6 +183,12 @@ def _head(run: RecordedRun) -> dict[str, UntypedJson]:
     }
 
 
+def say_stopped(limit: str) -> None:
+    """Say which limit of cost or requests ended a run, if one did, and what goes on."""
+    if limit:
+        say(f"{limit}: the same command with a higher one goes on", style="yellow")
+
+
 def say_unfinished(totals: RunTotals, noun: str) -> None:
     """Say what servers must still be asked for, and how.
 
@@ -190,11 +196,7 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
         totals: The totals of the run.
         noun: What they were asked for.
     """
-    if totals.stopped:
-        say(
-            f"{totals.stopped}: the same command with a higher one goes on",
-            style="yellow",
-        )
+    say_stopped(totals.stopped)
     if totals.unanswered:
         say(
             f"the server was in trouble, so that {counted(totals.unanswered, noun)} "
