@@ -75,6 +75,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ended]
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*COMMANDS, "--version"])
 def test_a_full_disk_under_stdout_is_told_in_one_line(
     name: str, run: Callable[..., Ended], sample_build: Path

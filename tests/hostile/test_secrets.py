@@ -195,6 +195,7 @@ _PLACES = {
 }
 
 
+@pytest.mark.slow
 def test_nothing_planted_is_in_what_any_command_says_or_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, csbdata: Callable[..., object]
 ) -> None:

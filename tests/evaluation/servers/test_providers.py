@@ -166,6 +166,7 @@ _EFFORTS: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", CONTRACTS)
 def test_levels_of_reasoning_are_conditions(tmp_path: Path, provider: str) -> None:
     """Each is asked for where the vendor documents it, beside the way to ask."""

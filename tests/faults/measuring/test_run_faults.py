@@ -47,6 +47,7 @@ def test_f35_killed_at_any_step_the_same_command_arrives(
     assert int(steps) >= SCENARIOS[scenario]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["ENOSPC", "EACCES", "EROFS", "EIO"])
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_f36_an_error_of_the_disk_at_any_step_is_one_line(

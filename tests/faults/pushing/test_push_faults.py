@@ -106,6 +106,7 @@ def test_a_fault_that_passes_is_survived_at_every_step(
 
 
 # Where only the end of an upload is troubled, the next try finds the object there.
+@pytest.mark.slow
 @pytest.mark.parametrize("step", sorted(STEPS.keys() - {"the upload's end"}))
 @pytest.mark.parametrize("kind", [cut, status(500, "Broken")], ids=["cut", "500"])
 def test_a_fault_that_stays_ends_with_69_and_the_same_command_finishes(
