@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from importlib import import_module
@@ -67,8 +68,9 @@ _prefer_own_packages()
 
 def main() -> None:
     """Run the command line."""
-    # Imports make much and no garbage.
+    # Imports make much and no garbage, which is not searched for at the end either.
     gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
     from curation.cli import main as run  # noqa: PLC0415 - imports every command
 
     run()

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from curation.fit.relation_worker import (
+from curation.fit.questions import (
     AlgebraAnswer,
     AlgebraQuestion,
     PlainSchema,

@@ -10,16 +10,23 @@ import gc
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import jsonschema_rs
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
+from curation.fit.questions import (
+    AlgebraAnswer,
+    AlgebraQuestion,
+    PlainSchema,
+    Question,
+    SchemaQuestion,
+    ValueAnswer,
+    ValueQuestion,
+)
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
-from curation.instances.validators import verdicts
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
@@ -27,63 +34,6 @@ from curation.workers.protocol import serve
 
 #: Witnesses that are looked for of each schema.
 _WITNESSES = Budget(count=12, covering=8)
-
-
-class PlainSchema(msgspec.Struct, frozen=True, kw_only=True):
-    """A schema as JSON text, and the name of its dialect."""
-
-    text: str
-    dialect: str
-
-
-class AlgebraQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="algebra"):
-    """What is proven of two schemas?"""
-
-    first: PlainSchema
-    second: PlainSchema
-
-
-class ValueQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="values"):
-    """Which values tell two schemas apart?"""
-
-    first: PlainSchema
-    second: PlainSchema
-    #: JSON texts of values to be tried before others.
-    given: tuple[str, ...] = ()
-    #: Schemas, in 2020-12, of values of one alone, or of both where neither is known
-    #: to hold the other.
-    differences: tuple[str, ...] = ()
-
-
-class SchemaQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="schema"):
-    """What is the canonical form of a schema, or what are some values of it?"""
-
-    schema: PlainSchema
-    wanted: Literal["form", "witnesses"]
-
-
-class AlgebraAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """Proofs; false where there is none."""
-
-    #: Every value of the first is one of the second.
-    first_in_second: bool = False
-    second_in_first: bool = False
-    #: No value is one of both.
-    apart: bool = False
-    #: As in `ValueQuestion`.
-    differences: tuple[str, ...] = ()
-    #: Why a proof could not be tried, in the words of jsonschema-rs.
-    failure: str = ""
-
-
-class ValueAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """JSON texts of values, each judged by two validators with formats asserted."""
-
-    only_first: str | None = None
-    only_second: str | None = None
-    both: str | None = None
-    #: Distinct values that were judged.
-    tried: int = 0
 
 
 def _read(schema: PlainSchema) -> UntypedJson:
@@ -206,6 +156,8 @@ _SIDES = ((True, False), (False, True), (True, True))
 
 def _is_undisputed(first: CompiledSchema, second: CompiledSchema, value: Json) -> bool:
     """Return whether jsonschema says the same of a value, or nothing."""
+    from curation.instances.validators import verdicts  # noqa: PLC0415 - slow
+
     for compiled in (first, second):
         verdict = verdicts(compiled, value, ask_jsonschema=True)
         if verdict.jsonschema not in (None, verdict.jsonschema_rs):
@@ -217,6 +169,10 @@ def _candidates(
     question: ValueQuestion, first: CompiledSchema, second: CompiledSchema
 ) -> Iterator[Json]:
     """Yield values in the order in which they are likely to tell something."""
+    from curation.instances.near_misses.search import (  # noqa: PLC0415 - slow
+        find_near_misses,
+    )
+
     yield from map(json.loads, question.given)
     for text in question.differences:
         rest = _compiled(PlainSchema(text=text, dialect=DRAFT_2020_12.name))
@@ -228,9 +184,6 @@ def _candidates(
             yield witness.value
         for near_miss in find_near_misses(compiled, witnesses):
             yield near_miss.value
-
-
-Question: TypeAlias = AlgebraQuestion | ValueQuestion | SchemaQuestion
 
 
 def start(

@@ -22,8 +22,8 @@ from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import annotated, tidied
 from curation.fit.positions import Position, positions
 from curation.fit.profile import Effect
+from curation.fit.questions import AlgebraAnswer
 from curation.fit.relation import PROOF_SECONDS, VALUE_SECONDS, Comparer, text_of
-from curation.fit.relation_worker import AlgebraAnswer
 from curation.fit.rewrites import COUPLED, EXACT, NORMALISED, SAFE, UNSAFE, Rewrite
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import FAILING, FitFinding, judge_fit
@@ -39,7 +39,7 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.fit.profile import Profile
-    from curation.fit.relation_worker import PlainSchema
+    from curation.fit.questions import PlainSchema
 
 _DIALECT: Final = DRAFT_2020_12
 #: Steps after which a schema is given up.

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Final
-
-from jsonschema_specifications import REGISTRY
 
 from curation.core.documents import Files, Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
 from curation.json.named_text import parse_named
+from curation.validation.metaschemas import standard_documents
 
 #: Number of parsed documents that are kept, the last ones used.
 MOST_KEPT = 256
@@ -75,23 +73,10 @@ def _other_scheme(uri: str) -> str:
     return uri
 
 
-#: Draft-03's is left out: no dialect of the benchmark can hold it.
-_LEFT_OUT = "http://json-schema.org/draft-03/schema"
-
-
-@cache
-def _documents() -> Mapping[str, Json]:
-    return {
-        uri.rstrip("#"): REGISTRY[uri].contents
-        for uri in REGISTRY
-        if uri.rstrip("#") != _LEFT_OUT
-    }
-
-
 def standard_document(uri: str) -> Json | None:
     """Return the metaschema of an absolute URI without fragment, or None.
 
     http and https lead to the same document.
     """
-    documents = _documents()
+    documents = standard_documents()
     return documents.get(uri, documents.get(_other_scheme(uri)))

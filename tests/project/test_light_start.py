@@ -60,3 +60,16 @@ def test_the_process_of_a_check_loads_no_library_of_formats(tmp_path: Path) -> N
     loaded = _modules(tmp_path, code)
     assert "jsonschema" in loaded
     assert loaded & _HEAVY == set()
+
+
+def test_the_processes_of_a_fit_load_no_validator_written_in_python(
+    tmp_path: Path,
+) -> None:
+    """Not even for a schema that is rewritten; values of two schemas need one."""
+    program = "import json, sys, curation.fit.relation_worker\n"
+    worker = _modules(tmp_path, program + "print(json.dumps([*sys.modules]))")
+    (tmp_path / "a.json").write_text('{"type": "object"}', "utf-8")
+    words = ["fit", "a.json", "--for", "openai-strict"]
+    command = _modules(tmp_path, _CODE, json.dumps(words))
+    assert "jsonschema_rs" in worker & command
+    assert (worker | command) & {*_HEAVY, "jsonschema", "referencing"} == set()

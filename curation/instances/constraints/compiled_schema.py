@@ -27,7 +27,6 @@ from curation.instances.constraints.keyword_values import (
     item_keywords,
     object_of,
 )
-from curation.instances.values.strings import StringConstraints, matches
 from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import canonical, plain
 from curation.references.schema import Schema
@@ -396,4 +395,9 @@ class CompiledSchema(Schema):
 
     @memo
     def _is_match(self, pattern: str, name: str) -> bool:
+        from curation.instances.values.strings import (  # noqa: PLC0415 - slow
+            StringConstraints,
+            matches,
+        )
+
         return matches(StringConstraints(patterns=(pattern,)), name)

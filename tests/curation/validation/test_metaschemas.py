@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema_specifications import REGISTRY
 
 from curation.core.documents import Rejected
 from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
@@ -26,6 +27,7 @@ from curation.validation.metaschemas import (
     is_valid,
     python_complaint,
     refuse,
+    standard_documents,
     valid_under,
     validators_may_differ,
 )
@@ -180,6 +182,13 @@ def schemas(draw: st.DrawFn, depth: int = 3) -> UntypedJson:
     words = draw(st.lists(st.sampled_from(sorted(KNOWN_KEYWORDS)), max_size=3))
     inner: st.SearchStrategy[UntypedJson] = schemas(depth - 1)
     return {word: draw(_fitting(word, inner)) for word in words}
+
+
+def test_the_standard_documents_are_those_of_the_registry() -> None:
+    """All but draft-03's metaschema; they are read without it."""
+    known = {uri.rstrip("#"): REGISTRY.contents(uri) for uri in REGISTRY}
+    known.pop("http://json-schema.org/draft-03/schema")
+    assert standard_documents() == known
 
 
 @settings(max_examples=200, deadline=None)
