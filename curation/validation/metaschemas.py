@@ -87,7 +87,7 @@ MASK = "\0"
 
 
 @cache
-def standard_documents() -> Mapping[str, UntypedJson]:
+def standard_documents() -> Mapping[str, Json]:
     """Return the metaschemas and their vocabularies by URI without fragment.
 
     They are files of jsonschema-specifications; to import its registry takes 50 ms.
@@ -96,7 +96,9 @@ def standard_documents() -> Mapping[str, UntypedJson]:
     package = find_spec("jsonschema_specifications")
     assert package is not None  # noqa: S101 - a dependency
     files = Path(package.origin or "").parent.glob("schemas/draft[!3]*/**/[!.]*")
-    documents = [json.loads(file.read_bytes()) for file in files if file.is_file()]
+    documents: list[dict[str, Json]] = [
+        json.loads(file.read_bytes()) for file in files if file.is_file()
+    ]
     return {str(it.get("$id") or it["id"]).rstrip("#"): it for it in documents}
 
 
