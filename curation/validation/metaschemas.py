@@ -87,7 +87,7 @@ MASK = "\0"
 
 
 @cache
-def standard_documents() -> Mapping[str, Json]:
+def standard_documents() -> Mapping[str, dict[str, Json]]:
     """Return the metaschemas and their vocabularies by URI without fragment.
 
     They are files of jsonschema-specifications; to import its registry takes 50 ms.
