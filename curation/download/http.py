@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _GONE: Final = frozenset({404, 410, 451})
 _SECONDS: Final = re.compile(r"[0-9]{1,9}")
-_NONE_LEFT: Final = re.compile(r";\s*r=0(?![0-9])")
+_NONE_LEFT: Final = re.compile(r";\s*r=0")
 
 
 class RetryableError(Exception):
@@ -120,9 +120,6 @@ def _phrase(status: int) -> str:
 
 _T = TypeVar("_T")
 _CHUNK: Final = 1 << 16
-#: A body slower than this after half a minute is not worth the wait.
-_SLOW_BYTES_A_SECOND: Final = 1024
-_SLOW_AFTER_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -350,7 +347,6 @@ def _cause(error: BaseException) -> str:
 def _save(answer: requests.Response, file: Path, cap: int, deadline: float) -> None:
     """Write a body to a file, as fast as it comes, but not for ever."""
     place = shown_url(answer.url)
-    start = time.monotonic()
     size = 0
     try:
         with file.open("wb") as sink:
@@ -358,15 +354,10 @@ def _save(answer: requests.Response, file: Path, cap: int, deadline: float) -> N
                 size += len(chunk)
                 if size > cap:
                     raise BadData(f"more than {cap:,} bytes", place, "refused")
-                _check_pace(size, start, deadline, place)
+                if time.monotonic() > deadline:
+                    what = f"too slow: {size:,} bytes until its deadline"
+                    then = "run the same command later"
+                    raise TemporarilyUnavailable(what, place, then)
                 sink.write(chunk)
     except OSError as error:
         raise cannot_write(file, error) from error
-
-
-def _check_pace(size: int, start: float, deadline: float, place: str) -> None:
-    now = time.monotonic()
-    slow = now - start > _SLOW_AFTER_SECONDS
-    if now > deadline or (slow and size < (now - start) * _SLOW_BYTES_A_SECOND):
-        what = f"too slow: {size:,} bytes in {now - start:,.0f} seconds"
-        raise TemporarilyUnavailable(what, place, "run the same command later")

@@ -99,8 +99,7 @@ def _read_index(file: int) -> _Index:
     if start < 0:
         raise ValueError(length)
     index = msgspec.json.decode(os.pread(file, length, start), type=_Index)
-    sizes = [size for _, _, size in index]
-    if sum(sizes) != start or min(sizes, default=0) < 0:
+    if sum(size for _, _, size in index) != start:
         raise ValueError(start)
     return index
 

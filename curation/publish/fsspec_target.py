@@ -180,7 +180,7 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
 
 
 def _remote(content: bytes) -> RemoteFile:
-    return RemoteFile(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+    return RemoteFile(sha256=hashlib.sha256(content).hexdigest())
 
 
 def _names(target: FsspecTarget) -> list[str]:

@@ -30,15 +30,12 @@ class LocalFile:
 class RemoteFile:
     """One file of a repository, as its server describes it."""
 
-    bytes: int
     #: Known of large files, which the Hub keeps outside git; else `git_oid` is.
     sha256: str | None = None
     git_oid: str | None = None
 
     def holds(self, local: LocalFile) -> bool:
         """Return whether it has the content of a local file."""
-        if self.bytes != local.bytes:
-            return False
         if self.sha256 is not None:
             return self.sha256 == local.sha256
         return self.git_oid == local.git_oid

@@ -84,7 +84,6 @@ class HubRepository:
         )
         return {
             entry.path: RemoteFile(
-                bytes=entry.size,
                 sha256=entry.lfs.sha256 if entry.lfs else None,
                 git_oid=None if entry.lfs else entry.blob_id,
             )

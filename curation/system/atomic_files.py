@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 from curation.system.errors import CannotCreate
@@ -76,7 +77,7 @@ def flush(path: Path) -> None:
 
 def sweep(folder: Path, name: str) -> None:
     """Remove what killed processes left of `name`; the caller holds its lock."""
-    for leftover in folder.glob(f".{name}.*{UNFINISHED}"):
+    for leftover in folder.glob(f".{escape(name)}.*{UNFINISHED}"):
         leftover.unlink(missing_ok=True)
 
 

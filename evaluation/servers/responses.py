@@ -155,8 +155,7 @@ _MOST_BYTES: Final = 32 * 2**20
 #: Bytes of an error's text that are read, and seconds that this may take.
 _ERROR_BYTES: Final = 2**16
 _ERROR_SECONDS: Final = 5.0
-#: What may follow the end of an answer on a connection that is kept.
-_REST_BYTES: Final = 2**16
+#: For what may follow the end of an answer on a connection that is kept.
 _REST_SECONDS: Final = 0.5
 
 
@@ -224,10 +223,9 @@ def drain(response: requests.Response) -> None:
     A server that goes on sending, or says nothing and does not end, loses it.
     """
     limit = time.monotonic() + _REST_SECONDS
-    remaining = _REST_BYTES
     with suppress(TooLate, HTTPError, requests.RequestException):
-        while remaining > 0 and (piece := _next_piece(response, limit)):
-            remaining -= len(piece)
+        while _next_piece(response, limit):
+            pass
 
 
 #: Characters of a server's words that are repeated.

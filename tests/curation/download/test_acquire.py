@@ -189,6 +189,18 @@ def test_a_damaged_cache_is_replaced(
     assert open_pack(_acquired(PIN, settings).pack).digest == PIN.digest
 
 
+@pytest.mark.parametrize("left", [f".downloads/{PIN.name}/x", "packs/.{}.unfinished"])
+def test_what_a_killed_process_left_goes(left: str, settings: FetchSettings) -> None:
+    """Though the pack is there, and nothing has to be fetched."""
+    save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    leftover = settings.cache / left.format(f"{PIN.name}.7")
+    for _ in range(2):
+        _acquired(PIN, settings)
+        assert not leftover.exists()
+        leftover.parent.mkdir(parents=True, exist_ok=True)
+        leftover.touch()
+
+
 def test_a_second_process_waits_for_the_first(settings: FetchSettings) -> None:
     """And finds the pack there."""
     mirrored = save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import subprocess
 from typing import TYPE_CHECKING
@@ -108,6 +109,15 @@ def test_what_is_no_pack_is_refused(pack: Path, tmp_path: Path) -> None:
             open_pack(path)
     with pytest.raises(NoInput):
         open_pack(tmp_path / "absent.pack")
+
+
+def test_a_pack_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power cut would leave one whose contents are lost under their digests."""
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_ino))
+    assert write_pack(tmp_path, "x", FILES.items()).stat().st_ino == flushed[0]
 
 
 def test_two_files_of_one_name_make_no_pack(tmp_path: Path) -> None:

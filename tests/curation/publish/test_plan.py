@@ -30,8 +30,8 @@ TREES = st.dictionaries(NAMES, CONTENTS)
 def _remote(content: bytes, *, large: bool) -> RemoteFile:
     known = describe_content(content)
     if large:
-        return RemoteFile(bytes=known.bytes, sha256=known.sha256)
-    return RemoteFile(bytes=known.bytes, git_oid=known.git_oid)
+        return RemoteFile(sha256=known.sha256)
+    return RemoteFile(git_oid=known.git_oid)
 
 
 @given(here=TREES, there=TREES, ours=st.frozensets(NAMES), large=st.booleans())

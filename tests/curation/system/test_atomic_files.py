@@ -13,6 +13,7 @@ from curation.system.atomic_files import (
     atomic_write_bytes,
     sweep,
     sweep_tree,
+    unfinished,
 )
 
 if TYPE_CHECKING:
@@ -43,11 +44,12 @@ def test_a_block_that_raises_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
     """Of one file, or anywhere in a folder, and nothing else."""
-    names = (".a.7.unfinished", ".b.7.unfinished", "a", "b/.c.7.unfinished", "b/c")
+    with unfinished(tmp_path, "[a]") as ours:
+        names = (ours.name, ".a.7.unfinished", "a", "b/.c.7.unfinished", "b/c")
     (tmp_path / "b").mkdir()
     for name in names:
         (tmp_path / name).touch()
-    sweep(tmp_path, "a")
+    sweep(tmp_path, "[a]")
     left = [name for name in names if (tmp_path / name).exists()]
     assert left == [*names[1:]]
     sweep_tree(tmp_path)

@@ -103,24 +103,24 @@ def test_a_link_to_itself_is_no_place(tmp_path: Path) -> None:
 
 def test_what_was_set_aside_is_put_back(tmp_path: Path) -> None:
     """Killed between two renamings, the old folder is whole; else it is a leftover."""
-    aside = tmp_path / ".out.7.replaced"
+    out, aside = tmp_path / "[o]ut", tmp_path / ".[o]ut.7.replaced"
     for there in (False, True):
         aside.mkdir()
         (aside / "rows").write_text(f"old {there}")
-        recover(tmp_path / "out")
-        assert (tmp_path / "out" / "rows").read_text() == "old False"
+        recover(out)
+        assert (out / "rows").read_text() == "old False"
         assert not aside.exists()
 
 
 def test_what_a_killed_process_left_goes_with_the_next_folder(tmp_path: Path) -> None:
     """Another folder that is being written stays."""
-    for name in (".out.7.unfinished", ".out.7.replaced", ".other.7.unfinished"):
+    for name in (".[o]ut.7.unfinished", ".[o]ut.7.replaced", ".out.7.unfinished"):
         (tmp_path / name).mkdir()
-    with atomic_folder(tmp_path / "out") as folder:
+    with atomic_folder(tmp_path / "[o]ut") as folder:
         (folder / "manifest.json").touch()
     assert sorted(each.name for each in tmp_path.iterdir()) == [
-        ".other.7.unfinished",
-        "out",
+        ".out.7.unfinished",
+        "[o]ut",
     ]
 
 

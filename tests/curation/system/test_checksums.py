@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    """Every file with its digest, sorted by name."""
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "x y.parquet").write_bytes(b"rows")
+    """Every file with its digest, sorted by name, but those of the Hub's client."""
+    for folder in ("b", ".cache"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x y.parquet").write_bytes(b"rows")
     (tmp_path / "a").write_bytes(b"")
     write_sums(tmp_path, sums_of(tmp_path, names_in(tmp_path)))
     assert read_sums(tmp_path) == {

@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -18,6 +19,7 @@ from curation.system.credentials import (
     guard,
     redacted,
     redacted_traceback,
+    split_url,
 )
 from tests.credential_examples import examples
 
@@ -148,6 +150,18 @@ def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(part: str) -> None:
     """A server may send a text of any length: read twice from each, it takes hours."""
     text = part * 200_000 + " hf_" + SECRET
     assert SECRET not in redacted(text)
+
+
+@given(user=st.text(min_size=6), value=st.text(min_size=6))
+def test_a_url_is_split_into_what_it_was_made_of(user: str, value: str) -> None:
+    """And whoever repeats one of its secrets shows asterisks, to the last letter."""
+    password, model = f"{user}!", "http://h/v1#m"
+    secrets = [quote(each, safe="") for each in (user, password, value)]
+    split = split_url("http://{}:{}@h/v1?k={}&b=#m".format(*secrets))
+    assert (split.clean, split.user, split.password) == (model, user, password)
+    assert split.query == (("k", value), ("b", ""))
+    for each in (user, password, value, *secrets):
+        assert split.hide(each) == "*" * len(each)
 
 
 @pytest.mark.usefixtures("guarded")

@@ -218,14 +218,16 @@ def test_a_worker_that_hangs_at_its_start_is_a_fault() -> None:
 
 
 def test_a_worker_that_is_no_worker_is_a_fault(tmp_path: Path) -> None:
-    """A file that does not speak the protocol is told by what it said."""
-    stranger = tmp_path / "stranger.py"
-    stranger.write_text("print('hello'); raise SystemExit(4)\n")
+    """A file that does not speak the protocol is told by what it said, thrice."""
+    stranger, starts = tmp_path / "stranger.py", tmp_path / "starts"
+    note = f"open({str(starts)!r}, 'a').write('x')"
+    stranger.write_text(f"{note}; print('hello'); raise SystemExit(4)\n")
     with (
         Worker(Program(file=stranger)) as one,
         pytest.raises(WorkerDidNotStart, match=r"status 4.*hello"),
     ):
         one.start()
+    assert starts.read_text() == "xxx"
 
 
 def test_only_the_units_that_kill_are_blamed() -> None:

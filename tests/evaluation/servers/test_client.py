@@ -265,7 +265,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.responses._MOST_BYTES", 2**20)
+    monkeypatch.setattr("evaluation.servers.responses._MOST_BYTES", 2**16)
     _serve(httpserver, _for_ever(piece))
     with pytest.raises(RetriesExhausted, match="bytes"):
         client.ask({})

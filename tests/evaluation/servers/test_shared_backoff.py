@@ -81,6 +81,7 @@ def test_the_budget_is_of_minutes_without_any_answer(clock: Clock) -> None:
     assert tries == 5
     assert clock.now <= 60
     backoff.answered()
+    clock.now += 60
     assert backoff.again_after(backoff.wait())
 
 

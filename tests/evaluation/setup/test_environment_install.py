@@ -241,7 +241,8 @@ class TestSize:
 
     def test_is_what_the_server_says(self, httpserver: HTTPServer) -> None:
         """The length of a file is asked for without its content."""
-        httpserver.expect_request("/a.whl").respond_with_data(b"x" * 1234)
+        asked = httpserver.expect_request("/a.whl", method="HEAD")
+        asked.respond_with_data(b"x" * 1234)
         assert _size(httpserver.url_for("/a.whl"), Network()) == 1234
 
     def test_is_unknown_where_nobody_says(self, httpserver: HTTPServer) -> None:

@@ -29,8 +29,12 @@ _HEAD: dict[str, Any] = {
 }
 
 
-def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
-    """What was written under a fingerprint is finished, whoever asks next."""
+def test_rows_are_appended_and_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written under a fingerprint is finished, though it came in pieces."""
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, line: write(file, line[:99]))
     for number in range(3):
         with open_results_folder(tmp_path / "run", _HEAD) as out:
             assert out.finished == {f"f{each}" for each in range(number)}
@@ -132,6 +136,9 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
         open_results_folder(folder, _HEAD),
     ):
         pass
+    (folder / "rows-1-of-1.jsonl").unlink()
+    with open_results_folder(folder, _HEAD) as out:
+        assert not out.finished
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
