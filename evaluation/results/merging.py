@@ -176,7 +176,7 @@ def _participants(
     for head in heads:
         for entry in head.get("engines") or ():
             earlier = entries.setdefault(entry["engine"], entry)
-            if earlier.get("unavailable") and not entry.get("unavailable"):
+            if earlier.get("unavailable"):
                 entries[entry["engine"]] = entry
     return list(entries.values())
 

@@ -18,6 +18,7 @@ from curation.download.huggingface import (
     _library_name,
     fault_of,
     httpx,
+    hub_client,
     hub_wait,
     repeated,
 )
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 
 
 def test_the_session_of_huggingface_hub_is_one_of_its_clients() -> None:
-    """Whichever version is installed."""
+    """Whichever version is installed; ours, which watches waits, in the block alone."""
+    with hub_client(HubTimeLimits()):
+        assert huggingface_hub.get_session().event_hooks["response"]
+    assert not huggingface_hub.get_session().event_hooks["response"]
     assert type(huggingface_hub.get_session()).__module__.split(".")[0] == (
         httpx.__name__
     )
@@ -154,7 +158,7 @@ def test_waits_add_up_to_our_patience() -> None:
     ("error", "asked"),
     [
         (httpx.ConnectError("no"), 3),
-        (_error(503, errors.HfHubHTTPError), 3),
+        (_error(500, errors.HfHubHTTPError), 3),
         (_error(404, errors.HfHubHTTPError), 1),
         (TypeError("ours"), 1),
     ],

@@ -96,10 +96,12 @@ def test_a_wrong_password_is_said(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_key_among_the_files_is_refused(folder: Path) -> None:
-    """A push would publish it."""
+    """A push would publish it, by whatever path the folder is named."""
     key = write_key(folder / "minisign.key")
+    link = folder.with_name("link")
+    link.symlink_to(folder)
     with pytest.raises(BadData, match="among the files"):
-        signed_sums(folder, key, _VERSION)
+        signed_sums(link, key, _VERSION)
 
 
 def test_what_is_no_key_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -273,7 +273,10 @@ def test_the_pull_requests_of_others_are_theirs(
     pushed(folder, create_pr=True)
     there.hub.repository(NAME).pulls[0].author = "mallory"
     pushed(folder, create_pr=True)
-    assert len(there.hub.repository(NAME).pulls) == 2
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("Small", "Another"))
+    pushed(folder, create_pr=True)
+    assert len(there.hub.repository(NAME).pulls) == 3
 
 
 def test_a_token_that_may_only_read_is_refused(

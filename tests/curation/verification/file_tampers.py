@@ -158,6 +158,7 @@ FILE_TAMPERS = list(
                 "no build",
             ),
             ("git", _made(".git/objects"), "git's own folder"),
+            ("worktree", text_file(".git", "gitdir: /tmp"), "git's own folder"),
             ("empty folder", _made("Github_easy/empty"), "an empty folder"),
             (
                 "cache",

@@ -102,12 +102,14 @@ def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
 
 
 def test_files_missing_added_and_changed_are_named(folder: Path) -> None:
-    """Each with the lists that know better, once."""
+    """Each with the lists that know better, once; what cannot be read is no other."""
+    (folder / "README.md").chmod(0)
     (folder / "LICENSE").unlink()
     (folder / "thesis.txt").write_text("mine")
     (folder / "croissant.json").write_text("{}")
     lists = "manifest.json and SHA256SUMS"
     assert said_by(DIGESTS, folder) == [
+        "readable: README.md: may not be read",
         f"digests: LICENSE: missing, but listed in {lists}",
         f"digests: croissant.json: changed: not the digest that stands in {lists}",
         f"digests: thesis.txt: not listed in {lists}",
@@ -336,8 +338,8 @@ def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_config_opens_with_the_rows_that_its_files_have(folder: Path) -> None:
-    """One whose file is missing, or that the card does not announce, is named."""
-    (folder / "Snowplow/val-00000-of-00001.parquet").unlink()
+    """One whose file is missing or cut, or that no card announces, is named."""
+    (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
     (folder / "mine").mkdir()
     (folder / TABLE).rename(folder / "mine/train-00000-of-00001.parquet")
     said = said_by(LOADING, folder)

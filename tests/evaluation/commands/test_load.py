@@ -124,8 +124,9 @@ def test_limits_stop_it_and_lose_nothing_that_was_paid_for(tmp_path: Path) -> No
     more = ["--rate", "inf", "--set", "schemas=each", "--set", "warm_up=0"]
     more += ["--set", "concurrency=1", "--set", "price=1000000/1000000"]
     with loopback(_reply) as server:
-        _run(tmp_path, server.base, *more, "--max-cost", "15")
-        assert len(server.asked) == len(open_load(tmp_path / "run").rows) == 2
+        for _ in range(2):
+            _run(tmp_path, server.base, *more, "--max-cost", "15")
+            assert len(server.asked) == len(open_load(tmp_path / "run").rows) == 2
         _run(tmp_path, server.base, *more, "--max-requests", "1")
         assert len(server.asked) == 3
         told = _run(tmp_path, server.base, *more, "--max-cost", "1000")

@@ -101,6 +101,7 @@ def client(
 ) -> Iterator[ServerClient]:
     """Return a client of the server on loopback, with a key."""
     monkeypatch.setenv("MADE_UP_KEY", KEY)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     connection = ServerConnection(
         base=httpserver.url_for("/v1").rstrip("/"),
         model="small",

@@ -20,7 +20,13 @@ from evaluation.asking.request import ModelOptions
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.results.suite_tables import total_cost
 from evaluation.servers.client import ServerConnection
-from evaluation.servers.pacing import SharedBackoff, Spending, quotas_in
+from evaluation.servers.pacing import (
+    Account,
+    SharedBackoff,
+    Spending,
+    SpendingLimit,
+    quotas_in,
+)
 from evaluation.servers.prices import prices_of
 from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
@@ -80,6 +86,16 @@ def test_an_answer_whose_tokens_nobody_counts_is_paid_for_at_its_most(
         result = evaluation.run(_request(tmp_path, model, 20, max_cost=1.0))
     assert len(server.asked) <= 4
     assert result.totals.stopped
+
+
+def test_the_most_is_that_of_a_long_prompt_and_a_full_budget() -> None:
+    """Bytes of the prompt at its price, tokens of the answer at theirs."""
+    account = Account(Spending(max_cost=2.0), TokenPrices(prompt=1.0, output=1e6))
+    for _ in range(2):
+        account.spending.send()
+        account.pay(None, None, sent=1000, budget=1)
+    with pytest.raises(SpendingLimit, match=r"2\.0020 spent"):
+        account.spending.send()
 
 
 def test_requests_are_counted_with_their_retries(tmp_path: Path) -> None:
