@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from curation.download.packs import SUFFIX, open_pack, write_pack
 from curation.download.pins import ArchiveKind, ArchivePin, Selection
 from curation.system.errors import BadArchive, NoInput, WrongDigest
+from curation.system.user_files import refuse_large
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -277,8 +278,6 @@ def _broken(archive: Path, error: Exception) -> BadArchive:
     return BadArchive(f"a broken archive ({why})", str(archive), "get it again")
 
 
-#: Bytes of a single published file; the one that is pinned has some 270 MB.
-LARGEST_FILE: Final = 1 << 30
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES: Final = 200
 
@@ -338,10 +337,7 @@ def pack_of(
 
 def _alone(file: Path, name: str) -> Iterator[tuple[str, bytes]]:
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            what = f"larger than {LARGEST_FILE:,} bytes"
-            raise BadArchive(what, str(file), "refused")
-        yield name, file.read_bytes()
+        yield name, refuse_large(file).read_bytes()
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise NoInput(f"cannot be read ({why})", str(file)) from error

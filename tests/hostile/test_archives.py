@@ -99,12 +99,13 @@ def test_f7_links_and_devices_are_passed_over(kind: bytes, tmp_path: Path) -> No
     assert list(_read(archive)) == ["schemas/a.json"]
 
 
-def test_f7_a_link_in_a_zip_archive_is_passed_over(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
+def test_f7_a_link_in_a_zip_archive_is_passed_over(kind: int, tmp_path: Path) -> None:
     """Unix modes inside a zip archive are looked at too."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         info = zipfile.ZipInfo(PREFIX + "schemas/b.json")
-        info.external_attr = (stat.S_IFLNK | 0o777) << 16
+        info.external_attr = (kind | 0o777) << 16
         archive.writestr(info, "/etc/passwd")
     assert _read(save(tmp_path, "x.zip", packed.getvalue())) == {}
 

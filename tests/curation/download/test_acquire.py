@@ -25,7 +25,7 @@ from curation.download.cache import Cache
 from curation.download.http import Network
 from curation.download.packs import open_pack
 from curation.download.publishers import PublisherAddresses
-from curation.system.errors import BadArchive, NoInput, WrongDigest
+from curation.system.errors import BadArchive, BadData, NoInput, WrongDigest
 from tests.archives_made import (
     FILES,
     OTHERS,
@@ -103,10 +103,16 @@ def test_a_mirrored_wheel_is_of_the_index(settings: FetchSettings) -> None:
     assert open_pack(got.pack).paths == tuple(FILES)
 
 
-def test_a_mirrored_file_of_the_hub_is_upstream(settings: FetchSettings) -> None:
-    """One file, whole, under its own name."""
+def test_a_mirrored_file_of_the_hub_is_upstream(
+    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file, whole, under its own name, unless it is too large to be read."""
     pin = hub_pin(b"[1, 2]")
     save(_mirror(settings) / "datasets", pin.file, b"[1, 2]")
+    with monkeypatch.context() as patched:
+        patched.setattr("curation.system.user_files.MOST_BYTES", 5)
+        with pytest.raises(BadData, match="6 bytes"):
+            acquire(pin, settings)
     got = _acquired(pin, settings)
     assert (got.origin, got.route) == (Origin.UPSTREAM, "mirror")
     assert open_pack(got.pack).read("rows.json") == b"[1, 2]"

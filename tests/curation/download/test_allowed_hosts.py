@@ -106,11 +106,14 @@ def test_the_users_own_base_may_be_private() -> None:
             _check(policy, url, "10.0.0.7")
 
 
-def test_not_even_the_users_base_may_be_a_metadata_service() -> None:
-    """No mirror lives there."""
+@pytest.mark.parametrize(
+    "address", ["169.254.169.254", "fd00:ec2::254", "::", "ff02::1"]
+)
+def test_not_even_the_users_base_may_be_a_metadata_service(address: str) -> None:
+    """No mirror lives there, nor at an address of no host or of many."""
     policy = HostPolicy(hosts=frozenset(), base="https://mirror.corp")
-    with pytest.raises(Unavailable, match="metadata"):
-        _check(policy, "https://mirror.corp/x", "169.254.169.254")
+    with pytest.raises(Unavailable, match=r"metadata|no host's"):
+        _check(policy, "https://mirror.corp/x", address)
 
 
 def test_only_a_loopback_base_may_do_without_tls() -> None:

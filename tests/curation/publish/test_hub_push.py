@@ -267,7 +267,7 @@ def test_a_merged_pull_request_is_tagged_by_the_next_push(
 def test_the_pull_requests_of_others_are_theirs(
     there: Connection, tmp_path: Path
 ) -> None:
-    """Neither another author's, whatever it says, nor another dataset's, is used."""
+    """Neither another author's nor another dataset's is used, nor one that is over."""
     there.hub.store.create(NAME)
     folder = write_folder(tmp_path / "build")
     pushed(folder, create_pr=True)
@@ -276,7 +276,9 @@ def test_the_pull_requests_of_others_are_theirs(
     manifest = folder / "manifest.json"
     manifest.write_text(manifest.read_text().replace("Small", "Another"))
     pushed(folder, create_pr=True)
-    assert len(there.hub.repository(NAME).pulls) == 3
+    there.hub.repository(NAME).pulls[2].status = "closed"
+    pushed(folder, create_pr=True)
+    assert len(there.hub.repository(NAME).pulls) == 4
 
 
 def test_a_token_that_may_only_read_is_refused(

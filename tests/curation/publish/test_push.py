@@ -11,7 +11,7 @@ from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import signature_fault
 from curation.publish import verify
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
-from curation.system.errors import Unavailable
+from curation.system.errors import TemporarilyUnavailable, Unavailable
 from curation.verification import Finding, Verification
 from tests.publishing import (
     HASTY,
@@ -54,6 +54,16 @@ def test_a_folder_is_not_pushed_where_a_check_was_not_run(
     folder = write_folder(tmp_path / "built")
     with pytest.raises(Unavailable, match="no datasets"):
         push(PushRequest(folder=folder, to=str(tmp_path / "there")))
+
+
+def test_a_folder_that_changes_while_it_is_checked_is_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was found is of files that are no longer there."""
+    manifest = write_folder(tmp_path / "built") / "manifest.json"
+    monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: manifest.touch())
+    with pytest.raises(TemporarilyUnavailable, match="files changed"):
+        verify.verify(str(manifest.parent))
 
 
 @pytest.mark.parametrize(("version", "whole"), [("2.0.0", True), ("2.0.0-dev", False)])

@@ -152,6 +152,16 @@ def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(part: str) -> None:
     assert SECRET not in redacted(text)
 
 
+@pytest.mark.parametrize("value", ["abc/defghijk", "abc/defghij"])
+def test_a_secret_of_the_environment_is_taken_out(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of twelve characters or more, encoded too; shorter texts occur by chance."""
+    monkeypatch.setenv("SOME_API_KEY", value)
+    for text in (value, quote(value, safe="")):
+        assert redacted(text) == (REDACTED if len(value) == 12 else text)
+
+
 @given(user=st.text(min_size=6), value=st.text(min_size=6))
 def test_a_url_is_split_into_what_it_was_made_of(user: str, value: str) -> None:
     """And whoever repeats one of its secrets shows asterisks, to the last letter."""

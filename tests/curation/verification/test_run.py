@@ -103,13 +103,13 @@ def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
 
 def test_files_missing_added_and_changed_are_named(folder: Path) -> None:
     """Each with the lists that know better, once; what cannot be read is no other."""
-    (folder / "README.md").chmod(0)
+    (folder / "LICENSES/Apache-2.0.txt").chmod(0)
     (folder / "LICENSE").unlink()
     (folder / "thesis.txt").write_text("mine")
     (folder / "croissant.json").write_text("{}")
     lists = "manifest.json and SHA256SUMS"
     assert said_by(DIGESTS, folder) == [
-        "readable: README.md: may not be read",
+        "readable: LICENSES/Apache-2.0.txt: may not be read",
         f"digests: LICENSE: missing, but listed in {lists}",
         f"digests: croissant.json: changed: not the digest that stands in {lists}",
         f"digests: thesis.txt: not listed in {lists}",

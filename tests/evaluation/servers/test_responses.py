@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.responses import RefusalCause, read_refusal
+from evaluation.servers.responses import RefusalCause, ServerAnswer, read_refusal
 
 _SAID: dict[str, tuple[object, RefusalCause]] = {
     "openai schema": (
@@ -124,3 +124,11 @@ def test_any_body_is_read(body: str) -> None:
     assert words.cause in RefusalCause
     assert len(str(words)) <= 300
     assert "\n" not in str(words)
+
+
+@pytest.mark.parametrize("number", [-1, 2.0**40, float("nan"), None])
+def test_a_count_that_no_server_can_mean_is_none(number: float | None) -> None:
+    """Else a limit of cost would fall, or never be reached."""
+    answer = ServerAnswer()
+    answer.count(number, 3)
+    assert (answer.prompt_tokens, answer.tokens) == (None, 3)

@@ -85,6 +85,17 @@ def test_the_budget_is_of_minutes_without_any_answer(clock: Clock) -> None:
     assert backoff.again_after(backoff.wait())
 
 
+def test_what_is_answered_speaks_for_nothing_more(clock: Clock) -> None:
+    """One request at a time never waits while the server says that some are left."""
+    names = ("limit", "remaining", "reset")
+    told = {f"x-ratelimit-{each}-requests": "5" for each in names}
+    backoff = _backoff(clock)
+    for _ in range(9):
+        backoff.wait()
+        backoff.told({**told, "x-ratelimit-limit-requests": "10"})
+    assert clock.slept == []
+
+
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 200)), max_size=40))
 def test_nobody_waits_beyond_the_budget(steps: list[tuple[bool, float]]) -> None:
     """Whatever a server says, and however long it wants, waiting is bounded."""
