@@ -147,7 +147,7 @@ _REGISTRY = Registry[AnyRule](
     noun="rule",
     classes=(Rule, BenchmarkRule),
     attribute="RULE",
-    groups=(GROUP,),
+    group=GROUP,
 )
 
 

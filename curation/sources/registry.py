@@ -21,7 +21,7 @@ _REGISTRY = Registry[Source](
     noun="source",
     classes=(Source,),
     attribute="SOURCE",
-    groups=(GROUP,),
+    group=GROUP,
     package="curation.sources",
 )
 

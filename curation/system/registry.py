@@ -5,7 +5,7 @@ Example:
     ...     noun="source",
     ...     classes=(Source,),
     ...     attribute="SOURCE",
-    ...     groups=("csbdata.sources",),
+    ...     group="csbdata.sources",
     ...     package="curation.sources",
     ... )
     >>> SOURCES.by_name()["github"].configs
@@ -46,15 +46,11 @@ class Plugin(Generic[P]):
     found_in: str
 
 
-def entry_points_of(*groups: str) -> list[EntryPoint]:
-    """Return the entry points of some groups, a group's own in order of their names."""
+def entry_points_of(group: str) -> list[EntryPoint]:
+    """Return the entry points of a group in order of their names."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes time
 
-    return [
-        point
-        for group in groups
-        for point in sorted(entry_points(group=group), key=lambda item: item.name)
-    ]
+    return sorted(entry_points(group=group), key=lambda item: item.name)
 
 
 def closest_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
@@ -72,8 +68,8 @@ class Registry(Generic[P]):
     classes: tuple[type[P], ...]
     #: The name that holds the plug-in in its module: `SOURCE`, `TASK`.
     attribute: str
-    #: Entry point groups of other packages; former names of a group come last.
-    groups: tuple[str, ...]
+    #: The group of other packages' entry points.
+    group: str
     #: The folder of ours that is looked through; empty where none is.
     package: str = ""
     #: A plug-in may be a folder: the module of that folder that holds it.
@@ -107,7 +103,7 @@ class Registry(Generic[P]):
         Raises:
             BadConfiguration: it names something else.
         """
-        for point in entry_points_of(*self.groups):
+        for point in entry_points_of(self.group):
             loaded = point.load()
             value = getattr(loaded, self.attribute, loaded)
             if not isinstance(value, self.classes):

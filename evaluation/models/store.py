@@ -77,7 +77,7 @@ _REGISTRY = Registry[NamedModel](
     noun="model",
     classes=(NamedModel,),
     attribute="MODEL",
-    groups=("csbdata.models",),
+    group="csbdata.models",
     package="evaluation.models.known",
 )
 

@@ -121,8 +121,6 @@ def _far_above(times: Sequence[int]) -> list[float]:
 #: Names in a run's folder.
 HEADER = "run.json"
 LINES = "rows-*.jsonl"
-#: What rows were called before they were rows.
-_LINES_BEFORE: Final = "units-*.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +216,9 @@ def open_run(folder: Path) -> RecordedRun:
 
     Raises:
         NoInput: there is no such folder, or it is no run's.
-        BadData: the header cannot be read, or the run is of a version too old.
+        BadData: the header cannot be read.
     """
     header, raw_header = _header(folder / HEADER)
-    if any(folder.glob(_LINES_BEFORE)):
-        what = "a csbdata of before 25 November 2026 wrote this run: its rows are units"
-        raise BadData(what, str(folder), "run it again, or read it with that version")
     places: dict[tuple[str, str, str, str, int], _RowPlace] = {}
     problems: list[str] = []
     rows = 0

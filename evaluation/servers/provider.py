@@ -255,7 +255,7 @@ _REGISTRY = Registry[Provider](
     noun="provider",
     classes=(Provider,),
     attribute="PROVIDER",
-    groups=("csbdata.providers",),
+    group="csbdata.providers",
     package="evaluation.servers.providers",
 )
 

@@ -23,7 +23,7 @@ _REGISTRY = Registry[Suite[Any]](
     noun="suite",
     classes=(Suite,),
     attribute="SUITE",
-    groups=("csbdata.suites",),
+    group="csbdata.suites",
     package="evaluation.suites",
     module="suite",
 )

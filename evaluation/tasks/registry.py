@@ -17,7 +17,7 @@ _REGISTRY = Registry[Task](
     noun="task",
     classes=(Task,),
     attribute="TASK",
-    groups=("csbdata.tasks",),
+    group="csbdata.tasks",
     package="evaluation.tasks",
     module="task",
 )

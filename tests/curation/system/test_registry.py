@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadConfiguration
-from curation.system.registry import Registry, closest_names, entry_points_of
+from curation.system.registry import Registry, closest_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,13 +66,13 @@ def install(folder: Path, text: str, **groups: str) -> None:
     (about / "entry_points.txt").write_text("".join(lines))
 
 
-def registry(package: str = "", *groups: str, module: str = "") -> Registry[Tool]:
+def registry(package: str = "", group: str = "", module: str = "") -> Registry[Tool]:
     """Return a registry of tools."""
     return Registry[Tool](
         noun="tool",
         classes=(Tool,),
         attribute="TOOL",
-        groups=groups,
+        group=group,
         package=package,
         module=module,
     )
@@ -99,14 +99,6 @@ def test_another_package_adds_one(folder: Path, target: str) -> None:
     """An entry point names the plug-in, or the module that holds it."""
     install(folder, MODULE.format(name="theirs"), tools_group=target)
     assert list(registry("", "tools_group").by_name()) == ["theirs"]
-
-
-def test_a_former_group_is_read_after_the_present_one(folder: Path) -> None:
-    """Several groups are read in the order in which they are given."""
-    text = MODULE.format(name="new") + "OLD = Tool('old')\n"
-    install(folder, text, old_group="theirs:OLD", new_group="theirs:TOOL")
-    assert list(registry("", "new_group", "old_group").by_name()) == ["new", "old"]
-    assert [point.group for point in entry_points_of("old_group")] == ["old_group"]
 
 
 def test_two_of_one_name_are_refused(folder: Path) -> None:

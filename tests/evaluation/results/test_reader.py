@@ -222,11 +222,3 @@ def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
     assert (read.id, read.result, run.problems) == ("o76583", Result.OK, ())
     assert (run.header.data.vacuous, run.header.limits.run_seconds) == (87, 40)
     assert run.frame()["standing"].to_list() == ["passed"]
-
-
-def test_a_run_that_is_too_old_says_so(tmp_path: Path) -> None:
-    """Its rows had other names; without them it would be a run of nothing."""
-    (tmp_path / "run.json").write_bytes(OLDER_HEADER)
-    (tmp_path / "units-1-of-1.jsonl").write_bytes(OLDER_ROW.replace(b"\n", b" "))
-    with pytest.raises(BadData, match=r"its rows are units.*run it again"):
-        open_run(tmp_path)
