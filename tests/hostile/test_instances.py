@@ -91,7 +91,9 @@ _HOSTILE: dict[str, UntypedJson] = {
 
 
 @pytest.mark.parametrize("name", _HOSTILE)
-@pytest.mark.parametrize("dialect", ["draft-07", "2020-12"])
+@pytest.mark.parametrize(
+    "dialect", [pytest.param("draft-07", marks=pytest.mark.slow), "2020-12"]
+)
 def test_ends_with_witnesses_or_an_obstacle(name: str, dialect: str) -> None:
     """No schema hangs: there is a witness, or a named reason that there is none."""
     found = find_witnesses(CompiledSchema.from_json(_HOSTILE[name], dialect))

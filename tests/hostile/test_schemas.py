@@ -41,7 +41,9 @@ def _reasons(rules: str, named: Mapping[str, UntypedJson]) -> dict[str, str | No
     return {name: reason_of(_named(rules)[name]) for name in named}
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize(
+    "rules", ["clean", pytest.param("paper", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", schemas.NAMED)
 def test_every_hostile_schema_ends_as_a_record_or_a_reason(
     rules: str, name: str

@@ -148,7 +148,7 @@ def test_signed_tokens_are_found_wherever_they_begin(parts: list[str]) -> None:
 )
 def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(part: str) -> None:
     """A server may send a text of any length: read twice from each, it takes hours."""
-    text = part * 200_000 + " hf_" + SECRET
+    text = part * 50_000 + " hf_" + SECRET
     assert SECRET not in redacted(text)
 
 
