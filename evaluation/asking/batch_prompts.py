@@ -46,21 +46,12 @@ def servers_of(layout: str, model: str, ways: Sequence[str]) -> Sequence[ModelSe
     return server_participants(connection, ways)
 
 
-def adapt(
-    servers: Sequence[ModelServer],
+def lines_of(
+    request: RunRequest,
     records: Sequence[Record],
+    servers: Sequence[ModelServer],
     folder: Path | None,
     progress: Progress,
-) -> None:
-    """Adapt the schemas of records to each server; keep the rewrites in the folder."""
-    if folder is not None:
-        atomic_write_bytes(folder / FITS, b"")
-    for server in servers:
-        server.adapter.prepare(records, folder, server.label, progress)
-
-
-def lines_of(
-    request: RunRequest, records: Sequence[Record], servers: Sequence[ModelServer]
 ) -> list[bytes]:
     """Return prompts as requests of a provider's batches, in every way to ask.
 
@@ -69,7 +60,9 @@ def lines_of(
     Args:
         request: The suite, and the temperature.
         records: Its records.
-        servers: Who answers; each has adapted the schemas of the records.
+        servers: Who answers.
+        folder: Keeps the rewrites of schemas; None keeps none.
+        progress: Shows how far rewriting is.
 
     Raises:
         BadUsage: the request names no suite.
@@ -77,7 +70,10 @@ def lines_of(
     choice, lines = request.suite, []
     if choice is None:
         raise BadUsage("no suite is named")
+    if folder is not None:
+        atomic_write_bytes(folder / FITS, b"")
     for server in servers:
+        server.adapter.prepare(records, folder, server.label, progress)
         for record in filter(lambda it: it.is_asked(server.condition), records):
             fit = server.adapter.of(record)
             if fit.refusal:

@@ -21,7 +21,7 @@ from curation.system.errors import BadData
 from curation.system.user_files import refuse_large
 from evaluation.core.records import FREE, Response
 from evaluation.generation.text_generation import FINISHES
-from evaluation.servers.batches import outcome_of
+from evaluation.servers.batches import BatchLine
 from evaluation.servers.provider import providers
 from evaluation.servers.responses import BrokenStream, ServerAnswer
 from evaluation.servers.writer import text_ending
@@ -44,13 +44,11 @@ def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON va
     Raises:
         ValueError: it is no such line.
     """
-    record, condition = names_of(msgspec.convert(value["custom_id"], str))
-    try:
-        status, body, error = outcome_of(value)
-    except AttributeError:
-        raise ValueError("no line of a batch's output") from None
+    line = msgspec.convert(value, BatchLine)
+    record, condition = names_of(line.custom_id)
+    status, body, error = line.outcome()
     if error is not None:
-        named = body.get("model") if isinstance(body, dict) else None
+        named = body.get("model")
         message = error.get("message") if isinstance(error, dict) else error
         response = Response(
             record=record,

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.records import FREE
-from evaluation.generation.text_generation import AUTO_BATCH, TextWriter, TokenPrices
+from evaluation.generation.text_generation import (
+    AUTO_BATCH,
+    GenerationRequest,
+    TextWriter,
+    TokenPrices,
+)
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.batches import BatchWriter
 from evaluation.servers.model_server import ModelServer
@@ -275,6 +280,11 @@ class Writer:
         """The parameters that its server refuses, with the names that it takes."""
         return getattr(self.writer, "parameters", Parameters({})).changes
 
+    def owe(self, request: GenerationRequest) -> None:
+        """Count the most that a server's answer can have cost, which is not told."""
+        if isinstance(self.writer, ServerWriter | BatchWriter):
+            self.writer.owe(request)
+
     def close(self) -> None:
         """End its processes and connections."""
         if self.writer is not None:
@@ -333,5 +343,6 @@ def open_writers(
     labels = [writer.label for writer in writers]
     repeated = {label for label in labels if labels.count(label) > 1}
     if repeated:
-        raise BadConfiguration(f"{', '.join(sorted(repeated))} would take part twice")
+        what = f"{', '.join(sorted(repeated))} would take part twice"
+        raise BadConfiguration(what, then="ask each in a run of its own")
     return writers

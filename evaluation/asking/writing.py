@@ -183,6 +183,8 @@ class Questioner:
                 missing.append((conversation, request, mark))
             else:
                 self.totals.reused += 1
+                if conversation.answer.cost is None:
+                    writer.owe(request)
         if not missing or writer.writer is None:
             return
 

@@ -463,11 +463,19 @@ def split_revision(model: str) -> tuple[str, str | None]:
     Example:
         >>> split_revision("owner/name@main")
         ('owner/name', 'main')
+
+    Raises:
+        BadUsage: it names a provider, and there is none of this name.
     """
-    from evaluation.servers.provider import is_served
+    from evaluation.models.shapes import PREFIX
+    from evaluation.servers.provider import is_served, providers
 
     if is_served(model) or Path(model).exists():
         return model, None
+    provider, colon, _ = model.partition(":")
+    if colon and not model.startswith(PREFIX):
+        then = f"say URL#MODEL, or one of {', '.join(providers())}"
+        raise BadUsage(f"there is no provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None
 

@@ -351,8 +351,8 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     records = records_of(choice, request.records()).records
     if model:
         servers = batch_prompts.servers_of(layout.value, model, engine or ["none"])
-        batch_prompts.adapt(servers, records, out.parent if out else None, Shown())
-        lines = batch_prompts.lines_of(request, records, servers)
+        folder = out.parent if out else None
+        lines = batch_prompts.lines_of(request, records, servers, folder, Shown())
     else:
         lines = [prompt_line(choice, record) for record in records]
     if out is None:

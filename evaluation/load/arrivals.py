@@ -370,7 +370,7 @@ class OpenLoopSender:
             if text.schema.refusal:
                 generation = text.undeclared()
             else:
-                answer, _ = self._writer.ask(planned.request, schema, once=True)
+                answer, _ = self._writer.ask(planned.request, schema)
                 generation = text.written(answer, moment)
                 gaps = _gaps(answer.pieces)
         except DeadlinePassed as late:

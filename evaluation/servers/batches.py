@@ -10,14 +10,16 @@ from __future__ import annotations
 import datetime
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
 from curation.system.errors import BadUsage
+from curation.system.escaping import shortened
 from curation.workers.fingerprint import fingerprint
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import TextEnding
+from evaluation.servers.client import decoded
 from evaluation.servers.pacing import SpendingLimit
 from evaluation.servers.responses import BrokenStream, ServerAnswer, read_refusal
 from evaluation.walking.run_folder import AppendedLines, whole_lines
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.generation.text_generation import Generation, GenerationRequest
-    from evaluation.servers.parameters import Parameters
     from evaluation.servers.provider import Provider
     from evaluation.servers.writer import ServerWriter
 
@@ -63,41 +64,69 @@ def batch_line(provider: Provider, name: str, body: Mapping[str, Json]) -> bytes
         provider: Who answers it.
         name: Its `custom_id`.
         body: The request, as it is sent by itself.
-
-    Raises:
-        BadUsage: the provider has no batches.
     """
     body = {name: value for name, value in body.items() if name not in _STREAMED}
     line: dict[str, Json] = {"custom_id": name}
     if provider.batches == _ANTHROPIC:
         line["params"] = body
-    elif provider.batches == _OPENAI:
-        line |= {"method": "POST", "url": f"/v1{provider.path}", "body": body}
     else:
-        raise BadUsage(f"{provider.name or 'this server'} has no batches")
+        line |= {"method": "POST", "url": f"/v1{provider.path}", "body": body}
     return msgspec.json.encode(line)
 
 
-def outcome_of(line: Mapping[str, Any]) -> tuple[int, Any, Any]:
-    """Return the status, the body and the error of one answer; None for no error.
+class _Response(msgspec.Struct):
+    status_code: int = 200
+    body: dict[str, Any] | None = None
 
-    Args:
-        line: A line of a batch's output, of either vendor.
-    """
-    result = line.get("result")
-    if isinstance(result, dict):
-        if result.get("type") == "succeeded":
-            return 200, result.get("message"), None
-        error = result.get("error") or {}
-        inner = error.get("error") if isinstance(error, dict) else error
-        refused = isinstance(inner, dict) and "invalid" in str(inner.get("type"))
-        return 400 if refused else 503, {}, inner or result.get("type")
-    response = line.get("response") or {}
-    status, body = response.get("status_code", 200), response.get("body") or {}
-    if line.get("error") or status != 200 or not response:  # noqa: PLR2004 (success)
-        inner = body.get("error") if isinstance(body, dict) else None
-        return status, body, line.get("error") or inner or {}
-    return status, body, None
+
+class _Result(msgspec.Struct):
+    type: str
+    message: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+
+
+class BatchLine(msgspec.Struct):
+    """One answer of a batch; Anthropic's have a `result`."""
+
+    custom_id: str
+    response: _Response | None = None
+    error: Any = None
+    result: _Result | None = None
+
+    def outcome(self) -> tuple[int, dict[str, Any], Any]:
+        """Return the status, the body and the error; None for no error."""
+        if self.result is not None:
+            if self.result.type == "succeeded":
+                return 200, self.result.message or {}, None
+            outer = self.result.error or {}
+            error = outer.get("error") or self.result.type
+            refused = isinstance(error, dict) and "invalid" in str(error.get("type"))
+            return 400 if refused else 503, {}, error
+        response = self.response or _Response()
+        body, status = response.body or {}, response.status_code
+        failed = self.error or not self.response or status != 200  # noqa: PLR2004 (success)
+        return status, body, (self.error or body.get("error") or {}) if failed else None
+
+
+class _Batch(msgspec.Struct):
+    """A batch as either vendor describes it, or a file."""
+
+    id: str
+    status: str = ""
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    errors: Any = None
+    metadata: dict[str, Any] | None = None
+    processing_status: str = ""
+    request_counts: dict[str, int] | None = None
+    created_at: str | int = ""
+
+
+class _Batches(msgspec.Struct):
+    data: tuple[_Batch, ...]
+
+
+_Form = TypeVar("_Form")
 
 
 class BatchWriter:
@@ -116,7 +145,9 @@ class BatchWriter:
         self._submits = submits
         self._is_anthropic = self._provider.batches == _ANTHROPIC
         self._path = "/messages/batches" if self._is_anthropic else "/batches"
-        self.label, self.identity = writer.label, writer.identity
+        self._url = writer.server.connection.base + self._path
+        self.label, self.identity, self.owe = writer.label, writer.identity, writer.owe
+        self.parameters = writer.parameters
         self._parts: dict[str, BatchPart] = {}
         path = folder / _FILE
         for line in whole_lines(path):
@@ -125,14 +156,8 @@ class BatchWriter:
         self._lines = AppendedLines(path)
         if self._provider.batches not in {_OPENAI, _ANTHROPIC}:
             raise BadUsage(f"{self._provider.name or 'this server'} has no batches")
-        self._prices = writer.account.prices
-        if self._prices is not None:
-            self._prices = self._prices.of_batches()
-
-    @property
-    def parameters(self) -> Parameters:
-        """What the server takes."""
-        return self._writer.parameters
+        prices = writer.account.prices
+        self._prices = prices and prices.of_batches()
 
     def close(self) -> None:
         """Let every part reach the disk, and close the connection."""
@@ -154,18 +179,15 @@ class BatchWriter:
             CsbdataError: see `ServerWriter.write`.
         """
         places = {request.mark: place for place, request in enumerate(requests)}
-        for part in [*self._parts.values()]:
-            if part.writer == self.label and not part.over:
-                self._fetch(part, requests, places, on_end)
-        waiting = {
-            mark
-            for part in self._parts.values()
-            if part.writer == self.label and not part.over
-            for mark in part.marks
-        }
-        missing = [
-            it for it in requests if it.mark in places and it.mark not in waiting
-        ]
+        for part in self._waiting():
+            self._fetch(part, requests, places, on_end)
+        waiting = {mark for part in self._waiting() for mark in part.marks}
+        missing = []
+        for request in requests:
+            if request.mark in waiting:
+                self.owe(request)
+            elif request.mark in places:
+                missing.append(request)
         if not self._submits or not missing:
             return []
         if not any(part.writer == self.label for part in self._parts.values()):
@@ -176,6 +198,10 @@ class BatchWriter:
             self._submit(missing[start : start + _MOST], places, on_end)
         return []
 
+    def _waiting(self) -> list[BatchPart]:
+        own = (part for part in self._parts.values() if part.writer == self.label)
+        return [part for part in own if not part.over]
+
     def _submit(
         self,
         requests: Sequence[GenerationRequest],
@@ -183,7 +209,6 @@ class BatchWriter:
         on_end: Callable[[int, Generation], None],
     ) -> None:
         """Send requests as one part, as many as the run may ask for."""
-        account = self._writer.account
         limit: SpendingLimit | None = None
         lines: dict[str, bytes] = {}
         for request in requests:
@@ -192,12 +217,12 @@ class BatchWriter:
                 on_end(places[request.mark], text.undeclared())
                 continue
             try:
-                account.spending.send()
+                self._writer.account.spending.send()
             except SpendingLimit as reached:
                 limit = reached
                 break
             line = batch_line(self._provider, request.mark, body)
-            account.pay(None, None, len(line), request.budget)
+            self.owe(request)
             lines[request.mark] = line
         if lines:
             begun = datetime.datetime.now(datetime.UTC).isoformat()
@@ -219,29 +244,30 @@ class BatchWriter:
         if self._is_anthropic:
             body = b'{"requests": [' + b",".join(lines.values()) + b"]}"
             kind = {"Content-Type": "application/json"}
-            return str(self._call("POST", self._path, data=body, headers=kind)["id"])
+            return self._call(_Batch, "POST", self._path, data=body, headers=kind).id
         content = b"\n".join(lines.values()) + b"\n"
         file = self._call(
+            _Batch,
             "POST",
             "/files",
             data={"purpose": "batch"},
             files={"file": ("batch.jsonl", content)},
         )
         batch = self._call(
+            _Batch,
             "POST",
             self._path,
             json={
-                "input_file_id": file["id"],
+                "input_file_id": file.id,
                 "endpoint": f"/v1{self._provider.path}",
                 "completion_window": "24h",
                 "metadata": {"csbdata": part.key},
             },
         )
-        return str(batch["id"])
+        return batch.id
 
-    def _call(self, method: str, path: str, **content: Any) -> dict[str, Any]:  # noqa: ANN401 (as requests takes it)
-        answer = json.loads(self._client.call(method, path, **content))
-        return answer if isinstance(answer, dict) else {}
+    def _call(self, form: type[_Form], how: str, path: str, **content: Any) -> _Form:  # noqa: ANN401 (as requests takes it)
+        return decoded(self._client.call(how, path, **content), form, self._url)
 
     def _fetch(
         self,
@@ -260,61 +286,57 @@ class BatchWriter:
             return
         for path in files:
             for line in self._client.call("GET", path).splitlines():
-                answer = json.loads(line)
-                place = places.pop(str(answer.get("custom_id")), None)
+                name = decoded(line, dict[str, Any], self._url).get("custom_id")
+                place = places.pop(str(name), None)
                 if place is not None:
-                    on_end(place, self._generation(requests[place], answer))
+                    on_end(place, self._generation(requests[place], line))
         self._note(msgspec.structs.replace(part, over=True))
 
     def _identified(self, part: BatchPart) -> BatchPart:
         """Return an interrupted part with its id, if the provider has it after all."""
-        listed = self._call("GET", f"{self._path}?limit=100").get("data") or []
         ids = {other.id for other in self._parts.values()}
-        for batch in listed:
-            mine = (batch.get("metadata") or {}).get("csbdata") == part.key
+        for batch in self._call(_Batches, "GET", f"{self._path}?limit=100").data:
+            mine = (batch.metadata or {}).get("csbdata") == part.key
             if self._is_anthropic:
                 # It has no place for a key of ours: one as large and not older.
-                count = sum((batch.get("request_counts") or {}).values())
-                later = _moment(batch.get("created_at")) >= _moment(part.begun) - 60
+                count = sum((batch.request_counts or {}).values())
+                later = _moment(batch.created_at) >= _moment(part.begun) - 60
                 mine = later and count == len(part.marks)
-            if mine and batch.get("id") not in ids:
-                part = msgspec.structs.replace(part, id=str(batch["id"]))
+            if mine and batch.id not in ids:
+                part = msgspec.structs.replace(part, id=batch.id)
                 self._note(part)
                 break
         return part
 
     def _files(self, part: BatchPart) -> list[str] | None:
         """Return where the answers of a part are; None while it is at work."""
-        batch = self._call("GET", f"{self._path}/{part.id}")
+        batch = self._call(_Batch, "GET", f"{self._path}/{part.id}")
         if self._is_anthropic:
-            ended = batch.get("processing_status") == "ended"
+            ended = batch.processing_status == "ended"
             return [f"{self._path}/{part.id}/results"] if ended else None
-        status = batch.get("status")
-        if status not in {"completed", "failed", "expired", "cancelled"}:
+        if batch.status not in {"completed", "failed", "expired", "cancelled"}:
             return None
-        for error in (batch.get("errors") or {}).get("data") or []:
-            self._writer.say(f"{self.label}: {error.get('message')}")
-        names = (batch.get("output_file_id"), batch.get("error_file_id"))
+        if batch.errors:
+            self._writer.say(f"{self.label}: {shortened(str(batch.errors), 200)}")
+        names = (batch.output_file_id, batch.error_file_id)
         return [f"/files/{name}/content" for name in names if name]
 
-    def _generation(
-        self, request: GenerationRequest, line: Mapping[str, Any]
-    ) -> Generation:
+    def _generation(self, request: GenerationRequest, line: bytes) -> Generation:
         text, _ = self._writer.prepared(request)
         text = replace(text, prices=self._prices)
-        status, body, error = outcome_of(line)
-        if error is not None:
-            words = read_refusal(json.dumps({"error": error}))
-            why = f"HTTP {status}: {words}"
-            if status in {400, 413, 422}:
-                constrains = self._writer.server.constrains
-                return text.refused(words.cause, why, constrains=constrains)
-            return text.failed(Result.ERROR, TextEnding.MODEL, why)
         answer = ServerAnswer()
         try:
+            status, body, error = msgspec.json.decode(line, type=BatchLine).outcome()
+            if error is not None:
+                words = read_refusal(json.dumps({"error": error}))
+                why = f"HTTP {status}: {words}"
+                if status in {400, 413, 422}:
+                    constrains = self._writer.server.constrains
+                    return text.refused(words.cause, why, constrains=constrains)
+                return text.failed(Result.ERROR, TextEnding.MODEL, why)
             self._provider.read(msgspec.json.encode(body), answer)
-        except BrokenStream as broken:
-            return text.failed(Result.ERROR, TextEnding.MODEL, str(broken))
+        except (msgspec.DecodeError, RecursionError, BrokenStream) as odd:
+            return text.failed(Result.ERROR, TextEnding.MODEL, f"no answer: {odd}")
         # The moments at which a file was read are no times of the model.
         answer.pieces.clear()
         made = text.written(answer, 0)

@@ -14,11 +14,13 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
 from time import perf_counter_ns
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+import msgspec
 import requests
 from requests.adapters import HTTPAdapter
 from requests.auth import HTTPBasicAuth
@@ -32,6 +34,7 @@ from curation.system.errors import (
     NotPermitted,
     Unavailable,
 )
+from curation.system.escaping import shortened
 from curation.system.retry import retry_after
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.provider import CHAT, Provider
@@ -40,26 +43,26 @@ from evaluation.servers.responses import (
     RefusalWords,
     ServerAnswer,
     TooLate,
-    beginning,
-    drain,
     read_refusal,
+    read_some,
     read_stream,
     response_lines,
     response_pieces,
 )
 
 _CONNECT_SECONDS: Final = 10.0
+#: For what follows the end of an answer on a connection that is kept.
+_REST_SECONDS: Final = 0.5
 #: For all that is no text: the answers of a batch are many.
 _CALL_SECONDS: Final = 300.0
-#: What may happen where an object was to be read.
-_NO_OBJECT: Final = (
-    requests.RequestException,
-    HTTPError,
-    BrokenStream,
-    TooLate,
-    ValueError,
-    RecursionError,
+#: What may happen where a whole answer was to be read.
+_NO_WHOLE: Final = (
+    *(requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError),
 )
+#: Characters of an answer that is none.
+_SHOWN: Final = 40
+_LOOK: Final = "look at the address; it ends in /v1 as a rule"
+_Form = TypeVar("_Form")
 #: Most connections that are kept between requests.
 _CONNECTIONS: Final = 256
 _TRY_LATER: Final = (408, 409, 425, 429)
@@ -139,6 +142,19 @@ def split_address(address: str) -> tuple[str, str]:
     return base.rstrip("/"), model
 
 
+def decoded(answer: bytes, form: type[_Form], url: str) -> _Form:
+    """Return a server's answer, which has a form.
+
+    Raises:
+        Unavailable: it has another.
+    """
+    try:
+        return msgspec.json.decode(answer, type=form)
+    except (msgspec.DecodeError, RecursionError):
+        what = f"no answer of such a server: {shortened(answer.decode(), _SHOWN)!r}"
+        raise Unavailable(what, url, _LOOK) from None
+
+
 class ServerClient:
     """A connection to one server."""
 
@@ -189,34 +205,19 @@ class ServerClient:
                 answer is left out.
 
         Raises:
-            Unavailable: no server answers.
-            NotPermitted: the key is missing or wrong (exit 77).
+            CsbdataError: see `call`.
         """
-        base = self._connection.base
-        models = self._get(f"{base}{self._connection.provider.models}")
-        if models is None:
-            raise Unavailable("no server answers", base, "start one, or name another")
-        root = base.rpartition("/")[0]
-        answers = {path: self._get(f"{root}{path}") for path in dict.fromkeys(paths)}
-        found = {path: answer for path, answer in answers.items() if answer}
-        return _model_ids(models), found
+        connection = self._connection
+        models = self._object(connection.base + connection.provider.models)
+        root = connection.base.rpartition("/")[0]
+        answers: dict[str, Json] = {}
+        for path in dict.fromkeys(paths):
+            with suppress(Unavailable, BadConfiguration):
+                answers[path] = self._object(f"{root}{path}")
+        return _model_ids(models), answers
 
-    def _get(self, url: str) -> dict[str, Json] | None:
-        """Return the JSON object at an address; None where there is none."""
-        limit = time.monotonic() + _CONNECT_SECONDS
-        try:
-            with self._session.get(
-                url, timeout=_CONNECT_SECONDS, allow_redirects=False, stream=True
-            ) as response:
-                if response.status_code in _FORBIDDEN:
-                    raise self._forbidden(response)
-                if not response.ok:
-                    return None
-                content = b"".join(response_pieces(response, limit))
-                answer = json.loads(self._hide(content.decode()))
-        except _NO_OBJECT:
-            return None
-        return answer if isinstance(answer, dict) else None
+    def _object(self, url: str) -> dict[str, Json]:
+        return decoded(self._whole("GET", url, _CONNECT_SECONDS), dict[str, Any], url)
 
     def call(self, method: str, path: str, **content: Any) -> bytes:  # noqa: ANN401 (as requests takes it)
         """Return what the server answers below its address, in one try.
@@ -228,28 +229,34 @@ class ServerClient:
 
         Raises:
             Unavailable: it does not answer, or refuses (exit 69).
+            BadConfiguration: there is no such address (exit 78).
             CsbdataError: see `ask`.
         """
-        base = self._connection.base
+        url = self._connection.base + path
+        return self._whole(method, url, _CALL_SECONDS, **content)
+
+    def _whole(self, method: str, url: str, seconds: float, **content: Any) -> bytes:  # noqa: ANN401 (as requests takes it)
         then = "the same command goes on"
         try:
             with self._session.request(
                 method,
-                base + path,
-                timeout=(_CONNECT_SECONDS, _CALL_SECONDS),
+                url,
+                timeout=(_CONNECT_SECONDS, seconds),
                 allow_redirects=False,
                 stream=True,
                 **content,
             ) as response:
                 self._check_status(response)
-                limit = time.monotonic() + _CALL_SECONDS
+                limit = time.monotonic() + seconds
                 whole = b"".join(response_pieces(response, limit))
                 return self._hide(whole.decode()).encode()
         except (RequestRefused, _TryAgain) as error:
-            raise Unavailable(str(error), base + path, then) from None
-        except _NO_OBJECT as error:
-            what = f"no whole answer ({type(error).__name__})"
-            raise Unavailable(what, base + path, then) from None
+            raise Unavailable(str(error), url, then) from None
+        except _NO_WHOLE as error:
+            what = "no whole answer"
+            if isinstance(error, requests.ConnectionError):
+                what, then = "no server answers", f"start one, or name another; {then}"
+            raise Unavailable(f"{what} ({type(error).__name__})", url, then) from None
 
     def ask(
         self, body: Mapping[str, Json], budget: int = 0
@@ -297,15 +304,6 @@ class ServerClient:
             self._backoff.answered()
             return answer
 
-    def ask_once(
-        self, body: Mapping[str, Json], budget: int = 0
-    ) -> tuple[ServerAnswer, int]:
-        """Ask for one text once, without the shared backoff; as `ask` otherwise."""
-        try:
-            return self._ask_once(body, budget)
-        except _TryAgain as trouble:
-            raise RetriesExhausted(str(trouble)) from None
-
     def _ask_once(
         self, body: Mapping[str, Json], budget: int
     ) -> tuple[ServerAnswer, int]:
@@ -326,7 +324,8 @@ class ServerClient:
                 self._check_status(response)
                 lines = response_lines(response, limit)
                 read_stream(lines, answer, provider.read, bare=provider.bare)
-                drain(response)
+                # So that the connection can be used again.
+                read_some(response, _REST_SECONDS)
         except BrokenStream as error:
             raise _TryAgain(redacted(self._hide(str(error)))) from None
         except requests.ConnectTimeout:
@@ -381,14 +380,12 @@ class ServerClient:
         status = response.status_code
         if status < 300:  # noqa: PLR2004 (success)
             return
-        if status in _FORBIDDEN:
-            raise self._forbidden(response)
-        body = self._words(response)
+        body = redacted(self._hide(read_some(response).decode("utf-8", "replace")))
         words = read_refusal(body)
-        self._check_account(status, body, words)
+        answer_text = f"HTTP {status}: {words}".removesuffix(": ")
+        self._check_account(status, body, answer_text)
         if status in _REFUSED:
             raise RequestRefused(status, words)
-        answer_text = f"HTTP {status}: {words}".removesuffix(": ")
         if status in _TRY_LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)
             wait = retry_after(response.headers) or 0.0
             must_wait = status in _TOLD_TO_WAIT
@@ -396,37 +393,22 @@ class ServerClient:
         raise BadConfiguration(
             f"the server answers {answer_text}",
             self._connection.base,
-            "look at the address; it ends in /v1 as a rule",
+            _LOOK,
         )
 
-    def _check_account(self, status: int, body: str, words: RefusalWords) -> None:
+    def _check_account(self, status: int, body: str, answer: str) -> None:
         """Raise what no other request of the run will get past."""
         base = self._connection.base
-        if "API_KEY_INVALID" in body:
-            raise self._not_permitted(f"HTTP {status}: {words}")
+        if status in _FORBIDDEN or "API_KEY_INVALID" in body:
+            keys = " or ".join(self._connection.provider.keys)
+            then = f"set {keys} to a key of this server"
+            raise NotPermitted(f"the server answers {answer}", base, then)
         if status == _PAYMENT or _EXHAUSTED.search(body):
-            raise Unavailable(f"the account is exhausted: HTTP {status}: {words}", base)
-        if "model_not_found" in body or (status == _NOT_FOUND and "model" in body):
-            model = self._connection.model
-            raise NoInput(f"no model {model!r}: HTTP {status}: {words}", base)
-
-    def _forbidden(self, response: requests.Response) -> NotPermitted:
-        words = read_refusal(self._words(response))
-        return self._not_permitted(
-            f"HTTP {response.status_code}: {words}".removesuffix(": ")
-        )
-
-    def _not_permitted(self, answer: str) -> NotPermitted:
-        keys = " or ".join(self._connection.provider.keys)
-        return NotPermitted(
-            f"the server answers {answer}",
-            self._connection.base,
-            f"set {keys} to a key of this server",
-        )
-
-    def _words(self, response: requests.Response) -> str:
-        """Return how an error's text begins."""
-        return redacted(self._hide(beginning(response).decode("utf-8", "replace")))
+            raise Unavailable(f"the account is exhausted: {answer}", base)
+        # A name of a model, and no part of the address.
+        unknown = status == _NOT_FOUND and "model" in body.replace("/models", "")
+        if unknown or "model_not_found" in body:
+            raise NoInput(f"no model {self._connection.model!r}: {answer}", base)
 
     def _hide(self, text: str) -> str:
         """Return a server's text without the secrets that it was sent."""

@@ -127,7 +127,9 @@ def read_stream(
     if whole.startswith(b"{") and not answer.begun and not bare:
         read(whole, answer)
     if not answer.finish:
-        raise BrokenStream("the stream ended before the answer did")
+        page = shortened(whole.decode("utf-8", "replace"), 40)
+        seen = f": {page!r}" if page.startswith("<") else ""
+        raise BrokenStream(f"the stream ended before the answer did{seen}")
 
 
 def decode_event(data: bytes, kind: type[_Event]) -> _Event:
@@ -152,11 +154,8 @@ def decode_event(data: bytes, kind: type[_Event]) -> _Event:
 
 #: Most bytes of one answer; the longest text that a model here may write has less.
 _MOST_BYTES: Final = 32 * 2**20
-#: Bytes of an error's text that are read, and seconds that this may take.
-_ERROR_BYTES: Final = 2**16
-_ERROR_SECONDS: Final = 5.0
-#: For what may follow the end of an answer on a connection that is kept.
-_REST_SECONDS: Final = 0.5
+#: Bytes that are read of an error's text, or behind the end of an answer.
+_SOME_BYTES: Final = 2**16
 
 
 class TooLate(Exception):  # noqa: N818 (it says what it is)
@@ -207,25 +206,14 @@ def response_lines(response: requests.Response, limit: float) -> Iterator[bytes]
     yield b"".join(begun)
 
 
-def beginning(response: requests.Response) -> bytes:
-    """Return how the body of an error begins, as much of it as comes in time."""
+def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
+    """Return what is left of a response, as much of it as comes in time."""
     start = b""
-    limit = time.monotonic() + _ERROR_SECONDS
+    limit = time.monotonic() + seconds
     with suppress(TooLate, HTTPError, requests.RequestException):
-        while len(start) < _ERROR_BYTES and (piece := _next_piece(response, limit)):
+        while len(start) < _SOME_BYTES and (piece := _next_piece(response, limit)):
             start += piece
-    return start[:_ERROR_BYTES]
-
-
-def drain(response: requests.Response) -> None:
-    """Read what follows an answer, so that its connection can be used again.
-
-    A server that goes on sending, or says nothing and does not end, loses it.
-    """
-    limit = time.monotonic() + _REST_SECONDS
-    with suppress(TooLate, HTTPError, requests.RequestException):
-        while _next_piece(response, limit):
-            pass
+    return start[:_SOME_BYTES]
 
 
 #: Characters of a server's words that are repeated.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from time import perf_counter_ns
@@ -231,6 +232,11 @@ class ServerWriter:
         body = self.server.request(request, schema.text)
         return text, self.parameters.apply(body)
 
+    def owe(self, request: GenerationRequest) -> None:
+        """Count the most that an answer can cost which is not here, or not counted."""
+        _, body = self.prepared(request)
+        self.account.pay(None, None, len(json.dumps(body)), request.budget)
+
     def _write_one(self, request: GenerationRequest) -> Generation:
         text, _ = self.prepared(request)
         if text.schema.refusal:
@@ -247,23 +253,21 @@ class ServerWriter:
         return text.written(answer, start)
 
     def ask(
-        self, request: GenerationRequest, schema: str | None, *, once: bool = False
+        self, request: GenerationRequest, schema: str | None
     ) -> tuple[ServerAnswer, int]:
         """Ask; a parameter that is refused is changed, for this and later requests.
 
         Args:
             request: The text that is asked for.
             schema: What is sent as its schema.
-            once: Do not ask again while the server is in trouble.
 
         Raises:
             CsbdataError: see `ServerClient.ask`.
         """
-        ask = self.client.ask_once if once else self.client.ask
         while True:
             body = self.parameters.apply(self.server.request(request, schema))
             try:
-                return ask(body, request.budget)
+                return self.client.ask(body, request.budget)
             except RequestRefused as refused:
                 change = self.parameters.learn(body, refused.words)
                 if change is None:
@@ -303,8 +307,6 @@ class ServerWriter:
         short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
         try:
             self.ask(short, None)
-        except RequestRefused as refused:
-            return RefusalCause.OTHER, f"without the schema {refused}"
-        except (DeadlinePassed, RetriesExhausted) as trouble:
+        except (RequestRefused, DeadlinePassed, RetriesExhausted) as trouble:
             return RefusalCause.OTHER, f"without the schema {trouble}"
         return RefusalCause.SCHEMA, "without the schema it is answered"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
@@ -108,6 +108,13 @@ def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:
     path = tmp_path / "a@b"
     path.mkdir()
     assert split_revision(str(path)) == (str(path), None)
+
+
+def test_a_provider_that_there_is_not_is_told_the_others() -> None:
+    """Not the want of an engine, or of a folder, which nobody meant."""
+    with pytest.raises(BadUsage, match="no provider 'mistral'") as caught:
+        split_revision("mistral:large")
+    assert "URL#MODEL, or one of anthropic, " in caught.value.then
 
 
 def test_as_the_paper_means_everything_it_says() -> None:

@@ -48,12 +48,12 @@ def _ask(
             base=server.base,
             model="small",
             provider=providers()[provider],
-            limits=RequestLimits(seconds=seconds),
+            limits=RequestLimits(seconds=seconds, patience=0.0),
             address=split_url(server.base),
         )
         client = ServerClient(connection)
         try:
-            return client.ask_once({"messages": []})[0], server
+            return client.ask({"messages": []})[0], server
         finally:
             client.close()
 

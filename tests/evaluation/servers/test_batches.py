@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import evaluation
-from curation.system.errors import BadUsage
+from curation.system.errors import BadUsage, Unavailable
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.core.records import Record, encode_records
 from evaluation.generation.text_generation import TokenPrices
@@ -184,12 +184,65 @@ def test_what_is_refused_in_a_batch_is_told(
 def test_limits_hold_for_batches(
     served: tuple[RunRequest, Any], batches: Batches
 ) -> None:
-    """`--max-requests` counts requests of batches, and what is paid is no surprise."""
+    """`--max-requests` counts requests of batches; those under way count as paid."""
     request, _ = served
     evaluation.run(replace(request, max_requests=8))
-    assert len(batches.names) < 8
-    evaluation.run(replace(request, max_cost=1.0))
-    assert len(batches.names) < 8
+    sent = len(batches.names)
+    assert 0 < sent < 8
+    batches.through = False
+    for _ in range(2):
+        # More than the answers that are there have cost.
+        evaluation.run(replace(request, max_cost=100.0))
+        assert len(batches.names) == sent
+
+
+#: What stands where an answer about batches should: of no form, or of another.
+_NO_ANSWERS = (b"<html>Sign in</html>", b"[1]", b'{"id": null}', b"[" * 50_000)
+
+
+def test_what_is_no_answer_about_batches_is_one_line(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """Whatever is asked, exit 69; nothing is lost, and nothing is sent twice."""
+    request, _ = served
+    for place, body in enumerate(_NO_ANSWERS):
+        batches.instead, batches.exchanges = {place % 2: body}, 0
+        with pytest.raises(Unavailable, match="no answer of such a server"):
+            evaluation.run(request)
+    batches.instead = {}
+    for verb in ("submit", "collect"):
+        result = evaluation.run(replace(request, batches=verb))
+    assert result.totals.waiting == 0
+    assert len(batches.names) == len(set(batches.names)) == 10
+
+
+_ODD: tuple[dict[str, Any], ...] = (
+    {"response": 5},
+    {"response": {"body": []}},
+    {"response": {"status_code": "x"}},
+    {"response": {}},
+    {"result": 5},
+    {"result": {"type": "succeeded"}},
+    {"result": {"type": "errored"}},
+    {"error": 7},
+    {},
+)
+
+
+def test_an_odd_line_of_a_batch_costs_its_own_answer_alone(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """It is no answer, and is asked for again; the others are read."""
+    request, _ = served
+    batches.odd = [*_ODD]
+    evaluation.run(request)
+    evaluation.run(replace(request, batches="collect"))
+    texts = [it["text"] for it in _responses(request)]
+    assert (len(texts), texts.count(None)) == (12, len(_ODD))
+    evaluation.run(request)
+    result = evaluation.run(replace(request, batches="collect"))
+    assert result.totals.waiting == 0
+    assert len(batches.names) == 10 + len(_ODD)
 
 
 def test_a_server_without_batches_says_so(tmp_path: Path) -> None:

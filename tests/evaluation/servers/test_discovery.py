@@ -160,7 +160,7 @@ _BAD_KEY = {
         (refusal(402, {"error": {"message": "pay"}}), 69, "pay"),
         (refusal(404, "Not Found"), 78, "Not Found"),
         (refusal(307, "", Location="http://127.0.0.1:9/"), 78, "HTTP 307"),
-        (Said(pieces=[b"<html>Hello</html>"]), 69, "the stream ended"),
+        (Said(pieces=[b"<html>Hello</html>"]), 69, "did: '<html>Hello"),
         (Said(pieces=[b'{"error": {"message": "no"}}']), 69, "the server says"),
     ],
 )

@@ -212,6 +212,6 @@ def test_thinking_and_refusals_have_their_own_place() -> None:
         (one,) = served_model(address, ["none"], RequestLimits())
 
         client = ServerClient(one.connection)
-        answer, _ = client.ask_once({"messages": []})
+        answer, _ = client.ask({"messages": []})
         client.close()
     assert answer.refusal

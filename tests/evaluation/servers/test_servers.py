@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import evaluation
-from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    CsbdataError,
+    Unavailable,
+)
 from evaluation.asking.request import ModelOptions
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run
@@ -18,7 +23,7 @@ from evaluation.servers.model_server import served_model
 from evaluation.servers.provider import CHAT, providers
 from tests.distributions import lay_out_distribution
 from tests.evaluation.measuring import BRISK, request_of, sample
-from tests.evaluation.servers.loopback import Said, answer, loopback
+from tests.evaluation.servers.loopback import Handler, Said, answer, loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,6 +119,49 @@ def test_a_way_that_a_provider_lacks_is_told_its_others() -> None:
     with pytest.raises(BadUsage, match="no way 'json' to ask anthropic") as it:
         served_model("anthropic:http://127.0.0.1:9/v1#m", ["json"], RequestLimits())
     assert it.value.then == "use --engine none, tool, strict"
+
+
+class _Odd(Handler):
+    """Answers what it is asked about itself in another way."""
+
+    status, body = 200, b""
+
+    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
+        """Answer."""
+        self.send_response(self.status)
+        self.send_header("Location", "http://127.0.0.1:9/")
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "words"),
+    [
+        (200, b"<html>Sign in</html>", 69, "'<html>Sign in</html>': look at the add"),
+        (200, b"[" * 50_000, 69, "no answer of such a server"),
+        (200, b"\xff", 69, "no whole answer"),
+        (307, b"", 78, "HTTP 307: look at the address"),
+        (404, b"Cannot GET /v1/models", 78, "HTTP 404: Cannot GET /v1/models: look"),
+        (500, b"broken", 69, "HTTP 500: broken"),
+        (401, b"", 77, "set OPENAI_API_KEY"),
+    ],
+)
+def test_a_server_that_does_not_tell_its_models_is_told_how_it_answered(
+    status: int, body: bytes, code: int, words: str
+) -> None:
+    """It does answer: only one that does not is to be started."""
+    with (
+        loopback(
+            lambda _body, _number: answer("{}"), base=_Odd, status=status, body=body
+        ) as server,
+        pytest.raises(CsbdataError) as caught,
+    ):
+        served_model(f"{server.base}#m", ["none"], RequestLimits())
+    assert caught.value.exit_code == code
+    assert words in str(caught.value)
+    with pytest.raises(Unavailable, match=r"no server answers .*: start one"):
+        served_model("http://127.0.0.1:9/v1#m", ["none"], RequestLimits())
 
 
 @pytest.mark.parametrize(
