@@ -121,7 +121,7 @@ def test_a_file_that_changed_since_it_was_verified_is_not_written(
     folder = write_folder(tmp_path / "one")
     files, target = inventory(folder), open_target(str(tmp_path / "there"))
     plan = plan_write(target, files)
-    (folder / "README.md").write_bytes(b"other")
+    (folder / "README.md").write_bytes(bytes(files["README.md"].bytes))
     with pytest.raises(BadData, match="changed since"):
         write_to_target(folder, files, target, plan)
     assert not (tmp_path / "there").exists()

@@ -63,13 +63,13 @@ def test_a_split_that_the_manifest_lacks_is_counted(tmp_path: Path) -> None:
 
 
 def test_a_text_of_ones_own_is_noted_and_a_notice_is_not(tmp_path: Path) -> None:
-    """Notices of others keep their own names."""
+    """Notices of others keep their own names; a secret in a name is not repeated."""
     folder = write_build(tmp_path / "built")
-    for name in ("NOTES.md", "NOTICES/acme/COPYING"):
+    for name in ("api_key=s3cr3t-of-mine", "NOTICES/acme/COPYING"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("text")
     (note,) = verify_folder(folder, checks=(STRAYS,)).notes
-    assert note.where == "NOTES.md"
+    assert note.where == "api_key=<redacted>"
 
 
 def test_a_file_that_is_no_text_hides_none_behind_it(tmp_path: Path) -> None:

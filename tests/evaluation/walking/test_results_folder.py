@@ -49,9 +49,11 @@ def test_a_line_that_is_no_row_finishes_nothing(tmp_path: Path) -> None:
     with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row(fingerprint="f"))
     with (tmp_path / "run" / "rows-1-of-1.jsonl").open("ab") as file:
-        file.write(b'3\n{"fingerprint\n')
-    with open_results_folder(tmp_path / "run", _HEAD) as out:
-        assert out.finished == {"f"}
+        file.write(b'3\n{"fingerprint\n{"torn')
+    for name in ("g", "h"):
+        with open_results_folder(tmp_path / "run", _HEAD) as out:
+            assert out.finished == {"f", "g"} - {name}
+            out.write(row(fingerprint=name))
 
 
 def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
