@@ -34,6 +34,9 @@ _STR: Final = f"{_TAG}str"
 _TYPES: Final = ("str", "int", "float", "bool", "null", "seq", "map")
 _TAGS: Final = frozenset((None, "!", *(f"{_TAG}{name}" for name in _TYPES)))
 _CONSTRUCTOR: Final = yaml.constructor.SafeConstructor()
+#: Most characters of a number: in any base it has fewer than 4,300 decimal digits,
+#: which Python still writes.
+_LONGEST_NUMBER: Final = 3_500
 _NO_NAME: Final = object()
 #: The name of a member that merges mappings.
 _MERGE: Final = object()
@@ -153,9 +156,11 @@ def yaml_1_1_scalar(
         tag = _yaml_1_1_tag(text)
     if tag == f"{_TAG}timestamp" and not normalize_dates:
         return text
+    if tag != _STR and len(text) > _LONGEST_NUMBER:
+        raise ValueError("a number of more than 4300 digits")
     try:
         value: UntypedJson = _CONSTRUCTOR.construct_document(yaml.ScalarNode(tag, text))
-    except KeyError:
+    except (KeyError, OverflowError):
         raise ValueError(f"{text[:40]!r} is no {tag.removeprefix(_TAG)}") from None
     return str(value) if isinstance(value, datetime.date) else value
 

@@ -35,12 +35,16 @@ _REFUSAL: Final = re.compile(
     r"|i won['\u2019]t|as an ai\b|unfortunately, i)",
     re.IGNORECASE,
 )
-#: Tags around thinking, in any case.
+#: Tags around thinking, in any case: `<think>`, Seed's `<seed:think>`, `[THINK]` of
+#: Mistral, `\u25c1think\u25b7` of Kimi.
 _TAG: Final = re.compile(
-    r"<(?P<end>/)?(?P<name>think|thinking|reasoning)>|\[(?P<stop>/)?THINK\]",
+    r"<(/)?(?:(?:seed:)?think|thinking|thought|reasoning)>|[\[\u25c1](/)?think[\]\u25b7]",
     re.IGNORECASE,
 )
-_FINAL: Final = "<|channel|>final<|message|>"
+#: Harmony's last channel, also with the format that it is held to.
+_FINAL: Final = re.compile(
+    r"(.*)<\|channel\|>final(?: ?<\|constrain\|> ?\w+)?<\|message\|>", re.DOTALL
+)
 _CHANNEL: Final = "<|channel|>"
 #: Harmony without its special tokens.
 _BARE_HARMONY: Final = re.compile(
@@ -55,7 +59,10 @@ _END_TOKENS: Final = (
     "<|end_of_text|>",
     "<|return|>",
     "<|end|>",
+    "<|eom_id|>",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>",
     "<end_of_turn>",
+    "<eos>",
     "</s>",
 )
 #: Beginnings of answers, which may quote tags.
@@ -88,30 +95,29 @@ def split_thinking(text: str) -> AnswerParts:
         True
     """
     text = _without_end_tokens(text.removeprefix(_MARK))
-    harmony = _split_harmony(text)
-    if harmony is not None:
+    if not _ANSWER.match(text) and (harmony := _split_harmony(text)):
         return harmony
     thoughts: list[str] = []
     outside: list[str] = []
-    place = 0
+    place = lone = 0
     unclosed = False
     while not _ANSWER.match(text, place) and (mark := _TAG.search(text, place)):
-        if mark["end"] or mark["stop"]:
+        start, place = place, mark.end()
+        if mark[1] or mark[2]:
             # Without an opening tag everything so far was thinking.
-            thoughts, outside = [text[: mark.start()]], []
-            place = mark.end()
+            lone, thoughts, outside = mark.start(), [], []
             continue
-        outside.append(text[place : mark.start()])
-        closing = f"</{mark['name']}>" if mark["name"] else "[/THINK]"
-        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, mark.end())
-        thoughts.append(text[mark.end() : end.start() if end else len(text)])
+        outside.append(text[start : mark.start()])
+        closing = f"{mark[0][0]}/{mark[0][1:]}"
+        end = re.compile(re.escape(closing), re.IGNORECASE).search(text, place)
+        thoughts.append(text[place : end.start() if end else len(text)])
         place = end.end() if end else len(text)
         unclosed = end is None and not "".join(outside).strip()
-    if not thoughts:
+    if not place:
         return AnswerParts(answer=text)
     return AnswerParts(
         answer="".join((*outside, text[place:])).strip().removeprefix(_MARK),
-        thinking="\n".join(thought.strip() for thought in thoughts),
+        thinking="\n".join(map(str.strip, (text[:lone], *thoughts))).lstrip(),
         unclosed=unclosed,
     )
 
@@ -120,23 +126,20 @@ def _without_end_tokens(text: str) -> str:
     """Return a text without the end tokens at its end, and the space around them."""
     for _ in range(_MOST_END_TOKENS):
         ended = text.rstrip()
-        token = next(filter(ended.endswith, _END_TOKENS), "")
-        if not token:
+        if not ended.endswith(_END_TOKENS):
             break
-        text = ended.removesuffix(token).rstrip()
+        text = ended[: ended.rindex("<")].rstrip()
     return text
 
 
 def _split_harmony(text: str) -> AnswerParts | None:
-    before, final, answer = text.rpartition(_FINAL)
-    if final:
-        return AnswerParts(answer=answer.strip(), thinking=before.strip())
-    if text.lstrip().startswith(_CHANNEL):
+    found = _FINAL.match(text)
+    if found is None and text.lstrip().startswith(_CHANNEL):
         return AnswerParts(answer="", thinking=text.strip(), unclosed=True)
-    bare = _BARE_HARMONY.match(text)
-    if bare is None:
+    found = found or _BARE_HARMONY.match(text)
+    if found is None:
         return None
-    return AnswerParts(answer=text[bare.end() :].strip(), thinking=bare[1].strip())
+    return AnswerParts(answer=text[found.end() :].strip(), thinking=found[1].strip())
 
 
 _FENCE: Final = "```"
@@ -258,10 +261,10 @@ def outer_braces(text: str) -> Extraction:
 
     Brackets are those of objects and arrays; the last one is of the kind of the first.
     """
-    starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
-    if not starts:
+    opening = re.search(r"[{\[]", text)
+    if opening is None:
         return Extraction(text=None, before=text, problem="no_braces")
-    start = min(starts)
+    start = opening.start()
     end = text.rfind("}" if text[start] == "{" else "]")
     if end < start:
         return Extraction(text=text[start:].strip(), before=text[:start])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -78,8 +79,8 @@ def read_json_answer(text: str) -> JsonAnswer:
     def build(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         members = dict(pairs)
         if len(members) != len(pairs):
-            names = [name for name, _ in pairs]
-            duplicates.extend(name for name in members if names.count(name) > 1)
+            counts = Counter(name for name, _ in pairs)
+            duplicates.extend(name for name in members if counts[name] > 1)
         return members
 
     try:

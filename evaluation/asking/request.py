@@ -164,10 +164,10 @@ def choose_suite(
     settings: msgspec.Struct = suite.settings()
     if compat:
         if compat != PAPER:
-            raise BadUsage(f"--compat {compat!r}: there is only {PAPER}")
+            raise BadUsage(f"{compat!r} is no reading: there is only {PAPER}")
         if suite.paper is None:
             raise BadUsage(
-                f"suite {suite.name} has one reading only", then="leave --compat out"
+                f"suite {suite.name} has one reading only", then=f"leave @{PAPER} out"
             )
         settings = suite.paper(settings)
     names = suite.settings.__struct_fields__

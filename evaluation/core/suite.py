@@ -242,7 +242,7 @@ class Suite(Generic[S]):
     #: Returns what settings refer to, for the run's header: the text of a prompt's
     #: file, ...
     facts: Callable[[S], Mapping[str, Json]] | None = None
-    #: Returns the settings of the published reading (`--compat paper`); None where
+    #: Returns the settings of the published reading (`NAME@paper`); None where
     #: there is no other reading.
     paper: Callable[[S], S] | None = None
     #: Reads one line of a response file as the benchmark's authors publish them; None

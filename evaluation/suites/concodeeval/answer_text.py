@@ -46,15 +46,8 @@ FREE_RULES: Final = TriageRules(
     refusals=Refusals.NEVER, null_fails=False, longest=MAX_CHARACTERS
 )
 ENGINE_RULES: Final = replace(FREE_RULES, splits_thinking=False)
-_JSON_FAULTS: Final[Mapping[JsonProblem, AnswerClass]] = MappingProxyType(
-    {
-        JsonProblem.SYNTAX: AnswerClass.SYNTAX,
-        JsonProblem.NOT_A_NUMBER: AnswerClass.NOT_JSON,
-        JsonProblem.LONE_SURROGATE: AnswerClass.NOT_JSON,
-        JsonProblem.TOO_DEEP: AnswerClass.TOO_DEEP,
-        JsonProblem.TOO_LARGE: AnswerClass.TOO_LARGE,
-    }
-)
+#: Faults of a value; the others are classes of the same name.
+_NO_VALUE: Final = (JsonProblem.NOT_A_NUMBER, JsonProblem.LONE_SURROGATE)
 #: All other faults are of syntax.
 _YAML_FAULTS: Final[Mapping[YamlFault, AnswerClass]] = MappingProxyType(
     {
@@ -133,7 +126,9 @@ def read_json(
     """
     answer = read_json_answer(text)
     if answer.problem is not None:
-        return NotRead(_JSON_FAULTS[answer.problem], answer.detail)
+        in_value = answer.problem in _NO_VALUE
+        why = AnswerClass.NOT_JSON if in_value else AnswerClass(answer.problem)
+        return NotRead(why, answer.detail)
     if answer.duplicates and reading is not SuiteReading.PAPER:
         detail = f"the member {answer.duplicates[0][:80]!r} stands twice"
         return NotRead(AnswerClass.DUPLICATE_NAME, detail)

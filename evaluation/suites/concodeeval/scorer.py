@@ -80,10 +80,14 @@ _CHECKED: Final = frozenset(
 _CUTS: Final = {"thirds": (1 / 3, 2 / 3), "20/60/20": (0.2, 0.8)}
 _WORD: Final = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 #: A line that holds one of the words and punctuation alone.
-_LINE: Final = re.compile(r"^[\W_]*(yes|no)[\W_]*$", re.IGNORECASE | re.MULTILINE)
-#: The beginning of an answer: one word, unless the other follows it.
+_LINE: Final = re.compile(
+    r"^(?:[^\w\n]|_)*(yes|no)(?:[^\w\n]|_)*$", re.IGNORECASE | re.MULTILINE
+)
+#: The beginning of an answer: one word, unless the two are all there is, or `or` or
+#: `and` joins them.
 _START: Final = re.compile(
-    r"\A[\W_]*(?:answer[\W_]+)?(yes|no)\b(?!\s*(?:/|\bor\b|\band\b|[,;|&-])\s*(?:yes|no)\b)",
+    r"\A[\W_]*(?:answer[\W_]+)?(yes|no)\b(?!(?:[\W_]*\b(?:yes|no)\b)+[\W_]*\Z)"
+    r"(?!\s*(?:/|&|or\b|and\b)\s*(?:yes|no)\b)",
     re.IGNORECASE,
 )
 
@@ -434,16 +438,11 @@ def reply_of(
     else:
         fenced = first_fence(answer).text
         answer = fenced if fenced and _WORD.search(fenced) else answer
-    alone = {word.lower() for word in _LINE.findall(answer)}
-    if alone:
-        return Reply(alone.pop()) if len(alone) == 1 else Reply.BOTH
-    start = _START.match(answer)
-    if start is not None:
-        return Reply(start[1].lower())
-    words = {word.lower() for word in _WORD.findall(answer)}
-    if not words:
-        return Reply.NEITHER
-    return Reply(words.pop()) if len(words) == 1 else Reply.BOTH
+    for pattern in (_LINE, _START, _WORD):
+        words = {word.lower() for word in pattern.findall(answer)}
+        if words:
+            return Reply(words.pop()) if len(words) == 1 else Reply.BOTH
+    return Reply.NEITHER
 
 
 def _published_reply(answer: str) -> Reply:

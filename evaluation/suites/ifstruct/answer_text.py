@@ -221,11 +221,14 @@ def _check_around_json(text: str, *, decoded: bool) -> Iterator[Flaw]:
             the last bracket is rather a piece of broken JSON, and commentary by the
             published verifier only.
     """
-    starts = [place for place in (text.find("["), text.find("{")) if place >= 0]
+    opening = _BRACKET.search(text)
     end = max(text.rfind("]"), text.rfind("}"))
-    if not starts or end < 0:
+    if opening is None or end < 0:
         return
-    before, after = text[: min(starts)].strip("\ufeff \t\r\n"), text[end + 1 :].strip()
+    before, after = (
+        text[: opening.start()].strip("\ufeff \t\r\n"),
+        text[end + 1 :].strip(),
+    )
     if before:
         yield Flaw(Failure.COMMENTARY, shortened(before, _SHOWN))
     if after:

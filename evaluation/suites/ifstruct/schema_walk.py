@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from curation.core.json_types import UntypedJson
 from curation.system.escaping import shortened
 from evaluation.suites.ifstruct.answer_text import Flaw
-from evaluation.suites.ifstruct.settings import Failure
+from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
 #: Most faults of one answer that are recorded.
 _MOST_FAULTS: Final = 200
@@ -135,20 +136,24 @@ class SchemaWalk:
             return False
         if isinstance(value, bool) or not isinstance(value, int | float):
             return True
+        if isinstance(value, float) and not math.isfinite(value):
+            self._add(Failure.WRONG_TYPE, str(value), place, RuleReading.RECOMMENDED)
         low, high = schema.get("minimum"), schema.get("maximum")
         if low is not None and value < low:
-            detail = f"{_number(value)} for at least {low}"
+            detail = f"{value} for at least {low}"
             self._add(Failure.BELOW_MINIMUM, detail, place)
         elif high is not None and value > high:
-            detail = f"{_number(value)} for at most {high}"
+            detail = f"{value} for at most {high}"
             self._add(Failure.ABOVE_MAXIMUM, detail, place)
         else:
             return True
         return False
 
-    def _add(self, failure: Failure, detail: str, place: str) -> None:
+    def _add(
+        self, failure: Failure, detail: str, place: str, *reading: RuleReading
+    ) -> None:
         if len(self.findings) < _MOST_FAULTS:
-            self.findings.append(Flaw(failure, detail, place))
+            self.findings.append(Flaw(failure, detail, place, *reading))
 
 
 def _leaves(schema: UntypedJson) -> int:
@@ -164,11 +169,3 @@ def _leaves(schema: UntypedJson) -> int:
     if "items" in schema:
         return _leaves(schema["items"]) * max(1, schema.get("minItems") or 1)
     return 1
-
-
-def _number(value: float) -> str:
-    """Return a number as a message shows it, in 40 characters at most."""
-    try:
-        return f"{value}"[:40]
-    except ValueError:
-        return "a number of more than 4,300 digits"

@@ -179,7 +179,7 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     split: Literal["train", "test"] = "test"
     #: How often each choice is drawn.
     mix: Literal["published", "even"] = "published"
-    #: The reading that decides: `recommended`, or `published` (`--compat paper`).
+    #: The reading that decides: `recommended`, or `published` (`ifstruct@paper`).
     reading: Literal["recommended", "published"] = "recommended"
     #: Most tokens of an answer.
     budget: int = DEFAULT_BUDGET

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.core.json_types import Json
+from curation.system.escaping import shortened
 from evaluation.answers.extraction import (
     MissingAnswer,
     NoAnswer,
@@ -100,7 +102,7 @@ def _by_value(
     task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
     members = answer.value
     if not isinstance(members, dict):
-        return _failure("form_error", f"the JSON is no object but {_kind(members)}")
+        return _failure("form_error", f"the JSON is no object but {_shown(members)}")
     is_valid = (
         not isinstance(schema, str)
         and not answer.duplicates
@@ -115,7 +117,7 @@ def _by_value(
         return _failure("form_error", 'the member "answer" is repeated', scores)
     value = task.reading.canonical(members[ANSWER])
     if value is None:
-        reason = f"the answer has another form: {_kind(members[ANSWER])}"
+        reason = f"the answer has another form: {_shown(members[ANSWER])}"
         return _failure("form_error", reason, scores)
     return _compared(value, str(fields["answer"]), scores)
 
@@ -163,14 +165,5 @@ def _failure(
     )
 
 
-def _kind(value: Json) -> str:
-    """Return a few words for a value of another form."""
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, list):
-        return f"an array of {len(value)}"
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else "a Boolean"
-    if isinstance(value, str):
-        return f"the string {value[:40]!r}"
-    return "a number"
+def _shown(value: Json) -> str:
+    return shortened(json.dumps(value), 60)

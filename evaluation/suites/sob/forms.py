@@ -139,7 +139,8 @@ def kind(schema: Form) -> str:
     types = schema["type"]
     names = types if isinstance(types, list) else [types]
     own = next(name for name in names if name != "null")
-    return "enum" if "enum" in schema else str(schema.get("format", own))
+    is_choice = "enum" in schema and own == "string"
+    return "enum" if is_choice else str(schema.get("format", own))
 
 
 def is_nullable(schema: Form) -> bool:

@@ -161,17 +161,18 @@ def _value(schema: Form, what: str, facts: _Facts, draw: Random) -> Json:
 
 def _leaf(schema: Form, what: str, draw: Random) -> tuple[Json, str]:
     """Return the value of a leaf, and how a text tells it."""
+    values = [one for one in schema.get("enum", ()) if one is not None]
+    chosen = draw.choice(values) if values else None
     match kind(schema):
         case "enum":
-            chosen = draw.choice([one for one in schema["enum"] if one is not None])
-            return (
-                chosen,
-                f"“{chosen if isinstance(chosen, str) else json.dumps(chosen)}”",
-            )
+            return chosen, f"“{chosen}”"
         case "boolean":
-            return (True, "yes") if draw.random() < 1 / 2 else (False, "no")
+            is_so = draw.random() < 1 / 2 if chosen is None else chosen
+            return is_so, "yes" if is_so else "no"
         case "integer" | "number" as number:
-            value = _number(schema, draw, whole=number == "integer")
+            value = chosen
+            if value is None:
+                value = _number(schema, draw, whole=number == "integer")
             return value, f"{value:,}" if draw.random() < 1 / 2 else str(value)
         case "date" | "date-time" as form:
             minutes = timedelta(minutes=draw.randrange(2**26))

@@ -56,7 +56,7 @@ class SobSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: The coverage gates of text, and of image and audio.
     text_floor: _Share = 0.95
     soft_floor: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.90
-    #: Which reading of the paper decides; `--compat paper` sets it.
+    #: Which reading of the paper decides; `sob@paper` sets it.
     reading: Literal["recommended", "paper"] = "recommended"
 
     @property

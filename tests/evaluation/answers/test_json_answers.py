@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from evaluation.answers.json_answers import (
@@ -36,6 +38,10 @@ def test_what_two_parsers_may_read_differently_is_noted() -> None:
     found = read_json_answer('{"a": 1, "b": {"a": 1, "a": 2}, "a": 3}')
     assert found.value == {"a": 3, "b": {"a": 2}}
     assert found.duplicates == ("a",)
+    names = ", ".join(f'"{number}": 1' for number in range(90_000))
+    began = process_time()
+    assert read_json_answer(f'{{"7": 0, {names}}}').duplicates == ("7",)
+    assert process_time() - began < 1
 
 
 def test_a_whole_surrogate_pair_is_a_character() -> None:

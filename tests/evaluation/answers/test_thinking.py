@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from evaluation.answers.extraction import split_thinking
@@ -22,7 +24,12 @@ VECTORS = [
     ("Well. <think>x</think> [2]", "Well.  [2]", "x", False),
     ('{"tag": "<think>x</think>"}', '{"tag": "<think>x</think>"}', "", False),
     ("<think></think>{}", "{}", "", False),
+    ("<seed:think>a</seed:think>{}", "{}", "a", False),
+    ("\u25c1think\u25b7a\u25c1/think\u25b7{}", "{}", "a", False),
+    ("<thought>a</thought>{}", "{}", "a", False),
     ("{}<|im_end|>", "{}", "", False),
+    ("{}<\uff5cend\u2581of\u2581sentence\uff5c>", "{}", "", False),
+    ("{}<eos>", "{}", "", False),
     ("{} </s>\n<|endoftext|>", "{}", "", False),
     (
         (
@@ -34,6 +41,8 @@ VECTORS = [
         False,
     ),
     ("<|channel|>analysis<|message|>hm", "", "<|channel|>analysis<|message|>hm", True),
+    ("<|channel|>final <|constrain|>json<|message|>{}", "{}", "", False),
+    ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
     ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
     ("", "", "", False),
 ]
@@ -54,8 +63,10 @@ def test_golden_vectors(
 
 @pytest.mark.parametrize(
     "text",
-    [" " * 400_000, "</think>" * 50_000, "<think>" * 50_000, "</s> " * 50_000 + "x"],
+    [" " * 400_000, "</think>" * 130_000, "<think>" * 50_000, "</s> " * 50_000 + "x"],
 )
 def test_long_texts_are_read_in_one_pass(text: str) -> None:
     """Text of one repeated piece takes no longer than its length (it took hours)."""
+    began = process_time()
     assert not split_thinking(text).answer.strip("x </s>")
+    assert process_time() - began < 2

@@ -63,6 +63,10 @@ _TAGS: Final = {
     "twice": "<think>a</think>\n<think>b</think>\n",
     "without its beginning": "so it is\n</think>\n\n",
     "of nothing": "<think>\n\n</think>\n\n",
+    "of Seed": "<seed:think>{</seed:think>",
+    "of Kimi": "\u25c1think\u25b7[1]\u25c1/think\u25b7",
+    "of Gemini": "<thought>\nso</thought>\n",
+    "in the channel of a format": "<|channel|>final <|constrain|>json<|message|>",
     "in channels": (
         "<|channel|>analysis<|message|>hm {<|end|><|start|>assistant"
         "<|channel|>final<|message|>"
@@ -72,6 +76,7 @@ _TAGS: Final = {
 _ENDS: Final = (
     *("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
     *("<|end|>", "<end_of_turn>", "</s>", "<|im_end|>\n</s> "),
+    *("<eos>", "<|eom_id|>", "<\uff5cend\u2581of\u2581sentence\uff5c>"),
 )
 ENVELOPES: Final = (
     Envelope("as it is", Kind.NOTHING, "%"),

@@ -46,6 +46,8 @@ _MERGES = "- &a {k: 1}\n" + "".join(
         ("- id: 1\n  t: \ud800", YAML, Failure.INVALID_YAML),
         ("- id: 1\n  t: \x07", YAML, Failure.INVALID_YAML),
         (f"- id: {'7' * 5000}", YAML, Failure.NUMBER_TOO_LONG),
+        (f"- id: {'1:' * 400_000}1", YAML, Failure.NUMBER_TOO_LONG),
+        (f"- id: {'1:' * 400}1.5", YAML, Failure.INVALID_YAML),
         (f'[{{"id": {"7" * 5000}}}]', JSON, Failure.NUMBER_TOO_LONG),
         ("[" * 10_000, JSON, Failure.TOO_DEEP),
         ("[" * 10_000 + "]" * 10_000, JSON, Failure.TOO_DEEP),

@@ -15,7 +15,6 @@ from tests.evaluation.suites.ifstruct.judged import (
     PLAIN,
     YAML,
     failures_of,
-    judge,
 )
 
 
@@ -106,14 +105,18 @@ def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
     assert failures_of(text, BAN, RuleReading.PUBLISHED) == both
 
 
-def test_numbers_that_are_none_and_names_that_stand_twice_pass() -> None:
-    """As by the published rule: NaN passes bounds, and the last of two names counts."""
+def test_what_is_no_number_passes_by_the_published_rule_alone() -> None:
+    """NaN passes bounds there; of two equal names the last counts in both readings."""
     wanted = replace(
         JSON, schema={"items": {"properties": {"n": {"type": "number", "maximum": 2}}}}
     )
-    for text, asked in (
-        ('[{"n": NaN}]', wanted),
-        ('[{"n": 3, "n": 1}]', wanted),
-        ("- n: .nan", replace(wanted, format=AnswerFormat.YAML)),
+    yaml = replace(wanted, format=AnswerFormat.YAML)
+    fault = [Failure.WRONG_TYPE]
+    for text, asked, faults in (
+        ('[{"n": NaN}]', wanted, fault),
+        ('[{"n": -Infinity}]', wanted, fault),
+        ("- n: .nan", yaml, fault),
+        ('[{"n": 3, "n": 1}]', wanted, []),
     ):
-        assert judge(text, asked).findings == ()
+        assert failures_of(text, asked, RuleReading.RECOMMENDED) == faults
+        assert failures_of(text, asked, RuleReading.PUBLISHED) == []

@@ -97,12 +97,6 @@ def _is_told(what: str, facts: dict[str, str]) -> bool:
 def _leaf(schema: Any, told: str) -> Any:  # noqa: ANN401 (any JSON)
     quoted = _QUOTED.search(told)
     if quoted is not None:
-        if "enum" in schema:
-            return next(
-                value
-                for value in schema["enum"]
-                if quoted[1] in (value, str(value), str(value).lower())
-            )
         return quoted[1]
     if "not known" in told:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
@@ -27,9 +28,6 @@ from evaluation.suites.sob.metrics import (
     score_answer,
 )
 from tests.evaluation.suites.sob.reader import read_truth
-
-if TYPE_CHECKING:
-    from evaluation.suites.sob.records import SobRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +63,17 @@ def test_there_are_enough_records_of_every_source_and_form() -> None:
 def test_a_second_reader_finds_every_leaf() -> None:
     """From text, question and schema alone it writes the truth, leaf by leaf."""
     for record in (*_records(), *generated_records(60, seed=7)):
+        assert canonical(read_truth(record)) == canonical(record.ground_truth)
+
+
+def test_a_choice_of_numbers_is_told_as_numbers_are(tmp_path: Path) -> None:
+    """In digits, and yes or no: words in quotation marks would be a string."""
+    choices = {f"angle_{place}": {"enum": [-90, 0, 90]} for place in range(8)}
+    properties = choices | {"upright": {"enum": [True]}}
+    schema = {"type": "object", "properties": properties}
+    (tmp_path / "a.json").write_text(json.dumps(schema), "utf-8")
+    for record in generated_records(6, schemas=str(tmp_path)):
+        assert "“" not in record.context
         assert canonical(read_truth(record)) == canonical(record.ground_truth)
 
 

@@ -1,9 +1,10 @@
-"""Faults that no rule sees."""
+"""Faults that no rule sees, or none of the published ones."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evaluation.suites.ifstruct.settings import Failure
 from tests.evaluation.suites.ifstruct.answers.mutation import (
     BrokenAnswer,
     PlantedFault,
@@ -43,7 +44,7 @@ def _duplicate(answer: ReferenceAnswer) -> BrokenAnswer | None:
 
 
 def _not_a_number(answer: ReferenceAnswer) -> BrokenAnswer | None:
-    """Write NaN for a number, which passes every bound."""
+    """Write NaN for a number, which passes every bound of the published rule."""
 
     def change(place: FieldPlace) -> None:
         place.holder[place.name] = float(_MARK)
@@ -52,7 +53,8 @@ def _not_a_number(answer: ReferenceAnswer) -> BrokenAnswer | None:
     if text is None:
         return None
     spelled = "NaN" if answer.is_json else ".nan"
-    return BrokenAnswer(text=text.replace(_MARK, spelled, 1), failure=None)
+    text = text.replace(_MARK, spelled, 1)
+    return BrokenAnswer(text=text, failure=Failure.WRONG_TYPE)
 
 
 def _empty_texts(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -77,7 +79,7 @@ def _same_item(answer: ReferenceAnswer) -> BrokenAnswer | None:
 #: Faults that no rule is about.
 UNSEEN_MUTATIONS: Final = (
     PlantedFault(name="name twice", apply=_duplicate),
-    PlantedFault(name="NaN", apply=_not_a_number),
+    PlantedFault(name="NaN", apply=_not_a_number, recommended_only=True),
     PlantedFault(name="empty text", apply=_empty_texts),
     PlantedFault(name="the same item again", apply=_same_item),
 )
