@@ -20,7 +20,6 @@ import yaml
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import MAX_DEPTH
-from curation.system.words import counted
 
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE: Final = frozenset(("true", "True", "TRUE"))
@@ -296,9 +295,8 @@ class _Builder:
                 self._take(event)
         finally:
             loader.dispose()
-        if len(self._roots) != 1:
-            detail = f"{counted(len(self._roots), 'document')}, not one"
-            raise YamlError(YamlFault.SYNTAX, detail)
+        if not self._roots:
+            raise YamlError(YamlFault.SYNTAX, "no document")
         return YamlDocument(
             value=self._roots[0],
             duplicates=tuple(self._duplicates),
@@ -393,6 +391,8 @@ class _Builder:
             text: Its text, if it is a scalar.
         """
         if not self._open:
+            if self._roots:
+                raise YamlError(YamlFault.SYNTAX, "more than one document")
             self._roots.append(value)
             return
         holder = self._open[-1]

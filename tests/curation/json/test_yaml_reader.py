@@ -82,7 +82,7 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(
         ("&a [*a]", "an alias inside its own anchor"),
         (LAUGHS, "over 1,000,000 values"),
         ("a: [1", "did not find expected ',' or ']' (line 2, column 1)"),
-        ("a: 1\n---\nb: 2", "2 documents, not one"),
+        ("a: 1\n---\nb: 2", "more than one document"),
         ("[" * 100_000, "nested over 256 levels"),
         ("- " * 100_000, "nested over 256 levels"),
     ],
