@@ -447,7 +447,8 @@ def _check_answered(store: ResponseStore, writers: Sequence[Writer]) -> None:
     """
     if store.by_fingerprint and not store.answered:
         what = f"no request was answered; the last one: {store.error}"
-        raise Unavailable(what, writers[0].options.recorded_model)
+        model = writers[0].options.recorded_model
+        raise Unavailable(what, model, "the same command asks again")
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)

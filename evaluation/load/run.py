@@ -199,8 +199,7 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         parameters = Parameters(servers[0].connection.provider.parameters)
         stopped = ""
         try:
-            note = spending.__str__
-            with progress.bar("Sending", total, found, note) as advance:
+            with progress.bar("Sending", total, found, spending.__str__) as advance:
                 advance(found)
                 for (server, _), rest in zip(streams, rests, strict=True):
                     writer = ServerWriter(server, account, say=progress.say)
@@ -217,7 +216,8 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     texts = [row.generation for row in run.rows]
     if texts and all(text.result is Result.ERROR for text in texts):
         what = f"no request was answered; the last one: {texts[-1].detail}"
-        raise Unavailable(what, servers[0].connection.base)
+        then = "the same command asks again"
+        raise Unavailable(what, servers[0].connection.base, then)
     return run
 
 

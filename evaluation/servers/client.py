@@ -51,16 +51,11 @@ from evaluation.servers.responses import (
 )
 
 _CONNECT_SECONDS: Final = 10.0
-#: For what follows the end of an answer on a connection that is kept.
-_REST_SECONDS: Final = 0.5
 #: For all that is no text: the answers of a batch are many.
 _CALL_SECONDS: Final = 300.0
 #: What may happen where a whole answer was to be read.
-_NO_WHOLE: Final = (
-    *(requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError),
-)
-#: Characters of an answer that is none.
-_SHOWN: Final = 40
+_LOST: Final = (requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError)
+_GOES_ON: Final = "the same command goes on"
 _LOOK: Final = "look at the address; it ends in /v1 as a rule"
 _Form = TypeVar("_Form")
 #: Most connections that are kept between requests.
@@ -151,7 +146,7 @@ def decoded(answer: bytes, form: type[_Form], url: str) -> _Form:
     try:
         return msgspec.json.decode(answer, type=form)
     except (msgspec.DecodeError, RecursionError):
-        what = f"no answer of such a server: {shortened(answer.decode(), _SHOWN)!r}"
+        what = f"no answer of such a server: {shortened(answer.decode())!r}"
         raise Unavailable(what, url, _LOOK) from None
 
 
@@ -236,7 +231,7 @@ class ServerClient:
         return self._whole(method, url, _CALL_SECONDS, **content)
 
     def _whole(self, method: str, url: str, seconds: float, **content: Any) -> bytes:  # noqa: ANN401 (as requests takes it)
-        then = "the same command goes on"
+        then = _GOES_ON
         try:
             with self._session.request(
                 method,
@@ -252,7 +247,7 @@ class ServerClient:
                 return self._hide(whole.decode()).encode()
         except (RequestRefused, _TryAgain) as error:
             raise Unavailable(str(error), url, then) from None
-        except _NO_WHOLE as error:
+        except _LOST as error:
             what = "no whole answer"
             if isinstance(error, requests.ConnectionError):
                 what, then = "no server answers", f"start one, or name another; {then}"
@@ -324,8 +319,8 @@ class ServerClient:
                 self._check_status(response)
                 lines = response_lines(response, limit)
                 read_stream(lines, answer, provider.read, bare=provider.bare)
-                # So that the connection can be used again.
-                read_some(response, _REST_SECONDS)
+                # What is left of it, so that the connection can be used again.
+                read_some(response, seconds=0.5)
         except BrokenStream as error:
             raise _TryAgain(redacted(self._hide(str(error)))) from None
         except requests.ConnectTimeout:
@@ -404,11 +399,12 @@ class ServerClient:
             then = f"set {keys} to a key of this server"
             raise NotPermitted(f"the server answers {answer}", base, then)
         if status == _PAYMENT or _EXHAUSTED.search(body):
-            raise Unavailable(f"the account is exhausted: {answer}", base)
+            raise Unavailable(f"the account is exhausted: {answer}", base, _GOES_ON)
         # A name of a model, and no part of the address.
         unknown = status == _NOT_FOUND and "model" in body.replace("/models", "")
         if unknown or "model_not_found" in body:
-            raise NoInput(f"no model {self._connection.model!r}: {answer}", base)
+            then = f"name one that {base}{self._connection.provider.models} lists"
+            raise NoInput(f"no model {self._connection.model!r}: {answer}", base, then)
 
     def _hide(self, text: str) -> str:
         """Return a server's text without the secrets that it was sent."""

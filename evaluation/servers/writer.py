@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Requests after which a server that refuses all of them alike is given up.
 _ALIKE: Final = 3
 _END: Final = "stop eos eos_token stop_sequence end_turn tool_use tool_calls"
-_FILTER: Final = "content_filter safety recitation blocklist prohibited_content"
+_FILTER: Final = "content_filter safety recitation blocklist prohibited_content spii"
 #: What servers call the end of a text, in small letters.
 _ENDINGS: Final = {
     **dict.fromkeys(_END.split(), TextEnding.END),
@@ -298,7 +298,8 @@ class ServerWriter:
         refusals.append(words)
         if len(refusals) >= _ALIKE and len(set(refusals)) == 1:
             what = f"the server refuses all requests: {words}"
-            raise Unavailable(what, self.server.connection.base)
+            then = "the same command asks again"
+            raise Unavailable(what, self.server.connection.base, then)
 
     def _cause_without_schema(
         self, request: GenerationRequest

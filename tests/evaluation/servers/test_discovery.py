@@ -167,7 +167,7 @@ _BAD_KEY = {
 def test_what_ends_a_run_is_one_line_and_an_exit_code(
     tmp_path: Path, said: Said, code: int, words: str
 ) -> None:
-    """Key 77, model 66, quota 69, each with the server's own words."""
+    """Key 77, model 66, quota 69, each with the server's own words and a next step."""
     with (
         loopback(lambda _body, _number: said) as server,
         pytest.raises(CsbdataError) as caught,
@@ -176,6 +176,7 @@ def test_what_ends_a_run_is_one_line_and_an_exit_code(
     assert caught.value.exit_code == code
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert caught.value.then
     assert len(server.asked) == 1
 
 
@@ -191,7 +192,7 @@ def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) ->
 
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, count=9)
-        with pytest.raises(Unavailable, match="Organisation must be verified"):
+        with pytest.raises(Unavailable, match=r"must be verified.*: the "):
             evaluation.run(request)
         assert len(server.asked) == 3
         assert list((tmp_path / "run").glob("rows-*")) == []

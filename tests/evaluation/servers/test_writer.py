@@ -100,6 +100,11 @@ _ANSWERS: dict[str, tuple[Said, TextClass, bool]] = {
         TextClass.CONTENT_FILTER,
         True,
     ),
+    "Gemini's filter of personal data": (
+        answer("{", finish="SPII"),
+        TextClass.CONTENT_FILTER,
+        True,
+    ),
     "filtered prompt": (
         refusal(400, {"error": {"message": "no", "code": "content_filter"}}),
         TextClass.CONTENT_FILTER,
