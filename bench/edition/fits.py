@@ -52,7 +52,13 @@ def rows_of(record: FitRecord) -> list[FitRow]:
     rows = []
     for target in profile_names():
         profile = load_profile(target)
-        row = FitRow(config=config, id=name, target=target, taken="as it stands")
+        row = FitRow(
+            config=config,
+            id=name,
+            target=target,
+            profile=profile.digest,
+            taken="as it stands",
+        )
         if not is_taken(judge_fit(schema, profile)):
             for allow, taken in _WAYS:
                 fit = rewrite(

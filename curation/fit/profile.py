@@ -7,6 +7,7 @@ A keyword that is in no rule and not in `taken` is *not told*: nothing is guesse
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -105,6 +106,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     taken: tuple[str, ...] = ()
     #: What a user should know beside the rules.
     note: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits of the sha256 of its rules."""
+        return hashlib.sha256(msgspec.json.encode(self.rules)).hexdigest()[:12]
 
 
 _FOLDER: Final = Path(__file__).with_name("profiles")

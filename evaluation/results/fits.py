@@ -39,6 +39,8 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
     config: str
     id: str
     target: str
+    #: The `digest` of the target's profile by which it was measured.
+    profile: str = ""
     #: With the fewest rewrites, safe ones first, that keep a witness, if any do.
     taken: Fits
     #: Whether a known witness can be said; null if none is known or nothing changed.
@@ -85,12 +87,10 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
 
 def fits_table(rows: Sequence[FitRow]) -> Table:
     """Return one line a target: what it takes, and what stands in the way."""
-    own: dict[str, list[FitRow]] = {}
-    for row in rows:
-        own.setdefault(row.target, []).append(row)
     lines = [
-        (target, *rates, *_refused(own[target]), _causes(own[target]))
+        (target, *rates, *_refused(own), _causes(own))
         for target, rates in reached(rows).items()
+        for own in [[row for row in rows if row.target == target]]
     ]
     late = sum(row.late for row in rows)
     return Table(

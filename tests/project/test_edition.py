@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from bench.edition.figures import differences
-from curation.fit.profile import profile_names
+from curation.fit.profile import load_profile, profile_names
 from evaluation.analysis.publish_edition import fits_files
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.edition import (
@@ -83,15 +83,18 @@ def test_the_tables_of_targets_are_made_of_the_newest_edition(
 
 
 def test_every_record_of_the_sample_is_fitted_to_every_target() -> None:
-    """In its order; each row is valid by the schema beside it."""
+    """In its order, by its profile as it is; each row is valid by its schema."""
     folder = _EDITIONS[-1]
     rows = pl.read_parquet(folder / FITS).to_dicts()
     schema = orjson.loads((folder / "schema/fits.schema.json").read_bytes())
     validator = jsonschema_rs.validator_for(schema)
     assert all(map(validator.is_valid, rows))
-    asked = [(f"{row['config']}/{row['id']}", row["target"]) for row in rows]
+    asked = [
+        (f"{row['config']}/{row['id']}", row["target"], row["profile"]) for row in rows
+    ]
     names = (folder / SAMPLE).read_text("utf-8").split()
-    assert asked == [(name, target) for name in names for target in profile_names()]
+    targets = [(name, load_profile(name).digest) for name in profile_names()]
+    assert asked == [(name, *target) for name in names for target in targets]
 
 
 @pytest.mark.parametrize("folder", _EDITIONS, ids=lambda folder: folder.name)
