@@ -86,7 +86,11 @@ VALIDATORS: dict[str, Callable[[Json, str], str]] = {
 
 def _raw(content: bytes, base_uri: str | None) -> RawDocument:
     provenance = Provenance(
-        source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
+        source="local",
+        path=base_uri or "",
+        commit="",
+        licence="NOASSERTION",
+        origin=Origin.LOCAL,
     )
     return RawDocument(
         config="local",

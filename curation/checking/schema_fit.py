@@ -22,8 +22,9 @@ from curation.fit.verdict import (
     judge_request,
     untold_keywords,
 )
-from curation.json import text as jsontext
+from curation.json.named_text import parse_named
 from curation.json.positions import TextPositions
+from curation.sources.openapi_bodies import is_description
 from curation.sources.tools import LISTS
 from curation.system.errors import BadData
 
@@ -206,7 +207,7 @@ def judge_files(
     with ExitStack() as stack:
         search = _Search(stack)
         for file in files:
-            read = jsontext.parse(file.content)
+            read = parse_named(file.name, file.content)
             value = None if isinstance(read, Rejected) else read
             own = file.name.partition("#")[0] if file.name.startswith(_TOOLS) else ""
             if own:
@@ -267,5 +268,8 @@ def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     own = name.startswith(_TOOLS)
     if listed and not own and all(isinstance(it, dict) for it in listed):
         sentence = f"a list is no schema; if its members are tools, write tools:{name}"
+        return replace(NOT_A_SCHEMA, sentence=sentence)
+    if is_description(value):
+        sentence = f"an OpenAPI description is no schema; write openapi:{name}"
         return replace(NOT_A_SCHEMA, sentence=sentence)
     return None if isinstance(value, dict | bool) else NOT_A_SCHEMA

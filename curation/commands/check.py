@@ -19,8 +19,8 @@ from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
 from curation.system.tables import plain, table
-from curation.system.terminal import print_json, say, show, stdout
-from curation.system.words import counted
+from curation.system.terminal import print_json, say, say_command, show, stdout
+from curation.system.words import command, counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -147,6 +147,8 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
+    from curation.json.text import parse
+    from curation.sources.openapi_bodies import is_description
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
@@ -169,6 +171,8 @@ def _check(
         if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in problems):
             problems = placed_in_yaml(problems, path.read_text("utf-8-sig"))
         reports[index] = name, replace(report, problems=problems)
+        if path and is_description(parse(files[index].content)):
+            say_command("Its bodies", command("check", f"openapi:{name}"))
     # Of a tool list as a whole.
     requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())
     return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]

@@ -129,7 +129,7 @@ def _schemas_of(
     """
     from curation.core.documents import Rejected
     from curation.instances.dataset.worker import InstanceRequest
-    from curation.json.text import parse
+    from curation.json.named_text import parse_named
     from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
@@ -148,7 +148,7 @@ def _schemas_of(
                     raise BadData("its bytes are not UTF-8", target) from error
                 say(f"{target}: {place} is not UTF-8, and left out")
                 continue
-            read = parse(content)
+            read = parse_named(place, content)
             if isinstance(read, Rejected) and len(contents) == 1:
                 raise BadData(f"{read.reason}: {read.detail}", target)
             requests[target if len(contents) == 1 else place] = InstanceRequest(

@@ -13,9 +13,13 @@ YAML_SUFFIXES: Final = (".yaml", ".yml")
 
 
 def parse_named(name: str, content: bytes) -> Json | Rejected:
-    """Return the value of a file: YAML by its name (`.yaml`, `.yml`), else JSON."""
-    if not name.endswith(YAML_SUFFIXES):
-        return parse(content)
+    """Return the value of a file: JSON, or by its name (`.yaml`, `.yml`) YAML.
+
+    Of a file with such a name that is neither, the reason is YAML's.
+    """
+    value = parse(content)
+    if not (isinstance(value, Rejected) and name.endswith(YAML_SUFFIXES)):
+        return value
     from curation.json.yaml_reader import parse_yaml  # noqa: PLC0415 - takes 20 ms
 
     return parse_yaml(content)

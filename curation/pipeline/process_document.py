@@ -22,6 +22,7 @@ from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
 from curation.dataset.paper_tables import draft_of, raw_figures
 from curation.json import text as jsontext
+from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
 from curation.json.values import canonical_of_document, objects, tokens, write_document
 from curation.lint.liveness import liveness
@@ -233,7 +234,9 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         return refused
     schema, merged = _parsed(raw.content, rules.policy)
     if isinstance(schema, Rejected):
-        return _named(schema, "parse")
+        path = raw.provenance.path
+        named = parse_named(path, raw.content) if path.endswith(YAML_SUFFIXES) else None
+        return _named(named if isinstance(named, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
     refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
     if refused is not None:

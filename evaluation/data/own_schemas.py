@@ -19,7 +19,8 @@ from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.dataset.features import features
 from curation.instances.values.model import InstanceKind
-from curation.json.text import parse, plain, write
+from curation.json.named_text import parse_named
+from curation.json.text import plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
 from curation.sources.local import OwnSchemas, OwnText, require_files
@@ -39,9 +40,9 @@ _NEAR_MISS: Final = "near_miss: "
 _KINDS: Final = frozenset(InstanceKind)
 
 
-def read_text(content: bytes) -> dict[str, Json] | bool | str:
-    """Return what a text holds that may be a schema, or what is wrong with it."""
-    value = too_big(content, Limits()) or parse(content)
+def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
+    """Return what a named text holds that may be a schema, or what is wrong with it."""
+    value = too_big(content, Limits()) or parse_named(name, content)
     if isinstance(value, Rejected):
         return f"not a JSON text: {value.detail or value.reason}"
     if not isinstance(value, dict | bool):
@@ -289,7 +290,7 @@ class OwnSchemaReader:
         return schema
 
     def _parsed(self, text: OwnText, content: bytes) -> SchemaText | str:
-        value = read_text(content)
+        value = read_text(text.place, content)
         if isinstance(value, str):
             return value
         inside = Path(text.place)

@@ -552,3 +552,24 @@ properties:
         "/properties/b/examples/1": (6, 35),
         "/properties/c/default": (5, 5),
     }
+
+
+def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:
+    """At its place, and not as the JSON that it never was meant to be."""
+    (tmp_path / "a.yaml").write_text("type: object\nrequired: [a\ntitle: b\n")
+    code, out = run(str(tmp_path / "a.yaml"), "--format", "json")
+    (problem,) = json.loads(out)["files"][0]["problems"]
+    assert (code, problem["code"], problem["line"]) == (1, "not_json", 3)
+    assert "not JSON as YAML: did not find expected ',' or ']' (line 3" in str(problem)
+
+
+def test_of_an_openapi_description_the_next_command_checks_the_bodies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON or YAML: it is no schema, and holds some."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.json", "a.yaml"):
+        Path(name).write_text('{"openapi": "3.1.0", "paths": {}}')
+        result = CliRunner().invoke(APP, [name])
+        assert result.exit_code == 1
+        assert f"\n  csbdata check openapi:{name}\n" in result.stderr

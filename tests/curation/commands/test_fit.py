@@ -402,3 +402,20 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
     assert "still refused: /properties/a/maxLength" in out
     with pytest.raises(BadUsage, match="1 schema and 3 targets"):
         run("fit", str(file), "--diff")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("a.yaml", "a: [1", "not JSON as YAML: did not find expected ',' or ']' (line"),
+        ("a.yaml", "openapi: 3.0.0", "description is no schema; write openapi:"),
+    ],
+)
+def test_what_is_no_schema_is_told_by_its_kind(
+    tmp_path: Path, name: str, text: str, sentence: str
+) -> None:
+    """A broken YAML file by YAML's reason; of a description the bodies are asked."""
+    (tmp_path / name).write_text(text, "utf-8")
+    code, out = run("fit", str(tmp_path / name), "--for", "gemini")
+    assert code in {4, 65}
+    assert sentence in " ".join(out.split())

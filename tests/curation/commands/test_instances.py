@@ -78,6 +78,13 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
     ]
 
 
+def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:
+    """And not as the JSON that it never was meant to be."""
+    (tmp_path / "a.yaml").write_text("a: [1")
+    with pytest.raises(BadData, match="not JSON as YAML: did not find expected"):
+        run(str(tmp_path / "a.yaml"))
+
+
 def test_a_file_is_made_instances_of_with_the_files_beside_it(tmp_path: Path) -> None:
     """A reference leads to a file by its path, or as the identifiers are to each other.
 
