@@ -87,11 +87,11 @@ class RewriteOptions:
         ),
     ] = None
     decode: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
-            help="Print the value that an answer to the rewritten schema stands for, "
-            "valid by the schema itself.",
+            help="Print the value that an answer to the rewritten schema (- for stdin) "
+            "stands for, valid by the schema itself.",
         ),
     ] = None
 
@@ -168,7 +168,6 @@ def _rewrite(
     from curation.fit.rest import rest_of
     from curation.json import text as jsontext
     from curation.json.line_diff import line_diff
-    from curation.sources.readers import read_document
     from curation.system.atomic_files import atomic_write_bytes
 
     if len(files) != 1 or len(targets) != 1:
@@ -181,10 +180,10 @@ def _rewrite(
         targets[0].strip(),
         allow="safe" if options.only is Allowed.SAFE else "any",
     )
-    if options.decode is not None:
-        print_json(decode(read_document(options.decode), result))
-        return
-    _print_rewrite(result)
+    if options.decode is None:
+        _print_rewrite(result)
+    else:
+        print_json(decode(_answer(options.decode), result))
     for path, value in (
         (options.write, result.schema),
         (options.rest, rest_of(result)),
@@ -196,6 +195,18 @@ def _rewrite(
         for changed in line_diff(text, jsontext.write(result.schema)):
             show_whole(changed)
     raise typer.Exit(_outcome(result).exit_code)
+
+
+def _answer(name: str) -> Json:
+    from curation.checking.schema_files import read_schema_files
+    from curation.core.documents import Rejected
+    from curation.json.text import parse
+
+    file = read_schema_files([name])[0]
+    value = parse(file.content)
+    if isinstance(value, Rejected):
+        raise BadData(f"{value.reason}: {value.detail}", file.name)
+    return value
 
 
 def _outcome(result: Fit) -> FitOutcome:

@@ -114,6 +114,7 @@ def decode(answer: Json, fit: Fit) -> Json:
         raise BadData(str(error), "the answer") from error
     if not fit.original.is_valid(value):
         failed = fit.original.errors(value)[0]
-        what = f"its value fails `{failed.keyword}` at {failed.schema_pointer}"
+        place = f" at {failed.instance_pointer}" if failed.instance_pointer else ""
+        what = f"its value{place} fails `{failed.keyword}` at {failed.schema_pointer}"
         raise BadData(f"{what} of the original schema", "the answer")
     return value

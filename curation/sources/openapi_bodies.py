@@ -63,7 +63,7 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
     return bodies
 
 
-def is_description(value: Json) -> bool:
+def is_description(value: object) -> bool:
     """Return whether a document says that it is one of OpenAPI, of any version."""
     return isinstance(value, dict) and any(
         isinstance(value.get(name), str) for name in ("openapi", "swagger")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import jsonschema_rs
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -388,6 +389,69 @@ def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
     (tmp_path / "answer.json").write_text('{"a": null}', "utf-8")
     more = ("--for", "openai-strict", "--decode", "answer.json")
     assert json.loads(run("fit", "a.json", *more)[1]) == {}
+
+
+_MAP = {"type": "object", "additionalProperties": {"type": "integer"}}
+_PAIR = {"type": "array", "prefixItems": [_STRING, {"type": "number"}], "items": False}
+_RESHAPED = {
+    **_CLOSED,
+    "properties": {
+        "nick": _STRING,
+        "map": _MAP,
+        "pair": {**_PAIR, "minItems": 2},
+        "age": {"type": "integer", "not": {"const": 13}},
+    },
+}
+_NONE = dict.fromkeys(_RESHAPED["properties"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "decoded"),
+    [
+        (_NONE, {}),
+        (_NONE | {"map": [{"key": "a", "value": 1}]}, {"map": {"a": 1}}),
+        (_NONE | {"pair": {"item1": "x", "item2": 2}}, {"pair": ["x", 2]}),
+        (_NONE | {"nick": "n", "age": 12}, {"nick": "n", "age": 12}),
+    ],
+)
+def test_an_answer_of_another_shape_is_mapped_back(
+    tmp_path: Path, answer: UntypedJson, decoded: UntypedJson
+) -> None:
+    """Null for what is absent, pairs for a map, an object for a tuple; from stdin."""
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(_RESHAPED), "utf-8")
+    words = ["fit", str(file), "--for", "openai-strict", "--decode", "-"]
+    words += ["--write", str(tmp_path / "sent.json")]
+    done = CliRunner().invoke(APP, words, input=json.dumps(answer))
+    assert (done.exit_code, json.loads(done.stdout)) == (0, decoded)
+    sent = json.loads((tmp_path / "sent.json").read_text("utf-8"))
+    assert jsonschema_rs.is_valid(sent, answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ("", "<stdin>: not_json: Expecting value"),
+        ("Sure! {}", "<stdin>: not_json: Expecting value"),
+        ('{"map": [{"key": "a"}]}', "the answer: objects with key and value expected"),
+        ('{"pair": {"item1": "x"}}', "an object with item1, item2 expected"),
+        (
+            '{"age": 13}',
+            "its value at /age fails `not` at /properties/age/not",
+        ),
+        ("[]", "its value fails `type` at /type of the original schema"),
+    ],
+)
+def test_an_answer_that_stands_for_no_value_is_refused(
+    tmp_path: Path, answer: str, sentence: str
+) -> None:
+    """Not JSON, another shape, valid by the rewritten schema alone: one line each."""
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(_RESHAPED), "utf-8")
+    words = ["fit", str(file), "--for", "openai-strict", "--decode", "-"]
+    done = CliRunner().invoke(APP, words, input=answer)
+    assert isinstance(done.exception, BadData)
+    assert sentence in str(done.exception)
 
 
 def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
