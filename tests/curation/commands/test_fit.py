@@ -391,10 +391,15 @@ def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
     assert json.loads(run("fit", "a.json", *more)[1]) == {}
 
 
-_MAP = {"type": "object", "additionalProperties": {"type": "integer"}}
-_PAIR = {"type": "array", "prefixItems": [_STRING, {"type": "number"}], "items": False}
-_RESHAPED = {
+_MAP: dict[str, Json] = {"type": "object", "additionalProperties": {"type": "integer"}}
+_PAIR: dict[str, Json] = {
+    "type": "array",
+    "prefixItems": [_STRING, {"type": "number"}],
+    "items": False,
+}
+_RESHAPED: dict[str, Json] = {
     **_CLOSED,
+    "required": [],
     "properties": {
         "nick": _STRING,
         "map": _MAP,
@@ -402,7 +407,7 @@ _RESHAPED = {
         "age": {"type": "integer", "not": {"const": 13}},
     },
 }
-_NONE = dict.fromkeys(_RESHAPED["properties"])
+_NONE: dict[str, Json] = dict.fromkeys(("nick", "map", "pair", "age"))
 
 
 @pytest.mark.parametrize(
