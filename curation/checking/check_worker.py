@@ -24,10 +24,9 @@ from curation.checking.messages import (
     VerdictQuestion,
 )
 from curation.core.documents import (
+    NOWHERE,
     Document,
     Lint,
-    Origin,
-    Provenance,
     RawDocument,
     Rejected,
 )
@@ -84,23 +83,6 @@ VALIDATORS: dict[str, Callable[[Json, str], str]] = {
 }
 
 
-def _raw(content: bytes, base_uri: str | None) -> RawDocument:
-    provenance = Provenance(
-        source="local",
-        path=base_uri or "",
-        commit="",
-        licence="NOASSERTION",
-        origin=Origin.LOCAL,
-    )
-    return RawDocument(
-        config="local",
-        unique_id="checked",
-        provenance=provenance,
-        content=content,
-        base_uri=base_uri,
-    )
-
-
 def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> RulesAnswer:
     """Apply the rule set `clean` to a text.
 
@@ -108,7 +90,14 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
     """
     rules = rule_set("clean")
     context = Context(library=library)
-    document = read(_raw(content, base_uri), rules)
+    raw = RawDocument(
+        config="local",
+        unique_id="checked",
+        provenance=NOWHERE,
+        content=content,
+        base_uri=base_uri,
+    )
+    document = read(raw, rules)
     if isinstance(document, Rejected):
         return _answer(None, [document], rules.rules)
     # Of the file as it is: the rules mend some of what the drafts refuse.

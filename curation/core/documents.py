@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 from curation.core.json_types import Json, UntypedJson
 
@@ -157,6 +157,12 @@ class Provenance:
     #: `https://github.com/OWNER/NAME`, the origin of a file of a collection; None if
     #: the collection is its home, or the origin is unknown.
     original_repository: str | None = None
+
+
+#: Of a text of the user's, which stands in no archive.
+NOWHERE: Final = Provenance(
+    source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

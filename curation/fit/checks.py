@@ -78,8 +78,14 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 what += f" (not {_listed([_quoted(it) for it in rule.values])})"
             if rule.most is not None:
                 what += f" (over {rule.most:,})"
-            sentence = f"{what} is {DONE[rule.effect]}"
-            yield Found((*place.tokens, name), name, sentence)
+            yield _at(rule, place.tokens, name, what)
+
+
+def _at(
+    rule: ProfileRule, tokens: Tokens, keyword: str, what: str, then: str = " is "
+) -> Found:
+    """Return what a rule says of a keyword of the schema object with these tokens."""
+    return Found((*tokens, keyword), keyword, f"{what}{then}{DONE[rule.effect]}")
 
 
 def _exceeds(value: Json, most: int) -> bool:
@@ -99,8 +105,7 @@ def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         for name in place.keywords:
             if name in KNOWN_KEYWORDS and name not in quiet:
-                sentence = f"`{shortened(name, _SHOWN)}` is {DONE[rule.effect]}"
-                yield Found((*place.tokens, name), name, sentence)
+                yield _at(rule, place.tokens, name, f"`{shortened(name, _SHOWN)}`")
 
 
 def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -115,8 +120,7 @@ def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for name in rule.names:
         if name in scan.document.root.keywords:
-            sentence = f"`{name}` at the root is {DONE[rule.effect]}"
-            yield Found((name,), name, sentence)
+            yield _at(rule, (), name, f"`{name}` at the root")
 
 
 def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -140,8 +144,7 @@ def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if isinstance(place.keywords.get("type"), list):
-            sentence = f"a list of types is {DONE[rule.effect]}"
-            yield Found((*place.tokens, "type"), "type", sentence)
+            yield _at(rule, place.tokens, "type", "a list of types")
 
 
 def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -172,15 +175,13 @@ def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         for name in required_of(place.keywords):
             if isinstance(name, str) and name not in properties_of(place.keywords):
                 own = f"required {_quoted(name)} is not in `properties`"
-                tokens = (*place.tokens, "required")
-                yield Found(tokens, "required", f"{own}: {DONE[rule.effect]}")
+                yield _at(rule, place.tokens, "required", own, ": ")
 
 
 def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if isinstance(place.keywords.get("items"), list):
-            sentence = f"a list of schemas in `items` is {DONE[rule.effect]}"
-            yield Found((*place.tokens, "items"), "items", sentence)
+            yield _at(rule, place.tokens, "items", "a list of schemas in `items`")
 
 
 def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -196,8 +197,7 @@ def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         value = place.keywords.get("format")
         known = not isinstance(value, str) or value in taken
         if not known and is_of_types(place.keywords, rule.types):
-            sentence = f"format {_quoted(value)} is {DONE[rule.effect]}"
-            yield Found((*place.tokens, "format"), "format", sentence)
+            yield _at(rule, place.tokens, "format", f"format {_quoted(value)}")
 
 
 def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -206,9 +206,8 @@ def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         for keyword, values in enumerated(place.keywords):
             types = {_json_type(value) for value in values} - taken
             if types:
-                sentence = f"{_listed(sorted(types))} in `{keyword}`"
-                tokens = (*place.tokens, keyword)
-                yield Found(tokens, keyword, f"{sentence}: {DONE[rule.effect]}")
+                what = f"{_listed(sorted(types))} in `{keyword}`"
+                yield _at(rule, place.tokens, keyword, what, ": ")
 
 
 def _json_type(value: Json) -> str:
@@ -254,9 +253,8 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         if isinstance(text, str):
             used = [name for name in features_of(text) if name in rule.names]
             if used:
-                sentence = f"pattern {_quoted(text)} ({_listed(used)})"
-                tokens = (*place.tokens, "pattern")
-                yield Found(tokens, "pattern", f"{sentence}: {DONE[rule.effect]}")
+                what = f"pattern {_quoted(text)} ({_listed(used)})"
+                yield _at(rule, place.tokens, "pattern", what, ": ")
 
 
 def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -267,9 +265,8 @@ def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 def _at_reference(reference: Reference, what: str, rule: ProfileRule) -> Found:
-    sentence = f"{_quoted(reference.text)} {what}: {DONE[rule.effect]}"
-    tokens = (*reference.tokens, reference.keyword)
-    return Found(tokens, reference.keyword, sentence)
+    said = f"{_quoted(reference.text)} {what}"
+    return _at(rule, reference.tokens, reference.keyword, said, ": ")
 
 
 def _leads_nowhere(scan: Scan, reference: Reference) -> bool:
@@ -324,8 +321,7 @@ def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for tokens in scan.document.scanned.inner_resources:
         keyword = scan.document.dialect.id_keyword
-        sentence = f"`{keyword}` inside the schema is {DONE[rule.effect]}"
-        yield Found((*tokens, keyword), keyword, sentence)
+        yield _at(rule, tokens, keyword, f"`{keyword}` inside the schema")
 
 
 def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
@@ -334,9 +330,8 @@ def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
         schema = scan.document.location_at(reference.tokens).keywords
         for name in schema:
             if name != reference.keyword and name not in taken:
-                sentence = f"`{name}` beside `{reference.keyword}`"
-                tokens = (*reference.tokens, name)
-                yield Found(tokens, name, f"{sentence} is {DONE[rule.effect]}")
+                what = f"`{name}` beside `{reference.keyword}`"
+                yield _at(rule, reference.tokens, name, what)
 
 
 def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
@@ -397,15 +392,6 @@ def _characters(scan: Scan) -> int:
     return count
 
 
-def _enum_count(scan: Scan) -> int:
-    return sum(
-        len(values)
-        for schema in _schemas(scan)
-        for keyword, values in enumerated(schema)
-        if keyword == "enum"
-    )
-
-
 #: What is counted: the noun, and the number in one schema.
 COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "depth": ("levels of objects and arrays", lambda scan: scan.depth),
@@ -415,7 +401,12 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     ),
     "optional-properties": ("optional properties", _optional_count),
     "unions": ("unions (`anyOf` or a list of types)", _union_count),
-    "enum-values": ("values in `enum`", _enum_count),
+    "enum-values": (
+        "values in `enum`",
+        lambda scan: sum(
+            len(dict(enumerated(it)).get("enum", ())) for it in _schemas(scan)
+        ),
+    ),
     "characters": ("characters in names and values", _characters),
     "tools": ("tools", lambda _scan: 1),
 }

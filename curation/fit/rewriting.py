@@ -12,7 +12,7 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec.structs import replace as replace_struct
@@ -151,32 +151,32 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
         seconds: The deadline in processor time, of the comparer's as well.
     """
     original = CompiledSchema(plain(schema), dialect)
-    rewriting = _Rewriting(original, profile, comparer, allow, known)
-    rewriting.tool, rewriting.prove, rewriting.seconds = tool, prove, seconds
-    return rewriting.run()
+    return _Rewriting(
+        original, profile, comparer, allow, known, tool, prove, seconds
+    ).run()
 
 
+@dataclass
 class _Rewriting:
-    def __init__(
-        self,
-        original: CompiledSchema,
-        profile: Profile,
-        comparer: Comparer,
-        allow: str,
-        known: Sequence[Json],
-    ) -> None:
-        self.original, self.profile, self.comparer = original, profile, comparer
-        self.allow, self.known = allow, known
-        self.steps: list[Step] = []
-        #: Rewrites that were tried in vain, with what they were asked.
-        self.blocked: set[tuple[object, ...]] = set()
-        #: Whether the algebra has an answer in time.
-        self.has_algebra = True
-        #: Searches for values that refute a step.
-        self.searches = 0
-        self.tool, self.prove, self.seconds = False, True, REWRITE_SECONDS
-        self.begun = time.thread_time() + comparer.spent
-        self.shaped = Shaped(original.value, original.dialect)
+    original: CompiledSchema
+    profile: Profile
+    comparer: Comparer
+    allow: str
+    known: Sequence[Json]
+    tool: bool
+    prove: bool
+    seconds: float
+    steps: list[Step] = field(default_factory=list)
+    #: Rewrites that were tried in vain, with what they were asked.
+    blocked: set[tuple[object, ...]] = field(default_factory=set)
+    #: Whether the algebra has an answer in time.
+    has_algebra: bool = True
+    #: Searches for values that refute a step.
+    searches: int = 0
+
+    def __post_init__(self) -> None:
+        self.begun = time.thread_time() + self.comparer.spent
+        self.shaped = Shaped(self.original.value, self.original.dialect)
 
     def run(self) -> Fit:
         findings = self._findings()

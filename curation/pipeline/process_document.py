@@ -234,8 +234,8 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         return refused
     schema, merged = _parsed(raw.content, rules.policy)
     if isinstance(schema, Rejected):
-        path = raw.provenance.path
-        named = parse_named(path, raw.content) if path.endswith(YAML_SUFFIXES) else None
+        uri = raw.base_uri or ""
+        named = parse_named(uri, raw.content) if uri.endswith(YAML_SUFFIXES) else None
         return _named(named if isinstance(named, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
     refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from curation.core.documents import Document, Origin, Provenance, Rejected
+from curation.core.documents import NOWHERE, Document, Rejected
 from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.pointer import Put, rewritten
@@ -176,9 +176,6 @@ def _with_heeded_siblings(
     }
 
 
-_NOWHERE = Provenance(
-    source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
-)
 _NEWEST = "2020-12"
 
 
@@ -206,7 +203,7 @@ def read_schema(
     document = Document(
         config="local",
         unique_id="local",
-        provenance=_NOWHERE,
+        provenance=NOWHERE,
         schema=schema,
         base_uri=base_uri,
     )
