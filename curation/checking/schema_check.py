@@ -172,8 +172,7 @@ class SchemaChecker:
             WorkerDidNotStart: the child process cannot be run.
         """
         text = content.decode("latin-1")
-        base_uri = None if place is None else base_uri_of(place)
-        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
+        result = self._ask_rules(text, place)
         if result.ending is Ending.OK:
             answer = result.answer_as(RulesAnswer)
             problems = tuple(_placed(_problems(answer), content))
@@ -188,6 +187,10 @@ class SchemaChecker:
             problems=problems,
         )
 
+    def _ask_rules(self, text: str, place: str | None) -> ProcessResult:
+        base_uri = None if place is None else base_uri_of(place)
+        return self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
+
     def mended(
         self, content: bytes, *, place: str | None, wanted: Callable[[str], bool]
     ) -> bytes:
@@ -195,9 +198,7 @@ class SchemaChecker:
 
         Its indentation stays; what is no JSON, or has nothing to mend, stays whole.
         """
-        text = content.decode("latin-1")
-        base_uri = None if place is None else base_uri_of(place)
-        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
+        result = self._ask_rules(content.decode("latin-1"), place)
         value = parse(content)
         if result.ending is not Ending.OK or isinstance(value, Rejected):
             return content

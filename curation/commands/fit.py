@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from curation.checking.schema_files import SchemaFile
-    from curation.checking.schema_fit import FitOutcome, Repair, SchemaFit
+    from curation.checking.schema_fit import FitOutcome, SchemaFit
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
@@ -244,7 +244,9 @@ def _as_json(each: SchemaFit) -> Json:
     targets: dict[str, Json] = {
         target: {
             "verdict": each.outcome(target),
-            "repair": _repair_as_json(each.repairs.get(target)),
+            "repair": {"rewrites": list(it.rewrites), "sentence": it.sentence}
+            if (it := each.repairs.get(target))
+            else None,
             "findings": [
                 {name: str(getattr(it, name)) for name in it.__struct_fields__}
                 for it in findings
@@ -254,12 +256,6 @@ def _as_json(each: SchemaFit) -> Json:
         for target, findings in each.findings.items()
     }
     return {"name": each.name, "targets": targets}
-
-
-def _repair_as_json(repair: Repair | None) -> Json:
-    if repair is None:
-        return None
-    return {"rewrites": list(repair.rewrites), "sentence": repair.sentence}
 
 
 _STYLES = {0: "green", 1: "yellow", 3: "", 4: "red"}

@@ -69,7 +69,8 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 continue
             if not is_of_types(schema, rule.types):
                 continue
-            if rule.most is not None and not _exceeds(schema[name], rule.most):
+            value, most = schema[name], rule.most
+            if most is not None and not (is_number(value) and value > most):
                 continue
             what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
             if taken or rule.most is not None:
@@ -86,10 +87,6 @@ def _at(
 ) -> Found:
     """Return what a rule says of a keyword of the schema object with these tokens."""
     return Found((*tokens, keyword), keyword, f"{what}{then}{DONE[rule.effect]}")
-
-
-def _exceeds(value: Json, most: int) -> bool:
-    return is_number(value) and value > most
 
 
 DONE: Final = {
@@ -344,10 +341,6 @@ def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
         yield Found((), "", sentence)
 
 
-def _limit(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    yield from over_limit([scan], rule)
-
-
 def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         for keyword, values in enumerated(place.keywords):
@@ -413,25 +406,16 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
 _Check = Callable[[Scan, ProfileRule], Iterator[Found]]
 #: The check of each name in `curation.fit.profile.PARAMETERS`.
 CHECKS: Final[Mapping[str, _Check]] = {
-    "keyword": _keyword,
-    "other-keyword": _other_keyword,
-    "root-type": _root_type,
-    "root-keyword": _root_keyword,
-    "boolean-schema": _boolean_schema,
-    "untyped": _untyped,
-    "type-list": _type_list,
-    "open-object": _open_object,
-    "optional-property": _optional_property,
-    "undeclared-property": _undeclared_property,
-    "tuple": _tuple,
-    "array-without-items": _array_without_items,
-    "format": _format,
-    "enum-type": _enum_type,
-    "pattern": _pattern,
-    "reference-in": _reference_in,
-    "beside-reference": _beside_reference,
-    "nested-identifier": _nested_identifier,
-    "long-enum": _long_enum,
+    **{
+        each.__name__.strip("_").replace("_", "-"): each
+        for each in (
+            *(_keyword, _other_keyword, _root_type, _root_keyword, _boolean_schema),
+            *(_untyped, _type_list, _open_object, _optional_property, _tuple),
+            *(_undeclared_property, _array_without_items, _format, _enum_type),
+            *(_pattern, _reference_in, _beside_reference, _nested_identifier),
+            _long_enum,
+        )
+    },
     **dict.fromkeys(OF_REFERENCES, _reference),
-    **dict.fromkeys(COUNTS, _limit),
+    **dict.fromkeys(COUNTS, lambda scan, rule: over_limit([scan], rule)),
 }

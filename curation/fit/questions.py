@@ -21,11 +21,9 @@ class AlgebraQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="algebra"):
     second: PlainSchema
 
 
-class ValueQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="values"):
+class ValueQuestion(AlgebraQuestion, frozen=True, kw_only=True, tag="values"):
     """Which values tell two schemas apart?"""
 
-    first: PlainSchema
-    second: PlainSchema
     #: JSON texts of values to be tried before others.
     given: tuple[str, ...] = ()
     #: Schemas, in 2020-12, of values of one alone, or of both where neither is known

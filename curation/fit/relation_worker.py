@@ -195,11 +195,11 @@ def start(
     def answer(request: Json) -> AlgebraAnswer | ValueAnswer | tuple[str, ...]:
         question = msgspec.convert(request, Question)
         try:
-            if isinstance(question, AlgebraQuestion):
-                return prove(question)
+            if isinstance(question, ValueQuestion):
+                return search(question)
             if isinstance(question, SchemaQuestion):
                 return texts(question)
-            return search(question)
+            return prove(question)
         finally:
             gc.collect(0)
 

@@ -66,11 +66,8 @@ NO_LIBRARY: Final[Library] = _NoLibrary()
 
 
 def _other_scheme(uri: str) -> str:
-    if uri.startswith("http://"):
-        return "https://" + uri.removeprefix("http://")
-    if uri.startswith("https://"):
-        return "http://" + uri.removeprefix("https://")
-    return uri
+    scheme, mark, rest = uri.partition("://")
+    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
 
 
 def standard_document(uri: str) -> Json | None:
