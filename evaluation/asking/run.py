@@ -440,15 +440,11 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
 
 
 def _check_answered(store: ResponseStore, writers: Sequence[Writer]) -> None:
-    """Check that a server has answered anything: nothing has no rate.
-
-    Raises:
-        Unavailable: it has not; says why the last request has no answer (exit 69).
-    """
+    """Raise `Unavailable` with the last reason if no request was answered."""
     if store.by_fingerprint and not store.answered:
         what = f"no request was answered; the last one: {store.error}"
-        model = writers[0].options.recorded_model
-        raise Unavailable(what, model, "the same command asks again")
+        then = "the same command asks again"
+        raise Unavailable(what, writers[0].options.recorded_model, then)
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
