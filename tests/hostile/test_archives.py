@@ -228,8 +228,10 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     for name in ("x.tar.gz", "x.tar.xz", "x.zip", "x.rar"):
         with pytest.raises(BadArchive):
             _read(save(tmp_path, name, page))
-    with pytest.raises(NoInput, match="cannot be read"):
-        _read(tmp_path / "absent.tar.gz")
+    (tmp_path / "folder.tar.gz").mkdir()
+    for name in ("absent.tar.gz", "folder.tar.gz"):
+        with pytest.raises(NoInput, match="cannot be read"):
+            _read(tmp_path / name)
 
 
 def test_f12_a_git_lfs_pointer_is_kept_and_then_rejected(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.servers.pacing import SharedBackoff
+from evaluation.servers.pacing import Quota, SharedBackoff
 
 
 class Clock:
@@ -83,6 +83,12 @@ def test_the_budget_is_of_minutes_without_any_answer(clock: Clock) -> None:
     backoff.answered()
     clock.now += 60
     assert backoff.again_after(backoff.wait())
+
+
+def test_what_no_quota_holds_is_sent_once_it_is_full() -> None:
+    """Else a request of more tokens than a minute has would wait for ever."""
+    quota = Quota(remaining=0.0, limit=5.0, rate=1.0, told=0.0)
+    assert (quota.pause(9, 0.0), quota.pause(9, 5.0), quota.there(7.0)) == (5, 0, 5)
 
 
 def test_what_is_answered_speaks_for_nothing_more(clock: Clock) -> None:
