@@ -34,7 +34,7 @@ SUITES = {
     "passrate": ("20", "--set", "budget=1024"),
     "ifstruct": ("10", "--set", "budget=1024"),
     "sob": ("10", "--set", "budget=1024"),
-    "concodeeval": ("10",),
+    "concodeeval": ("40",),
 }
 #: Same for all, in processor time; four times as long by the wall clock.
 LIMITS = ("compile_seconds=10", "run_seconds=10")

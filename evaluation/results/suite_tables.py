@@ -61,15 +61,18 @@ def tables_of_all(run: ScoredRun, classes: Mapping[str, str]) -> tuple[Table, ..
 
 
 def reading(facts: Mapping[str, Json]) -> str:
-    """Return the sentence that says what was read, and by which reading.
+    """Return what was read, by which reading, and how long a text could be.
 
     Args:
         facts: What a run's header says of its suite.
     """
     compat = facts.get("compat") or "the recommended one"
+    models: Any = facts.get("models") or ()
+    budgets = sorted({one["budget"] for one in models if one.get("budget")})
+    tokens = " or ".join(f"{budget:,}" for budget in budgets)
     return (
         f"Records: {facts.get('data', 'not recorded')} ({facts.get('origin', '?')}). "
-        f"Reading: {compat}."
+        f"Reading: {compat}.{f' At most {tokens} tokens a text.' * bool(budgets)}"
     )
 
 
@@ -90,15 +93,19 @@ def pass_rates(run: ScoredRun) -> Table:
 
 
 def standings(run: ScoredRun) -> Table:
-    """Return the first table: which model, how sure, at what price, failing how."""
-    rates = {label: passed(responses) for label, responses in run.by_label.items()}
+    """Return the first table: which model, how sure, at what price, failing how.
+
+    Of the records that every model answered, where there are any.
+    """
+    by_label, apart = _answered_by_all(run.by_label)
+    rates = {label: passed(responses) for label, responses in by_label.items()}
     order = sorted(rates, key=lambda label: -(rates[label].share or 0.0))
-    pairs = pair_sides(run.by_label, [(label, order[0]) for label in order[1:]])
+    pairs = pair_sides(by_label, [(label, order[0]) for label in order[1:]])
     ps = {pair.a: sign_flip(cluster_differences(pair).values()) for pair in pairs}
     adjusted = holm(ps)
     rows: list[dict[str, Cell]] = []
     for label in order:
-        responses = run.by_label[label]
+        responses = by_label[label]
         counted = [one for one in responses if one.verdict.counted]
         failed = Counter(one.verdict.failure_class for one in counted)
         del failed[""]
@@ -117,9 +124,32 @@ def standings(run: ScoredRun) -> Table:
     return Table.of_records(
         "Standings",
         rows,
-        note=f"{BRACKETS} {CLUSTERED} p: the exact test of the pair by clusters, "
-        "adjusted by Holm. p50: half of the answers took less.",
+        note=f"{apart}{BRACKETS} {CLUSTERED} p: the exact test of the pair by "
+        "clusters, adjusted by Holm. p50: half of the answers took less.",
         name="standings",
+    )
+
+
+def _answered_by_all(
+    by_label: Mapping[str, Sequence[ScoredResponse]],
+) -> tuple[Mapping[str, Sequence[ScoredResponse]], str]:
+    """Keep the records that all sides answered; say how many others there are.
+
+    An engine is asked for less than a free model where a suite has answers that are no
+    JSON: rates of other records would not compare the two.
+    """
+    records = [{one.record for one in responses} for responses in by_label.values()]
+    common = set.intersection(*records) if records else set()
+    others = len(set().union(*records) - common)
+    if not common or not others:
+        return by_label, ""
+    kept = {
+        label: [one for one in responses if one.record in common]
+        for label, responses in by_label.items()
+    }
+    return kept, (
+        "Of the records that every model answered: "
+        f"{len(common):,} of {len(common) + others:,}. "
     )
 
 

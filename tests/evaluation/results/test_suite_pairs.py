@@ -64,7 +64,10 @@ def test_answers_of_one_cluster_count_together() -> None:
 
 
 def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
-    """The best first, with its interval by clusters, its price and what fails most."""
+    """The best first, with its interval by clusters, its price and what fails most.
+
+    All of the records that both answered; two more were asked of one alone.
+    """
     _, (first,) = _side("a", "free")
     verdicts = {
         "a": (Verdict(passed=False, failure_class="parse"),),
@@ -73,7 +76,7 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     by_label = {
         label: [
             replace(first, record=str(place), verdicts=verdict, cost=0.5)
-            for place in range(10)
+            for place in range(12 if label == "a" else 10)
         ]
         for label, verdict in verdicts.items()
     }
@@ -84,3 +87,4 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["p against the first"] == 2 / 2**10
     assert rows[1]["fails most"] == "parse 10"
     assert rows[0]["cost"] == 5
+    assert "every model answered: 10 of 12." in table.note
