@@ -143,6 +143,6 @@ def test_a_key_that_is_said_back_is_hidden(provider: str) -> None:
     assert _KEY not in f"{answer}"
     body = json.dumps({"error": {"message": f"{header}: {_KEY}", "param": _KEY}})
     for status in (200, 400, 500):
-        with pytest.raises((RequestRefused, RetriesExhausted), match=header) as told:
+        with pytest.raises((RequestRefused, RetriesExhausted), match=r"\*{9}") as told:
             _ask(provider, Said(status=status, pieces=[body.encode()]))
         assert _KEY not in f"{told.value}"
