@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -56,7 +57,7 @@ from evaluation.walking.run_folder import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from evaluation.data import Dataset
@@ -184,12 +185,11 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     total = len(streams) * (len(requests) + settings.warm_up)
     with hold_run_folder(folder, head), LiveScorer(suite) as scorer:
         earlier = open_load(folder).rows
-        for row in earlier:
-            spending.pay(row.generation.cost)
         finished = {row.fingerprint for row in earlier}
+        plans = [plan_stream(requests, choice, settings) for _, choice in streams]
         rests = [
-            _rest(server, plan_stream(requests, choice, settings), settings, finished)
-            for server, choice in streams
+            _rest(server, plan, settings, finished)
+            for (server, _), plan in zip(streams, plans, strict=True)
         ]
         found = total - sum(map(len, rests))
         records = [each.record for each in requests]
@@ -201,8 +201,12 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         try:
             with progress.bar("Sending", total, found, spending.__str__) as advance:
                 advance(found)
-                for (server, _), rest in zip(streams, rests, strict=True):
-                    writer = ServerWriter(server, account, say=progress.say)
+                writers = [
+                    ServerWriter(server, account, say=progress.say)
+                    for server, _ in streams
+                ]
+                _pay_again(earlier, spending, writers, plans, settings)
+                for writer, rest in zip(writers, rests, strict=True):
                     writer.parameters = parameters
                     for row in _rows(writer, rest, settings, scorer):
                         lines.write(msgspec.json.encode(row))
@@ -219,6 +223,24 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         then = "the same command asks again"
         raise Unavailable(what, servers[0].connection.base, then)
     return run
+
+
+def _pay_again(
+    earlier: Iterable[LoadRow],
+    spending: Spending,
+    writers: Sequence[ServerWriter],
+    plans: Sequence[Sequence[PlannedRequest]],
+    settings: LoadSettings,
+) -> None:
+    """Count what earlier answers cost; where it is not told, the most it can be."""
+    untold = Counter[str]()
+    for row in earlier:
+        spending.pay(row.generation.cost)
+        untold[row.fingerprint] += row.generation.cost is None
+    for writer, plan in zip(writers, plans, strict=True):
+        for each in plan:
+            for _ in range(untold[_mark(writer.server, each, settings)]):
+                writer.owe(each.request)
 
 
 def _rest(

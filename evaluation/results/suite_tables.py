@@ -67,9 +67,10 @@ def reading(facts: Mapping[str, Json]) -> str:
         facts: What a run's header says of its suite.
     """
     compat = facts.get("compat") or "the recommended one"
-    models: Any = facts.get("models") or ()
-    budgets = sorted({one["budget"] for one in models if one.get("budget")})
-    tokens = " or ".join(f"{budget:,}" for budget in budgets)
+    settings: Any = facts.get("settings") or {}
+    models: Any = facts.get("models") or ({},)
+    budgets = {one.get("budget") or settings.get("budget") for one in models} - {None}
+    tokens = " or ".join(f"{budget:,}" for budget in sorted(budgets))
     return (
         f"Records: {facts.get('data', 'not recorded')} ({facts.get('origin', '?')}). "
         f"Reading: {compat}.{f' At most {tokens} tokens a text.' * bool(budgets)}"

@@ -135,6 +135,18 @@ def test_limits_stop_it_and_lose_nothing_that_was_paid_for(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_a_limit_of_cost_holds_where_no_tokens_are_counted(tmp_path: Path) -> None:
+    """The most that the first answer can cost is above it, now and when repeated."""
+    more = ["--rate", "inf", "--set", "warm_up=0", "--set", "concurrency=1"]
+    more += ["--set", "price=1000000/1000000", "--max-cost", "15"]
+
+    with loopback(lambda _body, _number: answer("7", usage={})) as server:
+        for _ in range(2):
+            _run(tmp_path, server.base, *more)
+            assert len(server.asked) == len(open_load(tmp_path / "run").rows) == 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("spared", [True, False])
 def test_a_refused_parameter_is_no_failure(tmp_path: Path, spared: bool) -> None:  # noqa: FBT001 (a case)
     """It is dropped, and its request sent again; what refuses all has no rates (69)."""
