@@ -293,9 +293,7 @@ class NoAnswer(StrEnum):
     """A reason why a response has no answer; earlier reasons take precedence."""
 
     FAILED = "failed"
-    """The server or the model failed."""
-    ENGINE_FAILED = "engine_failed"
-    """The engine refused the schema, or failed."""
+    """The server, the engine or the model failed."""
     REFUSED = "refused"
     """The model or its provider refused to answer."""
     TOO_LARGE = "too_large"
@@ -367,9 +365,8 @@ def triage(response: Response, rules: TriageRules) -> str | MissingAnswer:
     if (response.error and (rules.error_fails or text is None)) or (
         text is None and rules.null_fails
     ):
-        by_engine = response.finish == "engine_error"
-        kind = NoAnswer.ENGINE_FAILED if by_engine else NoAnswer.FAILED
-        return MissingAnswer(kind, shortened(response.error or "no text", _SHOWN))
+        why = shortened(response.error or "no text", _SHOWN)
+        return MissingAnswer(NoAnswer.FAILED, why)
     text = text or ""
     if _ended_as_refusal(rules.refusals, response):
         return MissingAnswer(NoAnswer.REFUSED, f"ended as {response.finish}")

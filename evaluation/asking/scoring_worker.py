@@ -13,6 +13,7 @@ import msgspec
 from curation.core.json_types import UntypedJson
 from curation.workers.protocol import serve
 from evaluation.core.records import Record, Response, Verdict
+from evaluation.core.suite import ENGINE_ERROR
 from evaluation.suites.registry import suite_named
 
 if TYPE_CHECKING:
@@ -55,7 +56,13 @@ def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
             if len(judges) == _MOST_PREPARED:
                 judges.clear()
             judges[key] = scorer(case.record)
-        return judges[key](case.response)
+        verdict = judges[key](case.response)
+        fails = verdict.counted and not verdict.passed
+        # A text of task `coverage` has classes of its own for what the engine did.
+        by_engine = case.response.finish == ENGINE_ERROR and not case.response.writing
+        if fails and by_engine:
+            return msgspec.structs.replace(verdict, failure_class=ENGINE_ERROR)
+        return verdict
 
     return handle
 

@@ -35,6 +35,8 @@ Scorer: TypeAlias = Callable[[Record], Judge]
 #: The settings of one suite: a frozen struct with a default for every field.
 S = TypeVar("S", bound=msgspec.Struct)
 
+#: Class of an answer that an engine left out, in every suite.
+ENGINE_ERROR: Final = "engine_error"
 #: Classes that scoring itself gives, in every suite.
 SCORING_TIMEOUT: Final = "scoring_timeout"
 SCORING_FAILED: Final = "scoring_failed"
@@ -43,6 +45,10 @@ SCORING_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
         SCORING_TIMEOUT: "scoring took longer than allowed; counted as failed",
         SCORING_FAILED: "the scorer crashed or ran out of memory; counted as failed",
     }
+)
+#: Classes of every suite, each with the sentence that explains it.
+COMMON_CLASSES: Final[Mapping[str, str]] = MappingProxyType(
+    {ENGINE_ERROR: "the engine refused the schema, or failed", **SCORING_CLASSES}
 )
 
 

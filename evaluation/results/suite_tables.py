@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from curation.core.json_types import Json
-from evaluation.core.suite import SCORING_CLASSES, ScoredResponse, ScoredRun, Suite
+from evaluation.core.suite import COMMON_CLASSES, ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
@@ -231,7 +231,7 @@ def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
         run: The scored run.
         explained: The suite's classes in order, each with its sentence.
     """
-    explained = {**explained, **SCORING_CLASSES}
+    explained = {**explained, **COMMON_CLASSES}
     counts = {
         label: Counter(scored.verdict.failure_class or "passed" for scored in responses)
         for label, responses in run.by_label.items()

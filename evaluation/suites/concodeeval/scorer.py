@@ -149,10 +149,7 @@ class ConcodeScorer:
         fenced = is_free(response.condition) or fields.output is not Output.JSON
         rules = FREE_RULES if fenced or not generates else ENGINE_RULES
         answer = triage(response, rules)
-        if isinstance(answer, MissingAnswer) and answer.kind in (
-            NoAnswer.FAILED,
-            NoAnswer.ENGINE_FAILED,
-        ):
+        if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
             return _failed(AnswerClass.API_ERROR, answer.reason)
         if compiled is None:
             return _validation_verdict(fields, answer, self._settings)

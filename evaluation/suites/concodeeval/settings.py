@@ -66,7 +66,7 @@ class AnswerClass(Explained):
         "schema_error",
         "the validator cannot use the schema; not part of any rate",
     )
-    API_ERROR = ("api_error", "no answer: the server, the engine or the model failed")
+    API_ERROR = ("api_error", "no answer: the server or the model failed")
     TOO_LARGE = ("too_large", "an answer of over 1,000,000 characters, not read")
     NO_ANSWER = ("no_answer", "no text, or a fence with nothing in it")
     NO_FENCE = ("no_fence", "no fenced block that is closed (incomplete)")

@@ -60,7 +60,6 @@ LONGEST: Final = 1_000_000
 _RULES: Final = TriageRules(refusals=Refusals.WITHOUT_TEXT, longest=LONGEST)
 _MISSING: Final = {
     NoAnswer.FAILED: Failure.NO_ANSWER,
-    NoAnswer.ENGINE_FAILED: Failure.NO_ANSWER,
     NoAnswer.REFUSED: Failure.REFUSED,
     NoAnswer.TOO_LARGE: Failure.TOO_LARGE,
 }

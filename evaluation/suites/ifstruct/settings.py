@@ -53,7 +53,7 @@ STRUCTURE: Final = frozenset(Requirement) - {
 class Failure(Explained):
     """A reason to fail; of several, the first in this order names the row."""
 
-    NO_ANSWER = ("no_answer", "the server, the engine or the model failed")
+    NO_ANSWER = ("no_answer", "the server or the model failed")
     REFUSED = ("refused", "the server says that the model refuses to answer")
     TRUNCATED = ("truncated", "cut off by the budget of tokens before it could be read")
     EMPTY = ("empty", "there is nothing, or nothing but white space")

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 #: The class of a response without an answer.
 _CLASSES: Final = {
     NoAnswer.FAILED: FailureClass.API_ERROR,
-    NoAnswer.ENGINE_FAILED: FailureClass.ENGINE_ERROR,
     NoAnswer.REFUSED: FailureClass.REFUSAL,
     NoAnswer.TRUNCATED: FailureClass.TRUNCATED,
     NoAnswer.THINKING: FailureClass.EMPTY,

@@ -23,10 +23,6 @@ class FailureClass(Explained):
         "the validator cannot use the schema; not part of any rate",
     )
     API_ERROR = ("api_error", "no answer: the server or the model failed")
-    ENGINE_ERROR = (
-        "engine_error",
-        "the engine refused the schema, or failed",
-    )
     REFUSAL = ("refusal", "the model refuses to answer")
     TRUNCATED = ("truncated", "no JSON, cut off where the budget of tokens was used up")
     EMPTY = ("empty", "no text at all, or thinking that never came to an answer")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: Every class of failure, in the order of precedence.
 CLASSES: Final = {
-    "api_error": "There is no answer: the server or the engine failed.",
+    "api_error": "There is no answer: the server or the model failed.",
     "refusal": "The model or its provider refused to answer.",
     "truncated": "The tokens were used up before the answer was whole.",
     "empty": "There is no text, or nothing but thinking.",
@@ -51,7 +51,6 @@ CLASSES: Final = {
 }
 _MISSING: Final[Mapping[NoAnswer, str]] = {
     NoAnswer.FAILED: "api_error",
-    NoAnswer.ENGINE_FAILED: "api_error",
     NoAnswer.REFUSED: "refusal",
     NoAnswer.TRUNCATED: "truncated",
     NoAnswer.THINKING: "empty",

@@ -29,7 +29,6 @@ def kind_of(rules: TriageRules | None = None, **response: str | None) -> str:
     [
         ({"text": None, "error": "HTTP 500"}, NoAnswer.FAILED),
         ({"text": None}, NoAnswer.FAILED),
-        ({"text": None, "error": "no", "finish": "engine_error"}, "engine_failed"),
         ({"text": "[1]", "finish": "content_filter"}, NoAnswer.REFUSED),
         ({"text": " \n"}, NoAnswer.EMPTY),
         ({"text": "<think>Hm."}, NoAnswer.THINKING),

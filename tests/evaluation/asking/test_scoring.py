@@ -10,7 +10,9 @@ import pytest
 from evaluation.asking.request import choose_suite
 from evaluation.asking.scoring import LiveScorer, score_all
 from evaluation.core.records import Record, Response
+from evaluation.suites.registry import suites
 from tests.evaluation.asking.doubling import lay_out
+from tests.evaluation.suites.envelopes import right_answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +77,18 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
     assert all(verdict.counted for verdict in verdicts)
     assert "SIGABRT" in verdicts[3].reasons[0]
     assert "ValueError: no such thing" in verdicts[4].reasons[0]
+
+
+@pytest.mark.parametrize("name", sorted(suites().keys() - {"coverage"}))
+def test_what_an_engine_left_out_has_one_class_in_every_suite(name: str) -> None:
+    """The schema that it refused is neither the server's failure nor the model's."""
+    choice = choose_suite(name)
+    record = next(iter(right_answers(name, 1))).record
+    refused = Response(
+        record=record.key, text=None, error="refused", finish="engine_error"
+    )
+    (verdict,) = score_all(choice, [(record, refused)], jobs=1)
+    assert (verdict.passed, verdict.failure_class) == (False, "engine_error")
 
 
 @pytest.mark.slow

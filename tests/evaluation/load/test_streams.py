@@ -48,7 +48,7 @@ def _send(
     settings = LoadSettings(rate=rate, warm_up=0)
     stream = plan_stream([request] * count, SchemaChoice.ONE, settings)
     with loopback(reply) as server:
-        limits = RequestLimits(seconds=seconds)
+        limits = RequestLimits(seconds=seconds, patience=0)  # as in `run_load`
         connection = ServerConnection(base=server.base, model="small", limits=limits)
         (one,) = server_participants(connection, ["strict"])
         sender = OpenLoopSender(ServerWriter(one), concurrency)

@@ -154,14 +154,6 @@ def _no_answer(text: str) -> Iterator[KnownAnswer]:
         expected=FailureClass.API_ERROR,
         because="HTTP 500",
     )
-    yield KnownAnswer(
-        kind="engine error",
-        text=None,
-        error="compile_error: no patternProperties",
-        finish="engine_error",
-        expected=FailureClass.ENGINE_ERROR,
-        because="patternProperties",
-    )
 
 
 def _not_json(value: Json) -> Iterator[KnownAnswer]:

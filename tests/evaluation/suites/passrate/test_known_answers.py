@@ -56,7 +56,7 @@ def test_the_answers_of_the_selftest_get_their_classes(mode: str) -> None:
     tested = self_test(chosen, [record], jobs=1)
     assert [answer for answer in tested if not answer.as_expected] == []
     classes = {answer.answer.expected for answer in tested}
-    assert len(classes) == (9 if mode == "strict" else 8)
+    assert len(classes) == (8 if mode == "strict" else 7)
 
 
 def test_a_record_without_a_schema_has_no_known_answers() -> None:

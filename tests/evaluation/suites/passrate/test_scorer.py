@@ -80,7 +80,6 @@ def test_members_that_stand_twice_are_told() -> None:
 def test_precedence() -> None:
     """An error comes before everything, then a refusal, then the budget."""
     assert _class(_GOOD, error="HTTP 500") == "api_error"
-    assert _class(None, error="no", finish="engine_error") == "engine_error"
     assert _class(_GOOD[:-1], finish="content_filter") == "refusal"
     assert _class(_GOOD[:-1], finish="length") == "truncated"
     assert _class("", finish="length") == "truncated"
