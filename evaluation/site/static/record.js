@@ -81,7 +81,7 @@ function schemaOf(text) {
 function time(ns) {
   if (ns === null) return "";
   const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([each]) => ns >= each) ?? [1, "ns"];
-  return `${Number((ns / size).toPrecision(3))} ${unit}`;
+  return `${Number((ns / size).toPrecision(3))}\u00a0${unit}`;
 }
 
 function placesOf(row, texts) {
