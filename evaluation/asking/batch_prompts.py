@@ -78,7 +78,7 @@ def lines_of(
             fit = server.adapter.of(record)
             if fit.refusal:
                 continue
-            prompt = choice.suite.prompt(record, choice.settings)
+            prompt = choice.prompt(record)
             generation = GenerationRequest(
                 record=record,
                 messages=prompt.messages,

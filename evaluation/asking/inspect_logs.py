@@ -50,10 +50,7 @@ def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
     about = head[SUITE]
     choice = choose_suite(about["spec"], about["settings"])
     records = {it.key: it for it in read_records(run.folder / RECORDS)}
-    prompts = {
-        key: choice.suite.prompt(record, choice.settings)
-        for key, record in records.items()
-    }
+    prompts = {key: choice.prompt(record) for key, record in records.items()}
     responses = read_responses(run.folder / RESPONSES).responses
     # The last attempt at an answer counts, as in every table.
     answers = {

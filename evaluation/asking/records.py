@@ -112,12 +112,15 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
 
     Raises:
         NoInput: there are no such records.
-        BadData: a line of the file is no record, or two have one key.
+        BadData: a line of the file is no record of the suite, or two have one key.
     """
     if request.dataset is not None:
         # The run has selected them while it opened the data.
         return _of_suite(choice, request)
-    records = _own_file(request.data) or _of_suite(choice, request)
+    own = _own_file(request.data)
+    for record in own.records if own else ():
+        choice.prompt(record)
+    records = own or _of_suite(choice, request)
     _check_keys(records)
     selected = _select(records.records, request)
     return RecordSet(
@@ -260,7 +263,7 @@ def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Recor
 
 def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
     """Return one record's prompt as a JSON line."""
-    prompt = choice.suite.prompt(record, choice.settings)
+    prompt = choice.prompt(record)
     return orjson.dumps(
         {
             "record": record.key,

@@ -10,7 +10,7 @@ import msgspec
 
 from curation.download.acquire import FetchSettings
 from curation.system.credentials import split_url
-from curation.system.errors import BadUsage
+from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
 from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.records import Record
+    from evaluation.core.records import Prompt, Record
     from evaluation.generation.step_trace import StepTrace
     from evaluation.walking.plan import RunTotals
 
@@ -141,6 +141,21 @@ class SuiteChoice:
             "settings": settings,
             "compat": self.compat,
         }
+
+    def prompt(self, record: Record) -> Prompt:
+        """Return how a record is asked.
+
+        Raises:
+            BadData: the record is another suite's.
+        """
+        try:
+            return self.suite.prompt(record, self.settings)
+        except (LookupError, TypeError, ValueError, msgspec.MsgspecError) as error:
+            raise BadData(
+                f"no record of suite {self.suite.name} ({error})",
+                record.key,
+                f"csbdata suite generate {self.suite.name} writes some",
+            ) from error
 
 
 def choose_suite(

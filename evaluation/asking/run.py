@@ -201,6 +201,8 @@ def _records_beside(request: RunRequest, choice: SuiteChoice, path: Path) -> Rec
     beside = (path if path.is_dir() else path.parent) / RECORDS
     if request.data is None and beside.is_file():
         records = read_records(beside)
+        for record in records:
+            choice.prompt(record)
         return RecordSet(name=str(beside), origin="file", records=records)
     return records_of(choice, request.records())
 

@@ -162,7 +162,7 @@ class Questioner:
         self.advance(count)
 
     def _conversations(self, record: Record, writer: Writer) -> Iterator[_Conversation]:
-        prompt = self.choice.suite.prompt(record, self.choice.settings)
+        prompt = self.choice.prompt(record)
         budget = writer.options.budget or prompt.tokens(writer.count)
         for repeat in range(writer.options.samples):
             yield _Conversation(

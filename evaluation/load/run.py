@@ -313,7 +313,7 @@ def _requests(
     records = RecordRequest(data=request.data, fetch=request.fetch, dataset=data)
     requests = []
     for record in records_of(suite, records).records:
-        prompt = suite.suite.prompt(record, suite.settings)
+        prompt = suite.prompt(record)
         requests.append(
             GenerationRequest(
                 record=record,

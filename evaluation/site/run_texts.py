@@ -82,7 +82,7 @@ def _answers(run: RecordedRun, worst: Sequence[FailedCase]) -> Iterator[WrongTex
         yield WrongText(
             failure=failure,
             schema=(record.schema or "")[:_LONGEST],
-            prompt=choice.suite.prompt(record, choice.settings).messages,
+            prompt=choice.prompt(record).messages,
             taken=text[:_LONGEST],
             cut=len(text) > _LONGEST,
         )

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.system.errors import BadData
 from evaluation.asking.records import read_records
+from evaluation.asking.request import RunRequest, choose_suite
+from evaluation.asking.run import score_file
 from evaluation.core.records import FREE, Instance, Record, encode_records
 
 if TYPE_CHECKING:
@@ -47,3 +50,13 @@ def test_a_record_without_a_schema_is_asked_free_alone() -> None:
     assert (bare.is_asked(FREE), bare.is_asked("llguidance")) == (True, False)
     assert bare.constraint == "true"
     assert _FULL.is_asked("llguidance")
+
+
+@pytest.mark.parametrize("name", ["concodeeval", "ifstruct", "quality", "sob"])
+def test_records_of_another_suite_are_bad_data(tmp_path: Path, name: str) -> None:
+    """They are refused where they are read, before a scorer or a page meets them."""
+    (tmp_path / "records.jsonl").write_bytes(encode_records([Record(id="a")]))
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"record": "a", "text": "{}"}\n')
+    with pytest.raises(BadData, match=f"no record of suite {name}"):
+        score_file(RunRequest(suite=choose_suite(name)), file)
