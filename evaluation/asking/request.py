@@ -12,6 +12,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
+from curation.system.words import command
 from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.suite import OpenedData, RecordRequest, Suite
@@ -148,13 +149,14 @@ class SuiteChoice:
         Raises:
             BadData: the record is another suite's.
         """
+        name = self.suite.name
         try:
             return self.suite.prompt(record, self.settings)
         except (LookupError, TypeError, ValueError, msgspec.MsgspecError) as error:
             raise BadData(
-                f"no record of suite {self.suite.name} ({error})",
+                f"no record of suite {name} ({error})",
                 record.key,
-                f"csbdata suite generate {self.suite.name} writes some",
+                f"{command('suite', 'generate', name)} writes some",
             ) from error
 
 
