@@ -147,8 +147,7 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
-    from curation.json.text import parse
-    from curation.sources.openapi_bodies import is_description
+    from curation.sources.openapi_bodies import describes
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
@@ -171,7 +170,7 @@ def _check(
         if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in problems):
             problems = placed_in_yaml(problems, path.read_text("utf-8-sig"))
         reports[index] = name, replace(report, problems=problems)
-        if path and is_description(parse(files[index].content)):
+        if path and describes(files[index].content):
             say_command("Its bodies", command("check", f"openapi:{name}"))
     # Of a tool list as a whole.
     requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())

@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.text import parse
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited, subschemas
 from curation.sources.readers import NamedSchema, read_document
@@ -63,11 +64,21 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
     return bodies
 
 
+#: Members of which a description has one.
+_VERSIONS: Final = ("openapi", "swagger")
+
+
 def is_description(value: object) -> bool:
     """Return whether a document says that it is one of OpenAPI, of any version."""
     return isinstance(value, dict) and any(
-        isinstance(value.get(name), str) for name in ("openapi", "swagger")
+        isinstance(value.get(name), str) for name in _VERSIONS
     )
+
+
+def describes(content: bytes) -> bool:
+    """Return whether a JSON text is such a document; few others are parsed for it."""
+    named = any(f'"{name}"'.encode() in content for name in _VERSIONS)
+    return named and is_description(parse(content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
