@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from curation.checking.problems import SchemaProblem, placed_in_yaml
+from curation.json.named_text import YAML_SUFFIXES
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.system.errors import NoInput
 from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import Limits
 
-#: What stands for standard input.
-STDIN = "-"
+#: The name of standard input, which stands for it in every source expression.
+STDIN = "/dev/stdin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +28,13 @@ class SchemaFile:
     content: bytes
     #: Where it is; None for standard input.
     path: Path | None
+
+    def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
+        """Return problems of the text, at their places in its file if that is YAML."""
+        found, path = tuple(problems), self.path
+        if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in found):
+            return placed_in_yaml(found, path.read_text("utf-8-sig"))
+        return found
 
 
 def read_schema_files(
@@ -45,10 +54,10 @@ def read_schema_files(
     files: dict[str, SchemaFile] = {}
     for name in names:
         path = Path(name)
-        if name == STDIN:
+        if name in {"-", STDIN}:
             content = sys.stdin.buffer.read(most)
-            files[name] = SchemaFile(name="<stdin>", content=content, path=None)
-        elif path.is_file() and path.suffix not in TEXTS_INSIDE:
+            files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
+        elif path.exists() and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
             content = _read(refuse_unprintable(path), most)
             files.setdefault(
                 str(path.resolve()), SchemaFile(name=name, content=content, path=path)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import placed_in_yaml, print_problems
+from curation.checking.problems import print_problems
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
     SourcesArgument,
 )
-from curation.json.named_text import YAML_SUFFIXES
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
 from curation.system.progress import Quiet, Shown
@@ -147,6 +146,7 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
+    from curation.checking.schema_files import STDIN
     from curation.sources.openapi_bodies import describes
 
     placed, neighbours = _read(names)
@@ -164,13 +164,11 @@ def _check(
             advance(1)
     fits = _fits(files, targets) if targets else {}
     for index, (name, report) in enumerate(reports):
-        problems, path = report.problems, files[index].path
+        problems, file = report.problems, files[index]
         if name in fits:
             problems = (*problems, *fits.pop(name).problems())
-        if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in problems):
-            problems = placed_in_yaml(problems, path.read_text("utf-8-sig"))
-        reports[index] = name, replace(report, problems=problems)
-        if path and describes(files[index].content):
+        reports[index] = name, replace(report, problems=file.placed(problems))
+        if (file.path or name == STDIN) and describes(file.content):
             say_command("Its bodies", command("check", f"openapi:{name}"))
     # Of a tool list as a whole.
     requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())

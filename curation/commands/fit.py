@@ -151,7 +151,10 @@ def fit(
     elif format_ is ProblemFormat.JSON:
         print_json({"schemas": [_as_json(each) for each in fits]})
     else:
-        named = [(each.name, tuple(each.problems())) for each in fits]
+        placed = {file.name: file.placed for file in files}
+        named = [
+            (each.name, placed.get(each.name, tuple)(each.problems())) for each in fits
+        ]
         print_problems(named, sarif=format_ is ProblemFormat.SARIF)
     outcomes = {each.outcome(it.name) for each in fits for it in profiles}
     worst = max((it.exit_code for it in outcomes), default=0)

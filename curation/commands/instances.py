@@ -35,8 +35,8 @@ def instances(  # noqa: PLR0913 (one parameter an option)
         str | None,
         typer.Argument(
             metavar="[SOURCE|ID]",
-            help="Schemas (a file, a folder, openapi:FILE, tools:FILE, ...), or the id "
-            "of a record (config/id); with --report a build.",
+            help="Schemas (a file, a folder, openapi:FILE, tools:FILE, ...; - reads "
+            "stdin), or the id of a record (config/id); with --report a build.",
         ),
     ] = None,
     *,
@@ -127,12 +127,14 @@ def _schemas_of(
     Raises:
         NoInput: there is neither.
     """
+    from curation.checking.schema_files import STDIN
     from curation.core.documents import Rejected
     from curation.instances.dataset.worker import InstanceRequest
     from curation.json.named_text import parse_named
     from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
+    target = STDIN if target == "-" else target
     path = Path(target)
     if path.exists() or not _SOURCE_MARKS.isdisjoint(target):
         source = open_source(target, say)

@@ -145,7 +145,8 @@ class SingleFile(MadeFile):
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise NoInput(f"cannot be read ({why})", str(file)) from error
-        super().__init__(file.name, content)
+        # A name that does not say what it is, as a pipe has, is read as JSON.
+        super().__init__(file.name if file.suffix else f"{file.name}.json", content)
 
 
 def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -25,6 +25,7 @@ from collections.abc import (
     Mapping,
 )
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
@@ -159,12 +160,15 @@ def open_source(
             path=path,
             tables=tables,
             origin=origin,
-            _files=lambda: (
-                _as_file(path)
-                if tables
-                else FolderFiles(path, _READ, Limits().document_bytes + 1)
-                if path.is_dir()
-                else SingleFile(path)
+            # Read once: a pipe has nothing to be read again.
+            _files=cache(
+                lambda: (
+                    _as_file(path)
+                    if tables
+                    else FolderFiles(path, _READ, Limits().document_bytes + 1)
+                    if path.is_dir()
+                    else SingleFile(path)
+                )
             ),
         )
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
@@ -218,7 +222,7 @@ def _from_hub(expression: str, name: str, revision: str | None) -> OwnSchemas:
         path=None,
         tables=folder,
         origin="hub",
-        _files=lambda: _as_file(folder),
+        _files=cache(lambda: _as_file(folder)),
     )
 
 

@@ -214,7 +214,9 @@ def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Manifest | 
 def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
     path = files.get(CARD)
     if path is None:
-        findings.append(_unreadable(CARD, "missing"))
+        # One that may not be read is reported already.
+        if all(finding.where != CARD for finding in findings):
+            findings.append(_unreadable(CARD, "missing"))
         return {}
     try:
         return card_metadata(read_text(path))

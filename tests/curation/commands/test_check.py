@@ -199,7 +199,7 @@ def test_standard_input_is_read() -> None:
     """`-` is standard input; exit code 0 says that all is well."""
     code, out = run("-", "--format", "json", stdin=json.dumps(FINE).encode())
     (found,) = json.loads(out)["files"]
-    assert (code, found["file"], found["problems"]) == (0, "<stdin>", [])
+    assert (code, found["file"], found["problems"]) == (0, "/dev/stdin", [])
 
 
 def test_a_missing_file_is_a_fault(tmp_path: Path) -> None:
@@ -566,10 +566,21 @@ def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) ->
 def test_of_an_openapi_description_the_next_command_checks_the_bodies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JSON or YAML: it is no schema, and holds some."""
+    """JSON or YAML, of standard input too: it is no schema, and holds some."""
     monkeypatch.chdir(tmp_path)
-    for name in ("a.json", "a.yaml"):
-        Path(name).write_text('{"openapi": "3.1.0", "paths": {}}')
-        result = CliRunner().invoke(APP, [name])
+    text = '{"openapi": "3.1.0", "paths": {}}'
+    for name in ("a.json", "a.yaml", "/dev/stdin"):
+        if name != "/dev/stdin":
+            Path(name).write_text(text)
+        result = CliRunner().invoke(APP, [name.replace("/dev/stdin", "-")], input=text)
         assert result.exit_code == 1
         assert f"\n  csbdata check openapi:{name}\n" in result.stderr
+
+
+def test_a_pipe_is_read_by_its_name() -> None:
+    """As of the shell's `<(...)`."""
+    reading, writing = os.pipe()
+    os.write(writing, json.dumps(FINE).encode())
+    os.close(writing)
+    assert run(f"/dev/fd/{reading}")[0] == 0
+    os.close(reading)

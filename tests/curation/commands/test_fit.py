@@ -161,6 +161,9 @@ def test_programs_get_every_finding(schema_file: Path) -> None:
     }
     column = schema_file.read_text("utf-8").index('"maxProperties"') + 1
     assert f"line=1,col={column}" in run("fit", file, "--format", "github")[1]
+    in_yaml = schema_file.with_suffix(".yaml")
+    in_yaml.write_text("# Of two lines.\ntype: object\nmaxProperties: 3\n")
+    assert "line=3,col=1," in run("fit", str(in_yaml), "--format", "github")[1]
 
 
 _OPEN: dict[str, Json] = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -436,8 +439,8 @@ def test_an_answer_of_another_shape_is_mapped_back(
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ("", "<stdin>: not_json: Expecting value"),
-        ("Sure! {}", "<stdin>: not_json: Expecting value"),
+        ("", "/dev/stdin: not_json: Expecting value"),
+        ("Sure! {}", "/dev/stdin: not_json: Expecting value"),
         ('{"map": [{"key": "a"}]}', "the answer: objects with key and value expected"),
         ('{"pair": {"item1": "x"}}', "an object with item1, item2 expected"),
         (

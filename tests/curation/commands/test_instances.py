@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,6 +65,23 @@ def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     assert not any(each["valid"] for each in missed)
     code, text = run(str(file))
     assert "maximum at /properties/count/maximum for /count" in text
+
+
+@pytest.mark.parametrize("name", ["-", "openapi:/dev/stdin"])
+def test_standard_input_is_read(name: str) -> None:
+    """`-` is one schema; of a description the bodies are meant."""
+    body = {"content": {"application/json": {"schema": SCHEMA}}}
+    paths = {"/a": {"post": {"requestBody": body}}}
+    described = {"openapi": "3.1.0", "paths": paths}
+    program = "import csbdata; csbdata.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "instances", name, "--format", "json"],
+        input=json.dumps(SCHEMA if name == "-" else described),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout)["schema"] == name.replace("-", "/dev/stdin")
 
 
 def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:

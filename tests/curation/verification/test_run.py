@@ -126,7 +126,14 @@ def test_one_other_byte_is_noticed(folder: Path) -> None:
 
 
 def test_lists_are_files_too(folder: Path) -> None:
-    """Without SHA256SUMS, or with a line that is none, verification fails."""
+    """Without SHA256SUMS, or with a line that is none, verification fails.
+
+    A list or a card that may not be read is not also missing.
+    """
+    for name in ("SHA256SUMS", "README.md"):
+        (folder / name).chmod(0)
+        assert said_by(DIGESTS, folder) == [f"readable: {name}: may not be read"]
+        (folder / name).chmod(0o644)
     sums = folder / "SHA256SUMS"
     sums.write_text(sums.read_text() + "rubbish\n")
     (line,) = said_by(DIGESTS, folder)
