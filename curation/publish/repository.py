@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from huggingface_hub import HfApi
-from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import GitCommitInfo, GitRefs, RepoFile
 
 from curation.download.huggingface import HubTimeLimits, repeated
@@ -24,7 +24,6 @@ _T = TypeVar("_T")
 MAIN = "main"
 #: The Hub's kind of repository.
 DATASET = "dataset"
-_CONFLICT = 409
 #: How far back a commit of ours is looked for when the Hub's answer got lost.
 _RECENT = 20
 
@@ -231,16 +230,10 @@ class HubRepository:
             BadData: the tag is taken by another commit (exit 65).
             CsbdataError: no answer, or another refusal.
         """
-
-        def ask() -> None:
-            try:
-                self.api.create_tag(
-                    self.name, tag=tag, revision=commit, repo_type=DATASET
-                )
-            except HfHubHTTPError as error:
-                if error.response.status_code != _CONFLICT:
-                    raise
-
-        self._ask(ask)
+        self._ask(
+            lambda: self.api.create_tag(
+                self.name, tag=tag, revision=commit, repo_type=DATASET, exist_ok=True
+            )
+        )
         if self.tags().get(tag) != commit:
             raise BadData(f"the tag {tag} leads to another commit", self.name)

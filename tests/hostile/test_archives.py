@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import lzma
@@ -187,6 +188,20 @@ def test_f6_too_many_members_are_refused(tmp_path: Path) -> None:
     for archive in (tar, zipped_one):
         with pytest.raises(BadArchive, match="more than 10 members"):
             _read(archive, members=10)
+
+
+def test_f6_members_that_were_read_are_let_go(tmp_path: Path) -> None:
+    """Memory does not grow with the number of members."""
+    many = github_tarball({f"f{number}": b"" for number in range(50)})
+    archive, before = save(tmp_path, "x.tar.gz", many), _headers_in_memory()
+    files = read_archive(archive, ANYTHING, strip=True)
+    held = [_headers_in_memory() for _ in files]
+    assert len(held) == 50
+    assert max(held) < before + 10
+
+
+def _headers_in_memory() -> int:
+    return sum(issubclass(type(each), tarfile.TarInfo) for each in gc.get_objects())
 
 
 def test_f6_a_header_of_gigabytes_is_refused_unread(tmp_path: Path) -> None:

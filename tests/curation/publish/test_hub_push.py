@@ -281,6 +281,19 @@ def test_the_pull_requests_of_others_are_theirs(
     assert len(there.hub.repository(NAME).pulls) == 4
 
 
+def test_a_tag_that_somebody_sets_at_the_same_time_has_to_lead_there_too(
+    there: Connection, tmp_path: Path
+) -> None:
+    """To our commit it is done; to another one it is taken."""
+    commit = pushed(write_folder(tmp_path / "build")).commit
+    repository = HubRepository(name=NAME, time_limits=HASTY)
+    with hub_client(HASTY):
+        repository.tag("v2.0.0", commit)
+        there.hub.repository(NAME).tags["v2.0.0"] = "0" * 40
+        with pytest.raises(BadData, match="leads to another commit"):
+            repository.tag("v2.0.0", commit)
+
+
 def test_a_token_that_may_only_read_is_refused(
     there: Connection, tmp_path: Path
 ) -> None:

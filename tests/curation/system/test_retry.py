@@ -17,6 +17,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the seconds that are waited, without waiting."""
     waited: list[float] = []
     monkeypatch.setattr("time.sleep", waited.append)
+    monkeypatch.setattr("time.monotonic", lambda: sum(waited))
     return waited
 
 
@@ -32,6 +33,18 @@ def test_what_may_pass_is_tried_again_with_growing_pauses(pauses: list[float]) -
 
     assert policy.call(ask, lambda error: isinstance(error, OSError)) == "answer"
     assert pauses == [1.0, 2.0, 3.0]
+
+
+def test_only_the_number_of_tries_ends_them(pauses: list[float]) -> None:
+    """Long pauses do not use up a time limit of the library's own."""
+    policy = RetryPolicy(attempts=5, first_pause=60.0)
+
+    def ask() -> None:
+        raise OSError("busy")
+
+    with pytest.raises(OSError, match="busy"):
+        policy.call(ask, lambda _error: True)
+    assert pauses == [60.0] * 4
 
 
 @pytest.mark.parametrize(("may_pass", "tries"), [(True, 3), (False, 1), (7.5, 3)])

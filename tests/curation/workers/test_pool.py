@@ -16,6 +16,7 @@ import pytest
 
 from curation.system.errors import TemporarilyUnavailable
 from curation.workers import pool as pool_module
+from curation.workers import process as process_module
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.pool import BatchResult, Pool
@@ -132,6 +133,12 @@ def test_memory_that_no_limit_of_the_system_counts_is_seen_by_sampling() -> None
         outcome = one.ask(["map_shared", 200])
     assert outcome.ending is Ending.OUT_OF_MEMORY
     assert "64 MiB" in outcome.detail
+
+
+def test_the_memory_of_a_start_does_not_count() -> None:
+    """An interpreter alone takes more than 4 MiB, and may."""
+    with Worker(PROGRAM, Limits(seconds=60, memory_mb=4)) as one:
+        assert one.ask(["nap", 0.5]).answer == "awake"
 
 
 def test_noise_cannot_break_the_protocol(worker: Worker) -> None:
@@ -386,6 +393,16 @@ def test_leaving_kills_all_children(worker: Worker) -> None:
     identity = worker.ask(["identity", None]).answer
     worker.close()
     assert _ends(identity)
+
+
+def test_an_idle_worker_may_finish_by_itself(
+    worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands end before any signal comes: what it does at its end is done."""
+    monkeypatch.setattr(process_module, "_GRACE", PATIENCE)
+    worker.ask(["say_goodbye", str(tmp_path / "goodbye")])
+    worker.close()
+    assert (tmp_path / "goodbye").exists()
 
 
 def test_a_process_that_is_gone_uses_nothing(worker: Worker) -> None:

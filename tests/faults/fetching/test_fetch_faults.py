@@ -293,13 +293,24 @@ def test_f5_a_head_that_drips_is_given_up(
     assert time.monotonic() - start < PATIENCE
 
 
+def test_f5_a_body_that_falls_silent_is_a_broken_transfer(
+    server: Server, settings: FetchSettings
+) -> None:
+    """No byte for as long as a server may be silent: tried again, then given up."""
+    hasty = Network(limits=replace(HASTY, silence=0.2))
+    missed = _missed(server, replace(settings, network=hasty), drip(b"x", 30.0))
+    assert "broke off" in missed.why
+    assert len(server.asked) == HASTY.attempts
+
+
 def test_f5_a_body_that_drips_ends_at_the_deadline(
     server: Server, settings: FetchSettings
 ) -> None:
-    """Each byte arrives in time, the body never ends: exit code 75."""
+    """Each chunk arrives in time, the body is long in coming: exit code 75."""
     hasty = Network(limits=replace(HASTY, total=0.5))
     start = time.monotonic()
-    missed = _missed(server, replace(settings, network=hasty), drip(b"x", 0.05))
+    slow = drip(b"x" * 4096, 0.05)  # 13 seconds to the cap
+    missed = _missed(server, replace(settings, network=hasty), slow)
     assert time.monotonic() - start < PATIENCE
     assert missed.exit_code == TemporarilyUnavailable.exit_code
     assert "too slow" in missed.why
