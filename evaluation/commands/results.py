@@ -253,7 +253,7 @@ def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.HTML:
         from evaluation.site.run_page import write_page
 
-        return [write_page(run, out, [])]
+        return [write_page(run, out)]
     from curation.system.atomic_files import atomic_write_bytes
     from curation.system.atomic_folders import EXPORTED, refuse_foreign
     from evaluation.analysis.plots import write_notice

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.commands.options import GroupedCommand, with_option_groups
-from curation.system.errors import BadConfiguration, BadUsage, Unavailable
+from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet, Shown
 from curation.system.terminal import say, say_command, show, with_more
 from curation.system.words import command, counted
@@ -459,7 +459,6 @@ def selftest_command(
 @with_option_groups
 def report_command(
     *,
-    name: _NameArgument,
     runs: RunsArgument,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
@@ -471,30 +470,32 @@ def report_command(
 
     \b
     Examples:
-      csbdata suite report passrate runs/4f1c22a09b3e --html report.html
-      csbdata suite report sob runs/gpt runs/qwen --html leaderboard.html
-      csbdata suite report concodeeval runs/4f1c22a09b3e --table table-5
+      csbdata suite report runs/4f1c22a09b3e --html report.html
+      csbdata suite report runs/gpt runs/qwen --html leaderboard.html
+      csbdata suite report runs/4f1c22a09b3e --table table-5
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.analysis.run_report import joined_report, reports
+    from evaluation.analysis.run_report import joined_report, reports, suite_of
     from evaluation.suites.registry import suite_named
 
     opened = [open_and_report_problems(run) for run in runs]
-    suite = suite_named(name.removesuffix("@paper"))
-    if len(opened) == 1:
-        (report,) = reports(opened[0], [suite.name]).values()
+    spec = suite_of(opened[0])
+    if spec is None:
+        then = command("results", "show", runs[0])
+        raise NoInput("no run of a suite", str(runs[0]), then)
+    if opened[1:]:
+        report = joined_report(opened, suite_named(spec))
     else:
-        report = joined_report(opened, suite)
+        (report,) = reports(opened[0]).values()
     head = {str(run.folder): run.raw_header for run in opened}
-    here = with_more(here=("suite", "report", name, *runs))
+    here = with_more(here=("suite", "report", *runs))
     print_report(
         here, report.tables, tables, format_, {"runs": head}, every=report.tables
     )
     if html is not None:
         from evaluation.site.run_page import write_joined_page, write_page
 
-        page = (
-            write_page(opened[0], html, [suite.name])
-            if len(opened) == 1
-            else write_joined_page(opened, f"Suite {suite.name}", report, html)
-        )
-        show(str(page))
+        if opened[1:]:
+            write_joined_page(opened, f"Suite {spec}", report, html)
+        else:
+            write_page(opened[0], html)
+        show(str(html))

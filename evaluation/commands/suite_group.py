@@ -32,7 +32,8 @@ class SuiteGroup(CommandGroup):
                     if {*words[at + 1 : at + 2]} & {*self.commands}
                     else "run"
                 )
-                words.insert(at, verb)
+                # A report has the suite from the run.
+                words[at : at + (verb == "report")] = [verb]
                 raise BadUsage(
                     f"the verb comes first, then the suite {cmd_name}",
                     then=shlex.join(words),

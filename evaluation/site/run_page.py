@@ -39,31 +39,25 @@ class Section:
     missing: str = ""
 
 
-def write_page(run: RecordedRun, path: Path, tasks: Sequence[str] = ()) -> Path:
+def write_page(run: RecordedRun, path: Path) -> Path:
     """Write the page of a run; returns the file.
 
     Raises:
-        NoInput: a wanted task has no row in the run.
         CannotCreate: it cannot be written.
     """
-    atomic_write_bytes(path, page(run, tasks).encode())
+    atomic_write_bytes(path, page(run).encode())
     return path
 
 
-def page(run: RecordedRun, tasks: Sequence[str] = ()) -> str:
-    """Return the page of a run.
-
-    Raises:
-        NoInput: a wanted task has no row in the run.
-    """
-    name = run.folder.resolve().name
-    return _rendered(name, [run], _sections(run, reports(run, tasks)))
+def page(run: RecordedRun) -> str:
+    """Return the page of a run."""
+    return _rendered(run.folder.resolve().name, [run], _sections(run, reports(run)))
 
 
 def write_joined_page(
     runs: Sequence[RecordedRun], title: str, report: Report, path: Path
-) -> Path:
-    """Write one page of several runs, whose report is given; returns the file.
+) -> None:
+    """Write one page of several runs, whose report is given.
 
     Raises:
         CannotCreate: it cannot be written.
@@ -77,7 +71,6 @@ def write_joined_page(
     ]
     main = Section(title=title, tables=report.tables, plots=report.plots)
     atomic_write_bytes(path, _rendered(title, runs, [main, *parts]).encode())
-    return path
 
 
 def _rendered(title: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) -> str:

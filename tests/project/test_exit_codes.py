@@ -60,7 +60,6 @@ _MISTAKES = {
         suite submit nosuch
         suite collect nosuch
         suite score nosuch bad.jsonl
-        suite report nosuch RUN
         suite prompts nosuch
         suite selftest nosuch
         suite generate nosuch --out o
@@ -96,7 +95,7 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --tokenizer ./bad.json
         suite run passrate --data bad.json
         suite score passrate bad.jsonl --data BUILD
-        suite report passrate badrun
+        suite report badrun
         results show badrun
         results compare badrun
         results compare RUN --baseline badrun
@@ -140,7 +139,7 @@ _MISTAKES = {
         suite run passrate --data nosuch.json
         suite run ./nosuch
         suite score passrate nosuch.jsonl
-        suite report passrate nosuch
+        suite report nosuch
         suite prompts passrate --data nosuch.json
         suite selftest passrate --data nosuch.json
         results show nosuch
@@ -165,7 +164,7 @@ _MISTAKES = {
         eval --engine none --task masks --data BUILD --id nosuch
         suite run passrate --data BUILD --config nosuch --limit 1
         suite run passrate --data BUILD --id nosuch --limit 1
-        suite report passrate RUN
+        suite report RUN
         results show RUN --task nosuch
         results show RUN --failures --engine nosuch
         results shrink RUN nosuch/x

@@ -12,6 +12,7 @@ from curation.fit.profile import load_profile
 from curation.fit.verdict import is_taken, judge_fit
 from curation.system.errors import BadUsage
 from evaluation.asking.other_layouts import names_of
+from evaluation.commands import suite_group
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
@@ -36,11 +37,14 @@ def _ask(*words: object) -> Any:  # noqa: ANN401 (typer's own)
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-def test_the_other_order_of_words_is_answered_with_the_right_one() -> None:
-    """A suite's name first is an error that names the command to type."""
-    answer = _ask("passrate", "run", "--limit", "2")
-    assert isinstance(answer.exception, BadUsage)
-    assert answer.exception.then == "csbdata suite run passrate"
+def test_a_suite_before_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is an error that names the command to type; a report needs no suite."""
+    for typed, right in ("sob run -n", "run sob -n"), ("sob report r", "report r"):
+        words = ["csbdata", "suite", *typed.split()]
+        monkeypatch.setattr(suite_group, "command_line", words.copy)
+        answer = _ask(*words[2:])
+        assert isinstance(answer.exception, BadUsage)
+        assert answer.exception.then == f"csbdata suite {right}"
 
 
 def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> None:

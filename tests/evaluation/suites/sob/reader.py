@@ -55,7 +55,7 @@ def _facts(record: SobRecord, name: str) -> dict[str, str]:
 
 def _statement(line: str, source: str, name: str) -> tuple[str, str]:
     if source == "image":
-        parts = re.split(r"\s*(?:\||::|\.{4,})\s*", line.strip().strip("|").strip())
+        parts = re.split(r"\s*(?:\||::|\.{4,})\s*", line.strip("| "), maxsplit=1)
         return (parts[0], parts[1]) if len(parts) == 2 else ("", "")
     found = re.search(r"\u2018([^\u2019]*)\u2019", line)
     if found is None:

@@ -32,6 +32,7 @@ from tests.evaluation.suites.sob.reader import read_truth
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from evaluation.suites.sob.records import SobRecord
 
 
@@ -66,14 +67,15 @@ def test_a_second_reader_finds_every_leaf() -> None:
         assert canonical(read_truth(record)) == canonical(record.ground_truth)
 
 
-def test_a_choice_of_numbers_is_told_as_numbers_are(tmp_path: Path) -> None:
-    """In digits, and yes or no: words in quotation marks would be a string."""
-    choices = {f"angle_{place}": {"enum": [-90, 0, 90]} for place in range(8)}
+@pytest.mark.parametrize("values", [[-90, 0, 90], ["in::out", "in | out"]])
+def test_a_choice_is_told_as_its_type_is(tmp_path: Path, values: list[Json]) -> None:
+    """Numbers in digits, and texts in quotation marks, whatever they hold."""
+    choices = {f"angle_{place}": {"enum": values} for place in range(8)}
     properties = choices | {"upright": {"enum": [True]}}
     schema = {"type": "object", "properties": properties}
     (tmp_path / "a.json").write_text(json.dumps(schema), "utf-8")
     for record in generated_records(6, schemas=str(tmp_path)):
-        assert "“" not in record.context
+        assert ("“" in record.context) is isinstance(values[0], str)
         assert canonical(read_truth(record)) == canonical(record.ground_truth)
 
 

@@ -63,7 +63,7 @@ def test_published_answers_are_scored_and_reported_together(
         _csbdata(*asked, "--run-dir", run, "--format", "json")
         runs.append(run)
     page = tmp_path / "board.html"
-    out = _csbdata("report", "sob", *runs, "--html", page, "--format", "json")
+    out = _csbdata("report", *runs, "--html", page, "--format", "json")
     report = json.loads(out[: out.rindex("}") + 1])
     board = _table(report["tables"], "leaderboard")
     assert [row["model"] for row in board["rows"]] == ["wise free", "lost free"]
@@ -82,7 +82,7 @@ def test_runs_of_two_readings_are_no_one_board(tmp_path: Path) -> None:
         asked = ("score", suite, file, "--data", file)
         _csbdata(*asked, "--run-dir", tmp_path / name, "--format", "json")
     runs = (tmp_path / "a", tmp_path / "b")
-    result = CliRunner().invoke(app, ["report", "sob", *map(str, runs)])
+    result = CliRunner().invoke(app, ["report", *map(str, runs)])
     assert result.exit_code != 0
     assert "different readings" in str(result.exception)
 
