@@ -7,11 +7,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from curation.checking.problems import SchemaProblem, placed_in_yaml
-from curation.json.named_text import YAML_SUFFIXES
+from curation.core.documents import Reason, Rejected
+from curation.core.json_types import Json
+from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
-from curation.system.errors import NoInput
+from curation.sources.openapi_bodies import is_description
+from curation.sources.tools import LISTS, TOOL_FORMS
+from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import Limits
 
@@ -35,6 +40,17 @@ class SchemaFile:
         if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in found):
             return placed_in_yaml(found, path.read_text("utf-8-sig"))
         return found
+
+    def schema_text(self) -> str:
+        """Return the text of what may be a schema.
+
+        Raises:
+            BadData: it is none.
+        """
+        why = why_no_schema(self.name, parse_named(self.name, self.content))
+        if why is not None:
+            raise BadData(f"{why.reason}: {why.detail}", self.name)
+        return self.content.decode("utf-8-sig")
 
 
 def read_schema_files(
@@ -109,3 +125,28 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
         return None
     whole = Path(os.path.normpath(file.path.absolute()))
     return whole.relative_to(root).as_posix()
+
+
+def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:
+    """Return why what a text holds is no schema; None if it may be one.
+
+    Args:
+        name: The source expression, for what to write instead.
+        value: What was read.
+    """
+    if isinstance(value, Rejected):
+        return value
+    members = [value, *map(value.get, LISTS)] if isinstance(value, dict) else [value]
+    listed = next((it for it in members if isinstance(it, list)), None)
+    own = name.startswith(TOOL_FORMS)
+    if listed and not own and all(isinstance(it, dict) for it in listed):
+        meant = quote(f"tools:{name}")
+        detail = f"a list is no schema; if its members are tools, write {meant}"
+    elif is_description(value):
+        meant = quote(f"openapi:{name}")
+        detail = f"an OpenAPI description is no schema; write {meant}"
+    elif isinstance(value, dict | bool):
+        return None
+    else:
+        detail = "no JSON Schema: neither an object nor a boolean"
+    return Rejected(reason=Reason.NOT_A_SCHEMA, detail=detail)

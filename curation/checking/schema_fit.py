@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from curation.checking.problems import NOTE, SchemaProblem
-from curation.core.documents import Rejected
+from curation.checking.schema_files import why_no_schema
+from curation.core.documents import Reason, Rejected
 from curation.fit.profile import Effect
 from curation.fit.verdict import (
     NOT_A_SCHEMA,
@@ -24,8 +25,7 @@ from curation.fit.verdict import (
 )
 from curation.json.named_text import parse_named
 from curation.json.positions import TextPositions
-from curation.sources.openapi_bodies import is_description
-from curation.sources.tools import LISTS
+from curation.sources.tools import TOOL_FORMS
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from curation.fit.profile import Profile
     from curation.fit.relation import Comparer
 
-#: What source expressions of tools begin with: all tools of one are one request.
-_TOOLS: Final = ("tools:", "mcp:")
 _LEVELS: Final = {Effect.IGNORED: "warning", Effect.ROUTED: NOTE}
 #: Seconds of processor time in which safe rewrites of one schema for one target are
 #: looked for, and of all in one command.
@@ -209,7 +207,9 @@ def judge_files(
         for file in files:
             read = parse_named(file.name, file.content)
             value = None if isinstance(read, Rejected) else read
-            own = file.name.partition("#")[0] if file.name.startswith(_TOOLS) else ""
+            own = (
+                file.name.partition("#")[0] if file.name.startswith(TOOL_FORMS) else ""
+            )
             if own:
                 requests.setdefault(own, []).append(value)
             fault = _fault(read, file.name)
@@ -257,19 +257,11 @@ def _unusable(sentence: str) -> Repair:
 
 def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     """Return why a text is no schema; None if it may be one."""
-    if isinstance(value, Rejected):
-        detail = f": {value.detail}" if value.detail else ""
-        sentence = f"{value.reason.explanation}{detail}"
-        return replace(NOT_A_SCHEMA, rule=value.reason, sentence=sentence)
-    members = (
-        [value[it] for it in LISTS if it in value] if isinstance(value, dict) else []
-    )
-    listed = next((it for it in (value, *members) if isinstance(it, list)), None)
-    own = name.startswith(_TOOLS)
-    if listed and not own and all(isinstance(it, dict) for it in listed):
-        sentence = f"a list is no schema; if its members are tools, write tools:{name}"
-        return replace(NOT_A_SCHEMA, sentence=sentence)
-    if is_description(value):
-        sentence = f"an OpenAPI description is no schema; write openapi:{name}"
-        return replace(NOT_A_SCHEMA, sentence=sentence)
-    return None if isinstance(value, dict | bool) else NOT_A_SCHEMA
+    why = why_no_schema(name, value)
+    if why is None:
+        return None
+    if why.reason is Reason.NOT_A_SCHEMA:
+        return replace(NOT_A_SCHEMA, sentence=why.detail)
+    detail = f": {why.detail}" if why.detail else ""
+    sentence = f"{why.reason.explanation}{detail}"
+    return replace(NOT_A_SCHEMA, rule=why.reason, sentence=sentence)

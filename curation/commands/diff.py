@@ -159,18 +159,13 @@ def _read_schema(name: str) -> CompiledSchema:
     if len(files) != 1:
         raise BadData(f"{counted(len(files), 'schema')}, and one is compared", name)
     path, content = Path(name), files[0].content
-    text = content.decode("utf-8", "replace")
+    text = files[0].schema_text()
     library = neighbour_library(neighbours_of(path.parent, {path.name: content}))
     compiled = read_schema(text, base_uri=base_uri_of(path.name), library=library)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}", name)
-    if not isinstance(compiled.value, dict | bool):
-        raise BadData("a JSON Schema is an object or a boolean", name)
-    try:
-        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
-    except ValueError as error:
-        detail = str(error).partition("\n")[0]
-        raise BadData(f"no validator can use it: {detail}", name) from error
+    if compiled.fault:
+        raise BadData(f"no validator can use it: {compiled.fault}", name)
     return compiled
 
 

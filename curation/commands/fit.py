@@ -177,7 +177,7 @@ def _rewrite(
         what = f"{counted(len(files), 'schema')} and {counted(len(targets), 'target')}"
         then = "a rewrite is of one schema for one target: name one file, and --for one"
         raise BadUsage(what, "--write", then)
-    text = files[0].content.decode("utf-8", "replace")
+    text = files[0].schema_text()
     result = fit_schema(
         text,
         targets[0].strip(),

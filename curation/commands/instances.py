@@ -99,13 +99,15 @@ def instances(  # noqa: PLR0913 (one parameter an option)
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
-    from curation.instances.dataset.worker import witnesses_of_each
+    from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 
     schemas, neighbours = _schemas_of(target, build)
     printed: list[Json] = []
     complete = bool(schemas)
-    results = witnesses_of_each(schemas.values(), seed, neighbours)
-    for name, result in zip(schemas, results, strict=True):
+    requests = [it for it in schemas.values() if isinstance(it, InstanceRequest)]
+    results = witnesses_of_each(requests, seed, neighbours)
+    for name, schema in schemas.items():
+        result = next(results) if isinstance(schema, InstanceRequest) else schema
         complete = complete and bool(result.instances)
         if format_ is Format.JSON:
             printed.append({"schema": name, **result.to_json()})
@@ -119,18 +121,21 @@ def _make(target: str, build: Path, seed: int, format_: Format) -> None:
 
 def _schemas_of(
     target: str, build: Path
-) -> tuple[dict[str, InstanceRequest], NeighbourFiles | None]:
+) -> tuple[dict[str, InstanceRequest | SchemaInstances], NeighbourFiles | None]:
     """Return the schemas of a source, or a record, by name, and the files beside them.
 
+    Among several, one that is no schema has its result.
     An existing file or folder comes before a record of that id.
 
     Raises:
         NoInput: there is neither.
+        BadData: the only one is no schema.
     """
-    from curation.checking.schema_files import STDIN
-    from curation.core.documents import Rejected
+    from curation.checking.schema_files import STDIN, why_no_schema
+    from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import InstanceRequest
     from curation.json.named_text import parse_named
+    from curation.lint.satisfiability import Satisfiability
     from curation.sources.local import open_source, require_files
     from curation.sources.neighbours import base_uri_of, neighbours_of
 
@@ -141,20 +146,20 @@ def _schemas_of(
         if unread := require_files(source):
             say(unread)
         contents = {text.place: text.read() for text in source.texts()}
-        requests = {}
+        requests: dict[str, InstanceRequest | SchemaInstances] = {}
         for place, content in contents.items():
-            try:
-                schema = content.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                if len(contents) == 1:
-                    raise BadData("its bytes are not UTF-8", target) from error
-                say(f"{target}: {place} is not UTF-8, and left out")
+            name = target if len(contents) == 1 else place
+            named = str(path / place) if path.is_dir() else target
+            why = why_no_schema(named, parse_named(place, content))
+            if why is not None and len(contents) == 1:
+                raise BadData(f"{why.reason}: {why.detail}", target)
+            if why is not None:
+                requests[name] = SchemaInstances(
+                    answer=Satisfiability.UNKNOWN, reason=why.reason, detail=why.detail
+                )
                 continue
-            read = parse_named(place, content)
-            if isinstance(read, Rejected) and len(contents) == 1:
-                raise BadData(f"{read.reason}: {read.detail}", target)
-            requests[target if len(contents) == 1 else place] = InstanceRequest(
-                schema=schema,
+            requests[name] = InstanceRequest(
+                schema=content.decode("utf-8-sig"),
                 dialect="",
                 base_uri=base_uri_of(place) if source.has_files else None,
             )

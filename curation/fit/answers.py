@@ -84,11 +84,8 @@ def _read(text: str, dialect: str) -> CompiledSchema:
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
-    try:
-        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
-    except (ValueError, TypeError) as error:
-        detail = str(error).partition("\n")[0]
-        raise BadData(f"no validator can use the schema: {detail}") from error
+    if compiled.fault:
+        raise BadData(f"no validator can use the schema: {compiled.fault}")
     return compiled
 
 

@@ -124,10 +124,8 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
         return Graded(error=f"{compiled.reason}: {compiled.detail}")
-    try:
-        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
-    except ValueError as error:
-        why = shortened(str(error).partition("\n")[0], _SHOWN)
+    if compiled.fault:
+        why = shortened(compiled.fault, _SHOWN)
         return Graded(dialect=compiled.dialect.name, error=f"jsonschema-rs: {why}")
     interpretations = Interpretations.of(compiled)
     return Graded(

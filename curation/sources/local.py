@@ -356,7 +356,7 @@ def require_files(source: OwnSchemas) -> str:
     """Return a sentence on the files of a folder that are not read; empty for none.
 
     Raises:
-        NoInput: none of them is read.
+        NoInput: none of them is read, or a table has no row.
     """
     files = source.files
     unread = files.unread if isinstance(files, FolderFiles) else {}
@@ -367,6 +367,8 @@ def require_files(source: OwnSchemas) -> str:
             ", ".join([source.expression, *list(unread)[:3]]),
             "write each schema as JSON or YAML, or all as one .jsonl or .parquet file",
         )
+    if next(source.texts(), None) is None:
+        raise NoInput("no schema in it", source.expression)
     if not unread:
         return ""
     names = ", ".join(f"{path} ({why})" for path, why in list(unread.items())[:_SHOWN])

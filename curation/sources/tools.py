@@ -37,6 +37,8 @@ _SCHEMAS = {
 }
 #: Members that hold the tools of a list.
 LISTS = ("tools", "functions")
+#: What source expressions of tools begin with: all tools of one are one request.
+TOOL_FORMS = ("tools:", "mcp:")
 #: Seconds for the server to start and to list its tools.
 DEADLINE = 30.0
 #: Pages of a list of tools; a server that goes on and on is cut off.

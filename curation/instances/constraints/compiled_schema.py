@@ -141,6 +141,15 @@ class CompiledSchema(Schema):
         """
         return cls(plain(schema), BY_NAME[dialect_name])
 
+    @property
+    def fault(self) -> str:
+        """Why jsonschema-rs cannot use the schema, in one line; empty if it can."""
+        try:
+            self.validator  # noqa: B018 - compiled here, so that a fault shows
+        except (ValueError, TypeError) as error:
+            return str(error).partition("\n")[0] or type(error).__name__
+        return ""
+
     @cached_property
     def validator_without_formats(self) -> jsonschema_rs.Validator:
         """The validator of the whole schema that asserts no format.

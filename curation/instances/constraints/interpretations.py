@@ -134,11 +134,7 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
     if schema is compiled.value and not is_ported:
         return None
     rewritten = CompiledSchema(schema, read_by)
-    try:
-        rewritten.validator  # noqa: B018 - compiled here, so that a fault shows
-    except ValueError:
-        return None
-    return rewritten
+    return None if rewritten.fault else rewritten
 
 
 def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:

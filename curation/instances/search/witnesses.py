@@ -98,10 +98,7 @@ def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witne
         seed: Seed of random choices, with the schema's content.
         budget: Number of witnesses, and steps.
     """
-    try:
-        every.own.validator  # noqa: B018 - compiled here, so that a fault shows
-    except ValueError as error:
-        detail = str(error).splitlines()[0][:200]
+    if detail := every.own.fault[:200]:
         return Witnesses(witnesses=(), failure=SearchFailure.UNUSABLE, detail=detail)
     plan = _Plan(every, seed, budget)
     result = plan.run()

@@ -203,11 +203,14 @@ def test_standard_input_is_read() -> None:
 
 
 def test_a_missing_file_is_a_fault(tmp_path: Path) -> None:
-    """Exit code 66 and the file's name; so is a folder without a file."""
+    """Exit code 66 and the file's name; so is a folder or a table without a schema."""
     with pytest.raises(NoInput, match=r"nowhere\.json"):
         run(str(tmp_path / "nowhere.json"))
     with pytest.raises(NoInput):
         run(str(tmp_path))
+    (tmp_path / "a.jsonl").write_text("\n")
+    with pytest.raises(NoInput, match="no schema in it"):
+        run(str(tmp_path / "a.jsonl"))
 
 
 def test_a_lost_reference_is_told_once(checker: SchemaChecker) -> None:

@@ -491,3 +491,5 @@ def test_what_is_no_schema_is_told_by_its_kind(
     code, out = run("fit", str(tmp_path / name), "--for", "gemini")
     assert code in {4, 65}
     assert sentence in " ".join(out.split())
+    with pytest.raises(BadData, match=r"a\.yaml"):
+        run("fit", str(tmp_path / name), "--for", "gemini", "--diff")

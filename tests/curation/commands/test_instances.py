@@ -85,16 +85,22 @@ def test_standard_input_is_read(name: str) -> None:
 
 
 def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
-    """Each is named; the exit code is 1 as one of them has no witness."""
+    """Each is named, broken ones too; the code is 1 as some have no witness."""
     (tmp_path / "a.json").write_text(json.dumps(SCHEMA))
     (tmp_path / "b.yaml").write_text("type: string\nenum: [1]\n")
+    (tmp_path / "c.yaml").write_text("a: [1")
+    (tmp_path / "d.json").write_bytes(b'"\xe9"')
     code, text = run(str(tmp_path), "--format", "json")
     results = json.loads(text)
     assert code == 1
     assert [(each["schema"], each["answer"]) for each in results] == [
         ("a.json", "satisfiable"),
         ("b.yaml", "unsatisfiable"),
+        ("c.yaml", "unknown"),
+        ("d.json", "unknown"),
     ]
+    assert "not JSON as YAML: did not find" in results[2]["detail"]
+    assert results[3]["reason"] == "bad_encoding"
 
 
 def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:

@@ -194,17 +194,23 @@ def test_two_schemas_are_compared(
     assert shown.stdout.startswith(f"{relation}: ")
 
 
+_NO_TEXTS = ["5", "{", '{"type": 7}', '{"$ref": "https://example.com/a"}', None]
+
+
 @pytest.mark.parametrize(
-    "text", ["5", "{", '{"type": 7}', '{"$ref": "https://example.com/a"}', None]
+    "text", [*_NO_TEXTS, '{"title": "\xe9"}', '{"openapi": "3.1.0"}']
 )
 def test_a_file_without_a_usable_schema_is_named(
     tmp_path: Path, text: str | None
 ) -> None:
-    """No schema, an illegal one, one that leads elsewhere or none there: one line."""
+    """No schema, an illegal one, one that leads elsewhere or none there: one line.
+
+    Nor are bytes that are not UTF-8 a schema, or a description of an interface.
+    """
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text("{}")
     if text is not None:
-        bad.write_text(text)
+        bad.write_bytes(text.encode("latin-1"))
     with pytest.raises(NoInput if text is None else BadData, match=r"bad\.json"):
         run(diff, str(good), str(bad))
     with pytest.raises(BadUsage):
