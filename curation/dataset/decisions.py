@@ -251,8 +251,11 @@ class DecidedDocument:
         """Its split; empty unless kept."""
         return split_of(self.result.split_key) if self.kept else ""
 
-    def record(self) -> BenchmarkRecord:
+    def record(self, **columns: str | int | tuple[str, ...] | None) -> BenchmarkRecord:
         """Return the record with this document's own id, provenance and cluster.
+
+        Args:
+            columns: Further columns that it is given.
 
         Raises:
             ValueError: the document was rejected before it became one.
@@ -263,7 +266,7 @@ class DecidedDocument:
         return replace(
             record,
             unique_id=self.source.unique_id,
-            **msgspec.to_builtins(self.source.provenance),
+            **columns | msgspec.to_builtins(self.source.provenance),
             cluster=self.cluster or record.cluster,
             weight=self.weight,
         )

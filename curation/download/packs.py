@@ -53,7 +53,7 @@ class Pack:
         #: Paths inside the archive, sorted by code point.
         self.paths: tuple[str, ...] = tuple(sorted(self._rows))
         #: The digest over all files (`digest_of`).
-        self.digest = digest_of((name, self._rows[name][2]) for name in self.paths)
+        self.digest = digest_of((name, checksum) for name, checksum, _ in index)
         if path.stem != self.digest:
             raise _damaged(path)
 

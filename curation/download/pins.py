@@ -160,15 +160,17 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
     """
     path = path or raw_folder() / "sources.toml"
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _pins(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise NoInput("cannot be read", str(path)) from error
     except ValueError as error:
         raise BadConfiguration(f"not TOML: {error}", str(path)) from error
-    pins = {
-        name: _pin(name, table, path)
-        for name, table in tables.get("archive", {}).items()
-    }
+
+
+@cache
+def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
+    tables = tomllib.loads(text).get("archive", {})
+    pins = {name: _pin(name, table, path) for name, table in tables.items()}
     return MappingProxyType(pins)
 
 

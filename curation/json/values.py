@@ -126,11 +126,16 @@ def write_document(schema: Json) -> str:
 
 
 @remembered
-def canonical_of_document(schema: Json) -> bytes:
-    """Return what `curation.json.text.canonical` does."""
+def canonical_of_part(value: Json, schema: Json) -> bytes:
+    """Return what `curation.json.text.canonical` does of a document, or a part of it.
+
+    Args:
+        value: The document's schema, or one whose numbers all stand in it.
+        schema: The document's schema.
+    """
     if compact_of_document(schema) is not None:
-        return orjson.dumps(schema, option=orjson.OPT_SORT_KEYS)
-    return canonical(schema)
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return canonical(value)
 
 
 #: The last step and the trail before it; None at the root. Tuples of whole paths

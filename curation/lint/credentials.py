@@ -48,7 +48,7 @@ def find_credential(value: Json) -> FoundCredential | None:
     if _MARKS.search(searchable(value)) is None:
         return None
     for tokens, string in _strings(value):
-        for entry, pattern in _COMPILED:
+        for entry, pattern in _COMPILED if _MARKS.search(string) else ():
             if any(_is_real(match[0]) for match in pattern.finditer(string)):
                 return FoundCredential(format=entry.name, pointer=pointer(tokens))
     return None

@@ -272,7 +272,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         key=lambda document: document.result.config,
     )
     for config, members in members_of:
-        records = (_judged(member.record(), compiled, fits) for member in members)
+        records = (_judged(member, compiled, fits) for member in members)
         write_sorted(folder, config, records)
     write_ledger((document.ledger_row() for document in documents), folder)
     write_facts(summary, folder)
@@ -283,8 +283,8 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
 
 
 def _judged(
-    record: BenchmarkRecord, verdicts: Mapping[str, str], fits: Mapping[str, RecordFit]
+    member: DecidedDocument, verdicts: Mapping[str, str], fits: Mapping[str, RecordFit]
 ) -> BenchmarkRecord:
-    own = fits.get(record.sha256)
-    columns = own._asdict() if own else {}
-    return replace(record, fastjsonschema=verdicts.get(record.sha256), **columns)
+    sha256 = member.result.sha256
+    columns = fits[sha256]._asdict() if sha256 in fits else {}
+    return member.record(fastjsonschema=verdicts.get(sha256), **columns)

@@ -24,7 +24,7 @@ from curation.dataset.paper_tables import draft_of, raw_figures
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
-from curation.json.values import canonical_of_document, objects, tokens, write_document
+from curation.json.values import canonical_of_part, objects, tokens, write_document
 from curation.lint.liveness import liveness
 from curation.rules.evidence import with_evidence
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
@@ -131,8 +131,8 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
     usage, nested = used(schema, dialect), nesting_of_document(schema)
     alive = liveness(schema, dialect)
     stripped = skeleton(schema, dialect)
-    sha256 = jsontext.digest_of(canonical_of_document(schema))
-    skeleton_sha256 = jsontext.digest(stripped)
+    sha256 = jsontext.digest_of(canonical_of_part(schema, schema))
+    skeleton_sha256 = jsontext.digest_of(canonical_of_part(stripped, schema))
     packed = shingles(stripped)
     record = BenchmarkRecord(
         json_schema=text,

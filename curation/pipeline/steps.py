@@ -169,10 +169,11 @@ class BuildSteps:
                 file=self.file,
                 when_all_sent=when_all_sent,
             )
-            peak = pool.peak_rss_mb
         sources = {item.source.name: item.source for item in self.plan.inputs}
         own = [document for document in reader.documents if document.content in results]
-        return decide_benchmark(own, results, self.plan.rules, sources), peak
+        return decide_benchmark(
+            own, results, self.plan.rules, sources
+        ), pool.peak_rss_mb
 
     def compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
         """Return fastjsonschema's verdict by digest.

@@ -35,8 +35,9 @@ _TOGETHER = 1_000
 _PAIRS = 2**14
 # Bits of a record, each an odd or even number of its shingles.
 _PARITIES = 4096
-# Records whose shingles are held as sets of numbers, and those whose bits are held,
-# half a kilobyte each.
+# Records whose shingles are held, those of which as sets of numbers, and those whose
+# bits are held, half a kilobyte each.
+_CACHED = 10_000
 _CACHED_SETS = 1_000
 _CACHED_PARITIES = 50_000
 
@@ -96,8 +97,9 @@ def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
         >>> clusters(["b", "a", "c"], [bytes(8), bytes(8), bytes(7) + b"x"])
         ['a', 'a', 'c']
     """
-    places, firsts = _numbered(shingles)
-    own = OnDemand(len(firsts), lambda place: shingles[firsts[place]])
+    held = OnDemand(len(shingles), lru_cache(_CACHED)(lambda place: shingles[place]))
+    places, firsts = _numbered(held)
+    own = OnDemand(len(firsts), lambda place: held[firsts[place]])
     joined = list(range(len(own)))
     parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(own[place]))
     hashes = lru_cache(_CACHED_SETS)(lambda place: frozenset(hashes_of(own[place])))

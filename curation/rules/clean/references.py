@@ -26,7 +26,7 @@ from curation.json.pointer import (
     rewritten,
     tokens_of,
 )
-from curation.json.values import canonical_of_document, objects
+from curation.json.values import canonical_of_part, objects
 from curation.json.values import tokens as tokens_of_trail
 from curation.references.closure import Closure, closure_of
 from curation.references.embedding import bundle_of
@@ -172,7 +172,8 @@ def _written(document: Document, closure: Closure) -> Document:
 
 
 def _may_lead_out(document: Document) -> bool:
-    return _NO_FRAGMENT.search(canonical_of_document(document.schema)) is not None
+    text = canonical_of_part(document.schema, document.schema)
+    return _NO_FRAGMENT.search(text) is not None
 
 
 def _unread(document: Document, closure: Closure) -> Iterator[tuple[Tokens, str]]:

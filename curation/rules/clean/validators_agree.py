@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.core.rule import Context, Document, Reason, Rejected, Rule
-from curation.json.values import canonical_of_document
+from curation.json.values import canonical_of_part
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.validation.verdicts import both_verdicts
 
@@ -11,7 +11,7 @@ from curation.validation.verdicts import both_verdicts
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     schema = document.schema
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
-    one, other = both_verdicts(schema, dialect, canonical_of_document(schema))
+    one, other = both_verdicts(schema, dialect, canonical_of_part(schema, schema))
     if one.accepts and other.accepts:
         return document
     reason = Reason.VALIDATORS_DISAGREE
