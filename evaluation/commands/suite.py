@@ -486,11 +486,9 @@ def report_command(
         report = joined_report(opened, suite_named(spec))
     else:
         (report,) = reports(opened[0]).values()
-    head = {str(run.folder): run.raw_header for run in opened}
     here = with_more(here=("suite", "report", *runs))
-    print_report(
-        here, report.tables, tables, format_, {"runs": head}, every=report.tables
-    )
+    head = {"runs": {str(run.folder): run.raw_header for run in opened}}
+    print_report(here, report.tables, tables, format_, head, every=report.tables)
     if html is not None:
         from evaluation.site.run_page import write_joined_page, write_page
 
