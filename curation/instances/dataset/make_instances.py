@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 DEFAULT_COUNT = 4
 #: Most witnesses of one schema for what the others do not reach.
 COVERING = 16
-#: Frames that a search may take.
-_FRAMES = 1_000
+#: Frames that a search may take: twice what the deepest instance needs, since how many
+#: go to what is compiled for the first time depends on the records before.
+_FRAMES = 2_000
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.instances.dataset import make_instances as module
 from curation.instances.dataset.make_instances import make_instances
 
 if TYPE_CHECKING:
@@ -77,6 +78,19 @@ def test_the_depth_of_the_caller_decides_nothing() -> None:
         made = [threads.submit(_made_inside, frames).result() for frames in (0, 9, 18)]
     assert made[0].instances
     assert made == made[:1] * 3
+
+
+@pytest.mark.slow
+def test_a_search_ends_at_a_level_and_never_for_want_of_frames(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Half of the frames are enough: what is cached or imported takes none of them.
+
+    Where frames ran out, the record before it in the same process decided.
+    """
+    made = _made_inside(0)
+    monkeypatch.setattr(module, "_FRAMES", module._FRAMES // 2)
+    assert _made_inside(0) == made
 
 
 def test_the_interpreters_limit_is_the_callers_again() -> None:
