@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
 
 #: The draft of the paper's suite.
-_DRAFT: Final = "2020-12"
+PAPER_DRAFT: Final = "2020-12"
 _FAILURES: Final = (
     SuiteFailure.COMPILE_ERROR,
     SuiteFailure.OVER_CONSTRAINED,
@@ -95,56 +95,56 @@ _QUALITY_NOTE: Final = (
     "The printed rows are of Llama-3.1-8B-Instruct, each framework at its version of "
     "the paper's time."
 )
-#: The numbers of the tables here.
-SUITE_TABLES: Final = frozenset(_TITLES)
+_QUALITY: Final = 7
 
 
-def suite_table(number: int, runs: Sequence[RecordedRun]) -> Table:
-    """Return Table 5, 6 or 7, filled from runs, with what the paper prints below.
+class SuiteSide(NamedTuple):
+    """An engine's cases of the official suite."""
 
-    Args:
-        number: 5 or 6 for runs of the task `test-suite`, 7 for runs of suite `quality`.
-        runs: The runs; an engine has a row for each.
+    #: What rows call it.
+    label: str
+    #: What the paper calls it.
+    framework: str
+    cases: Sequence[CaseOutcome]
 
-    Raises:
-        NoInput: no run has anything for the table; says which command gives it.
-    """
-    quality = number == 7  # noqa: PLR2004 (its number)
-    sides = list(_quality_sides(runs)) if quality else []
-    rows: list[tuple[Cell, ...]] = (
-        [
-            (*side.cells, ", ".join(one.what for one in side.differences))
-            for side in sides
-        ]
-        if quality
-        else list(_suite_rows(number, runs))
+
+def _of_suite(number: int, runs: Sequence[RecordedRun]) -> Table:
+    if number == _QUALITY and (sides := [*_quality_sides(runs)]):
+        return _quality_table(sides)
+    if number != _QUALITY and (cases := [*_suite_sides(runs)]):
+        return suite_table(number, cases)
+    raise NoInput(
+        f"nothing for the paper's Table {number}",
+        ", ".join(str(run.folder) for run in runs),
+        _COMMANDS[number],
     )
-    if not rows:
-        raise NoInput(
-            f"nothing for the paper's Table {number}",
-            ", ".join(str(run.folder) for run in runs),
-            _COMMANDS[number],
-        )
-    rows += [
+
+
+def suite_table(number: int, sides: Sequence[SuiteSide]) -> Table:
+    """Return Table 5 or 6 of engines' cases, with what the paper prints below."""
+    return _numbered(number, [*_suite_rows(number, sides)], _SUITE_NOTE)
+
+
+def _numbered(number: int, rows: Sequence[tuple[Cell, ...]], note: str) -> Table:
+    known: list[tuple[Cell, ...]] = [
         (f"{framework}, as printed", *figures, "")
         for framework, figures in printed(number).items()
     ]
     return Table(
         title=_TITLES[number],
         columns=("Framework", *_COLUMNS[number], "not as in the paper"),
-        rows=tuple(rows),
-        note=" ".join(
-            [
-                _QUALITY_NOTE,
-                *describe_differences(
-                    [(side.label, side.differences) for side in sides]
-                ),
-            ]
-        )
-        if quality
-        else _SUITE_NOTE,
+        rows=(*rows, *known),
+        note=note,
         name=f"paper-table-{number}",
     )
+
+
+def _quality_table(sides: Sequence[_QualitySide]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (*side.cells, ", ".join(one.what for one in side.differences)) for side in sides
+    ]
+    unlike = describe_differences([(side.label, side.differences) for side in sides])
+    return _numbered(_QUALITY, rows, " ".join([_QUALITY_NOTE, *unlike]))
 
 
 class _QualitySide(NamedTuple):
@@ -167,19 +167,11 @@ def _quality_sides(runs: Sequence[RecordedRun]) -> Iterator[_QualitySide]:
                     yield _QualitySide(label, row, tuple(unlike))
 
 
-def _suite_rows(number: int, runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell, ...]]:
-    sides = [
-        (run, label, outcomes)
-        for run in runs
-        for label, outcomes in _cases(run).items()
-    ]
-    coverage = {str(i): by_category(each[-1]) for i, each in enumerate(sides)}
+def _suite_rows(number: int, sides: Sequence[SuiteSide]) -> Iterator[tuple[Cell, ...]]:
+    coverage = {str(i): by_category(side.cases) for i, side in enumerate(sides)}
     leaders = find_leaders(coverage)
-    for (key, covered), (run, label, outcomes) in zip(
-        coverage.items(), sides, strict=True
-    ):
-        framework = framework_of(run.header.participant(label))
-        failing = failing_categories(outcomes)
+    for (key, covered), side in zip(coverage.items(), sides, strict=True):
+        failing = failing_categories(side.cases)
         cells: tuple[Cell, ...] = (
             tuple(failing[failure] for failure in _FAILURES)
             if number == 5  # noqa: PLR2004 (its number)
@@ -189,16 +181,18 @@ def _suite_rows(number: int, runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell
                 len(leaders[key].single),
             )
         )
-        differs = version_difference(label, framework)
-        yield (label, *cells, differs.what if differs else "")
+        differs = version_difference(side.label, side.framework)
+        yield (side.label, *cells, differs.what if differs else "")
 
 
-def _cases(run: RecordedRun) -> Mapping[str, list[CaseOutcome]]:
-    by_engine: dict[str, list[CaseOutcome]] = {}
-    for row in run.rows():
-        if (row.task, row.config) == (TEST_SUITE, _DRAFT):
-            by_engine.setdefault(row.engine, []).append(outcome(row))
-    return dict(sorted(by_engine.items()))
+def _suite_sides(runs: Sequence[RecordedRun]) -> Iterator[SuiteSide]:
+    for run in runs:
+        by_engine: dict[str, list[CaseOutcome]] = {}
+        for row in run.rows():
+            if (row.task, row.config) == (TEST_SUITE, PAPER_DRAFT):
+                by_engine.setdefault(row.engine, []).append(outcome(row))
+        for label, cases in sorted(by_engine.items()):
+            yield SuiteSide(label, framework_of(run.header.participant(label)), cases)
 
 
 #: The number of the table that is of texts, not of times.
@@ -296,10 +290,10 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
         BadUsage: there is no such table here.
         NoInput: the runs have no text for the datasets of the table.
     """
-    if number in SUITE_TABLES:
-        return suite_table(number, runs)
+    if number in _TITLES:
+        return _of_suite(number, runs)
     if number not in _TABLES:
-        numbers = ", ".join(map(str, sorted({*_TABLES, *SUITE_TABLES})))
+        numbers = ", ".join(map(str, sorted({*_TABLES, *_TITLES})))
         raise BadUsage(f"no table {number} here", then=f"say one of {numbers}")
     table = _TABLES[number]
     if number == _COVERAGE_TABLE:

@@ -1,4 +1,7 @@
-"""Publish runs as an edition: rows, a JSON API, and a card."""
+"""Publish runs as an edition: rows, a JSON API, and a card.
+
+An edition grows: what it has stays, and runs that were made in the same way join it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,12 @@ from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
-from evaluation.analysis.paper_tables import suite_table
+from evaluation.analysis.paper_setup import FRAMEWORKS
+from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
+from evaluation.analysis.published_edition import PublishedEdition
 from evaluation.analysis.regression_gate import criterion_of
 from evaluation.reporting.printing import as_markdown
+from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import participant_difference
 from evaluation.results.edition import (
     COLUMNS,
@@ -56,6 +62,7 @@ from evaluation.results.measurements import measure
 from evaluation.results.merging import differences_of_parts
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
+from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
 from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
@@ -72,16 +79,17 @@ _DIGITS: Final = 3
 
 
 def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
-    """Write the folder of an edition, named after it; return its index.
+    """Write the folder of an edition, named after it, or add to it; return its index.
 
     Args:
         runs: The runs, each of some engines, tasks and records, or of a suite.
-        out: The folder; a sample and `fits.parquet` that lie in it stay.
+        out: The folder. An edition in it keeps its rows and scorecards; a sample and
+            `fits.parquet` stay as they are.
 
     Raises:
         BadConfiguration: none is of an engine, one has no time limits, or they were
-            not made in the same way; says in what.
-        BadData: two runs have different rows of one case, or the data has changed.
+            not made in the same way, or not as the edition; says in what.
+        BadData: two have different rows of one case, or the data has changed.
         CannotCreate: the folder cannot be written, or holds something else.
     """
     refuse_foreign(out, ROWS, SAMPLE)
@@ -91,46 +99,60 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
         raise BadConfiguration(
             "no run of an engine", str(out), "csbdata eval makes one"
         )
-    _check_alike(runs)
-    lines: dict[tuple[str, ...], Line] = {}
+    earlier = PublishedEdition.read(out)
+    _check_alike(runs, out, earlier)
+    lines = {_key(line): line for line in (earlier.lines if earlier else ())}
     for run in runs:
         for row in run.rows():
-            key = (row.engine, row.task, row.config, row.id)
             line = line_of(row, run.header.limits.compile_ns)
-            if lines.setdefault(key, line)["case"] != line["case"]:
+            if lines.setdefault(_key(line), line)["case"] != line["case"]:
                 raise BadData(
-                    f"another result of {'/'.join(key)} than in a run before it",
+                    f"another result of {'/'.join(_key(line))} than before it",
                     str(run.folder),
-                    "leave one of them out",
+                    f"leave one of them out, or begin anew without {out / INDEX}",
                 )
     ordered = [lines[key] for key in sorted(lines)]
     frame = pl.DataFrame(
         ordered, schema={name: kind for name, (kind, _) in COLUMNS.items()}
     )
+    if earlier:
+        cards = [*earlier.index.scorecards, *cards]
+    index = msgspec.structs.replace(
+        _index(runs, ordered, out, earlier),
+        scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
+    )
     with atomic_file(out / ROWS) as temporary:
         frame.write_parquet(temporary, compression="zstd", compression_level=19)
-    index = msgspec.structs.replace(_index(runs, ordered, out), scorecards=cards)
-    files = [*_engine_files(runs, index)]
-    _write(out, files, index, [*_paper_tables(runs)])
+    files = [*_engine_files(runs, index, earlier)]
+    _write(out, files, index, [*_paper_tables(files, ordered)])
     return index
 
 
-def _check_alike(runs: Sequence[RecordedRun]) -> None:
-    first = runs[0]
-    engines: dict[str, Mapping[str, Any]] = {}
+def _key(line: Line) -> tuple[str, str, str, str]:
+    return line["engine"], line["task"], line["config"], line["id"]
+
+
+def _check_alike(
+    runs: Sequence[RecordedRun], out: Path, earlier: PublishedEdition | None
+) -> None:
+    first, where = runs[0].raw_header, runs[0].folder
+    if earlier:
+        first, where = earlier.header(first), out
+    engines = {entry["engine"]: entry for entry in first.get("engines") or ()}
     for run in runs:
         if None in (run.header.limits.compile_seconds, run.header.limits.run_seconds):
             raise BadConfiguration(
                 "no time limits of a schema", str(run.folder), "csbdata eval has them"
             )
-        unlike = [*map(str, differences_of_parts(first.raw_header, run.raw_header))]
+        unlike = [*map(str, differences_of_parts(first, run.raw_header))]
         for entry in run.raw_header.get("engines") or ():
             same = engines.setdefault(entry["engine"], entry)
-            if detail := participant_difference(same, entry):
+            # An edition does not say all of them.
+            if detail := participant_difference({**entry, **same}, entry):
                 unlike.append(f"engine {entry['engine']} ({detail})")
         if unlike:
             raise BadConfiguration(
-                f"not the {', '.join(unlike)} of {first.folder}",
+                f"not the {', '.join(unlike)} of {where}",
                 str(run.folder),
                 "run it anew in the same way",
             )
@@ -184,12 +206,17 @@ def _rounded(ns: float | None) -> int | None:
     return int(round(ns, _DIGITS - 1 - floor(log10(max(ns, 1)))))
 
 
-def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Index:
+def _index(
+    runs: Sequence[RecordedRun],
+    lines: Sequence[Line],
+    out: Path,
+    earlier: PublishedEdition | None,
+) -> Index:
     head = next((run for run in runs if run.header.data.sha256), runs[0])
     data, raw = head.header.data, head.raw_header
     own = {task for task in TASKS if not task_named(task).needs_data}
     sample, fits = out / SAMPLE, read_fits(out)
-    days = sorted(run.header.started[:10] for run in runs)
+    days = [run.header.started[:10] for run in runs]
     by_part: dict[tuple[str, str], list[Line]] = defaultdict(list)
     common = common_records(lines)
     of_common: dict[str, list[Line]] = defaultdict(list)
@@ -197,32 +224,44 @@ def _index(runs: Sequence[RecordedRun], lines: Sequence[Line], out: Path) -> Ind
         by_part[line["engine"], line["task"]].append(line)
         if line["task"] == "masks" and (line["config"], line["id"]) in common:
             of_common[line["engine"]].append(line)
-    decided = {(r["engine"], r["task"], r["config"], r["id"]) for r in lines}
-    undecided = {key for run in runs for key in run.undecided} - decided
+    undecided = {key for run in runs for key in run.undecided}
+    undecided -= {_key(line) for line in lines}
     content, rows = _content(head)
     labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
+    sources = {
+        task: source.sha256
+        for run in runs
+        for task, source in run.header.sources.items()
+    }
+    name, sha256 = Path(data.name or "").name, data.sha256 or ""
+    if earlier:
+        published = earlier.index.dataset
+        if content != published.content:
+            raise BadConfiguration(
+                f"not the data of {out}", str(data.place), "run it on these"
+            )
+        name, sha256 = published.name, published.sha256
+        days += earlier.index.days
+        labels = dict.fromkeys([*earlier.engines, *labels])
+        sources = earlier.index.sources | sources
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
-            name=Path(data.name or "").name,
+            name=name,
             content=content,
             rows=rows,
-            sha256=data.sha256 or "",
+            sha256=sha256,
             asked=len({(r["config"], r["id"]) for r in lines if r["task"] not in own}),
             common=len(common),
             sample=len(sample.read_text().split()) if sample.exists() else None,
         ),
-        sources={
-            task: source.sha256
-            for run in runs
-            for task, source in run.header.sources.items()
-        },
+        sources=sources,
         tokenizer=dict(raw.get("tokenizer") or {}),
         limits=dict(raw.get("limits") or {}),
         machine=dict(raw.get("machine") or {}),
         csbdata=head.header.csbdata,
         code=str(raw.get("code")),
-        days=(days[0], days[-1]),
+        days=(min(days), max(days)),
         rows={ROWS: len(lines), **({FITS: len(fits)} if fits else {})},
         engines=[
             EngineEntry(
@@ -293,15 +332,23 @@ def _content(run: RecordedRun) -> tuple[str, int]:
     ):
         raise BadData("changed since the run", str(where), "run it anew")
     folder = Path(str(where))
-    if not folder.is_dir():
+    rows = content_rows(folder) if folder.is_dir() else 0
+    if not rows:
         return str(data.sha256), data.schemas or 0
-    return content_digest(folder), content_rows(folder)
+    return content_digest(folder), rows
 
 
-def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineResults]:
+def _engine_files(
+    runs: Sequence[RecordedRun], index: Index, earlier: PublishedEdition | None
+) -> Iterator[EngineResults]:
+    known = earlier.engines if earlier else {}
     heads = {one.engine: one for run in runs for one in run.header.engines}
-    return [
-        EngineResults(
+    for entry in index.engines:
+        if entry.engine in known:
+            yield msgspec.structs.replace(known[entry.engine], tasks=entry.tasks)
+            continue
+        head = heads[entry.engine]
+        yield EngineResults(
             edition=index.edition,
             engine=entry.engine,
             name=head.name or entry.engine,
@@ -311,16 +358,43 @@ def _engine_files(runs: Sequence[RecordedRun], index: Index) -> list[EngineResul
             options=head.options or {},
             tasks=entry.tasks,
         )
-        for entry in index.engines
-        for head in [heads[entry.engine]]
-    ]
 
 
-def _paper_tables(runs: Sequence[RecordedRun]) -> Iterator[str]:
+def _paper_tables(
+    engines: Sequence[EngineResults], lines: Sequence[Line]
+) -> Iterator[str]:
     """Yield the paper's tables of the official suite, beside what it prints."""
-    asked = [run for run in runs if "test-suite" in run.header.tasks]
-    for number in (5, 6) if asked else ():
-        yield as_markdown(suite_table(number, asked))
+    cases: dict[str, list[CaseOutcome]] = defaultdict(list)
+    for line in lines:
+        if (line["task"], line["config"]) == ("test-suite", PAPER_DRAFT):
+            cases[line["engine"]].append(_suite_case(line))
+    sides = [
+        SuiteSide(it.engine, FRAMEWORKS.get(it.name, it.engine), cases[it.engine])
+        for it in sorted(engines, key=lambda it: it.engine)
+        if cases[it.engine]
+    ]
+    for number in (5, 6) if sides else ():
+        yield as_markdown(suite_table(number, sides))
+
+
+def _suite_case(line: Line) -> CaseOutcome:
+    """Return a case of the official suite out of its line."""
+    valid = Rate(line["valid_accepted"], line["valid"])
+    invalid = Rate(line["invalid_blocked"], line["invalid"])
+    failures = set()
+    if line["outcome"] != SuiteFailure.COMPILE_ERROR.value:
+        over, under = SuiteFailure.OVER_CONSTRAINED, SuiteFailure.UNDER_CONSTRAINED
+        failures |= {over} if valid.count < valid.of else set()
+        failures |= {under} if invalid.count < invalid.of else set()
+    if not line["passed"] and not failures:
+        named = line["outcome"] in {failure.value for failure in SuiteFailure}
+        failures.add(SuiteFailure(line["outcome"]) if named else SuiteFailure.DIED)
+    return CaseOutcome(
+        category=line["id"].partition("/")[0],
+        failures=frozenset(failures),
+        valid=valid,
+        invalid=invalid,
+    )
 
 
 def _write(

@@ -128,6 +128,33 @@ def test_scorecards_of_suites_join_an_edition(tmp_path: Path, schemas: Path) -> 
         publish_edition([scored], out)
 
 
+def test_an_edition_grows_by_runs_that_were_made_in_the_same_way(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """Its rows need no run any more; other limits, texts and undecided cases do."""
+    only = [
+        _run(tmp_path, schemas, "crate", only=["crate"]),
+        _run(tmp_path, schemas, "lid", only=["lid"]),
+        _run(tmp_path, schemas, "declared", only=["lid"], tasks=("declared",)),
+    ]
+    whole, grown = tmp_path / "whole" / "e", tmp_path / "grown" / "e"
+    publish_edition(only, whole)
+    for run_ in (*only, only[0]):
+        publish_edition([run_], grown)
+    for path in (path for path in whole.rglob("*") if path.is_file()):
+        assert path.read_bytes() == (grown / path.relative_to(whole)).read_bytes()
+    slow = replace(BRISK, compile_seconds=2.0)
+    with pytest.raises(BadConfiguration, match=f"compile_seconds 2.0.* of {grown}"):
+        publish_edition([_run(tmp_path, schemas, "slow", bounds=slow)], grown)
+    (schemas / "lid.json").write_text(json.dumps({"schema": True, "tests": _TESTS}))
+    with pytest.raises(BadConfiguration, match=f"not the data of {grown}"):
+        publish_edition([_run(tmp_path, schemas, "other", only=["crate"])], grown)
+    file = grown / "engines" / "none.json"
+    file.write_text(file.read_text().replace('"undecided": 0', '"undecided": 1', 1))
+    with pytest.raises(BadData, match="1 case undecided"):
+        publish_edition(only, grown)
+
+
 def test_runs_that_mean_nothing_together_are_not_published(
     tmp_path: Path, schemas: Path
 ) -> None:
