@@ -12,47 +12,13 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, TypeVar
 
-from curation.instances.regex.words import ACCENTED, WORDS, split
+from curation.instances.regex.words import ACCENTED, VALUES, WORDS
 
-_Known = TypeVar("_Known")
+_Value = TypeVar("_Value")
 _SPLIT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_FIRST_NAMES: Final = split(
-    "Alva Bela Cora Dario Elin Farid Greta Hana Ivo Jonas Kaya Lior Mina Noor Oskar "
-    "Petra Quinn Rosa Sami Tove Uma Vera Wim Yara Zeno"
-)
-_LAST_NAMES: Final = split(
-    "Abel Berg Castell Dahl Ekman Ferro Grand Holm Ivers Jansen Kovar Lind Moreau "
-    "Nagel Okoro Parry Quist Rossi Sandoz Tamm Urban Vidal Wolff Zeman"
-)
-#: Beyond ASCII, for people but not for addresses.
-_OTHER_NAMES: Final = (
-    *("Zoë Dvořák", "Łukasz Žižka", "Søren Ångström", "Núria Nuñez", "Müge Çelik"),
-    *("山田 花子", "Ольга Иванова", "Νίκος Παππάς", "Siân O'Brien", 'Ann "Nan" Lee'),
-)
-#: Share of people with one of them.
+_KNOWN: Final[dict[str, list[str]]] = VALUES["texts"]
+#: Share of people whose name is beyond ASCII.
 _OTHERS: Final = 0.12
-_CITIES: Final = split(
-    "Lisbon Oslo Nairobi Lima Osaka Turin Porto Leipzig Bergen Dakar Quito Perth "
-    "Hanoi Malmö Ghent Riga Tunis Pune Kraków Zürich Reykjavík Besançon 東京 Αθήνα"
-)
-_COUNTRIES: Final = (
-    *split("Norway Peru Japan Kenya Italy Canada Portugal"),
-    "Viet Nam",
-)
-_COUNTRY_CODES: Final = ("NO", "PE", "JP", "KE", "IT", "CA", "PT", "VN")
-_LANGUAGES: Final = ("en", "de", "fr", "es", "pt-BR", "ja", "en-GB", "nb")
-_CURRENCIES: Final = ("EUR", "USD", "JPY", "NOK", "CAD", "GBP", "KES")
-_ZONES: Final = ("Europe/Oslo", "America/Lima", "Asia/Tokyo", "Africa/Nairobi", "UTC")
-_COLOURS: Final = ("red", "teal", "navy", "olive", "maroon", "#3366cc", "#f4a261")
-_UNITS: Final = ("kg", "m", "s", "ms", "px", "km", "mm", "percent")
-_STATUSES: Final = ("active", "pending", "done", "open", "closed", "draft")
-_TYPES: Final = ("default", "basic", "standard", "custom", "primary", "text")
-_LICENCES: Final = ("MIT", "Apache-2.0", "BSD-3-Clause", "MPL-2.0", "CC-BY-4.0")
-_MEDIA: Final = ("application/json", "text/plain", "image/png", "text/csv")
-_SUFFIXES: Final = ("txt", "json", "csv", "png", "yaml", "log")
-_METHODS: Final = ("GET", "POST", "PUT", "DELETE", "PATCH")
-_LEVELS: Final = ("debug", "info", "warning", "error")
-_TLDS: Final = ("com", "org", "net")
 
 
 def plain_word(rng: random.Random) -> str:
@@ -78,19 +44,19 @@ def _slug(rng: random.Random) -> str:
 
 def _person(rng: random.Random) -> str:
     if rng.random() < _OTHERS:
-        return rng.choice(_OTHER_NAMES)
-    return f"{rng.choice(_FIRST_NAMES)} {rng.choice(_LAST_NAMES)}"
+        return rng.choice(_KNOWN["other_names"])
+    return f"{rng.choice(_KNOWN['first_names'])} {rng.choice(_KNOWN['last_names'])}"
 
 
 def host(rng: random.Random) -> str:
     """Return a host name below a domain that is reserved for examples."""
-    domain = f"example.{rng.choice(_TLDS)}"
+    domain = f"example.{rng.choice(_KNOWN['tlds'])}"
     return domain if rng.random() < 0.5 else f"{plain_word(rng)}.{domain}"  # noqa: PLR2004 - a fair coin
 
 
 def email(rng: random.Random) -> str:
     """Return an e-mail address at a host that is reserved for examples."""
-    return f"{rng.choice(_FIRST_NAMES).lower()}.{plain_word(rng)}@{host(rng)}"
+    return f"{rng.choice(_KNOWN['first_names']).lower()}.{plain_word(rng)}@{host(rng)}"
 
 
 def url(rng: random.Random) -> str:
@@ -164,7 +130,8 @@ def _base64(rng: random.Random) -> str:
     return "".join(rng.choices(alphabet, k=4 * (3 + int(rng.random() * 6))))
 
 
-def _one_of(values: tuple[str, ...]) -> Callable[[random.Random], str]:
+def _one_of(name: str) -> Callable[[random.Random], str]:
+    values = _KNOWN[name]
     return lambda rng: values[int(rng.random() * len(values))]
 
 
@@ -186,33 +153,36 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
             "path dir directory folder",
             lambda rng: f"{plain_word(rng)}/{plain_word(rng)}",
         ),
-        ("file filename", lambda rng: f"{plain_word(rng)}.{rng.choice(_SUFFIXES)}"),
+        (
+            "file filename",
+            lambda rng: f"{plain_word(rng)}.{rng.choice(_KNOWN['suffixes'])}",
+        ),
         (
             "phone telephone tel mobile fax",
             lambda rng: f"+1 555 01{int(rng.random() * 100):02}",
         ),
-        ("firstname forename givenname given", _one_of(_FIRST_NAMES)),
-        ("lastname surname familyname family", _one_of(_LAST_NAMES)),
+        ("firstname forename givenname given", _one_of("first_names")),
+        ("lastname surname familyname family", _one_of("last_names")),
         ("author person owner user customer contact fullname", _person),
         ("username login handle nickname account", plain_word),
         ("name label displayname", _phrase),
         ("title heading headline subject caption", _title),
         ("description summary comment comments text message note notes", _sentence),
         ("body content abstract bio about details help tooltip reason", _sentence),
-        ("city town place location", _one_of(_CITIES)),
-        ("country nation", _one_of(_COUNTRIES)),
-        ("countrycode", _one_of(_COUNTRY_CODES)),
-        ("language lang locale languagecode", _one_of(_LANGUAGES)),
-        ("currency currencycode", _one_of(_CURRENCIES)),
-        ("timezone tz zone", _one_of(_ZONES)),
-        ("color colour background fill stroke foreground", _one_of(_COLOURS)),
-        ("unit units uom", _one_of(_UNITS)),
-        ("status state phase", _one_of(_STATUSES)),
-        ("type kind category class mode", _one_of(_TYPES)),
-        ("license licence spdx", _one_of(_LICENCES)),
-        ("mimetype contenttype mime mediatype", _one_of(_MEDIA)),
-        ("method verb", _one_of(_METHODS)),
-        ("level severity priority", _one_of(_LEVELS)),
+        ("city town place location", _one_of("cities")),
+        ("country nation", _one_of("countries")),
+        ("countrycode", _one_of("country_codes")),
+        ("language lang locale languagecode", _one_of("languages")),
+        ("currency currencycode", _one_of("currencies")),
+        ("timezone tz zone", _one_of("zones")),
+        ("color colour background fill stroke foreground", _one_of("colours")),
+        ("unit units uom", _one_of("units")),
+        ("status state phase", _one_of("statuses")),
+        ("type kind category class mode", _one_of("types")),
+        ("license licence spdx", _one_of("licences")),
+        ("mimetype contenttype mime mediatype", _one_of("media")),
+        ("method verb", _one_of("methods")),
+        ("level severity priority", _one_of("levels")),
         ("street streetaddress", _street),
         (
             "zip zipcode postcode postal postalcode",
@@ -237,31 +207,8 @@ _FALLBACKS: Final = (plain_word, plain_word, _slug, _phrase)
 
 #: Words in names of numbers: lowest, highest, decimals.
 _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
-    word: span
-    for words, span in (
-        ("latitude lat", (-90, 90, 5)),
-        ("longitude lon lng long", (-180, 180, 5)),
-        ("price cost amount total fee salary balance subtotal", (1, 500, 2)),
-        ("tax rate ratio probability confidence opacity alpha weight score", (0, 1, 3)),
-        ("percent percentage", (0, 100, 1)),
-        ("age", (1, 99, 0)),
-        ("year", (1990, 2026, 0)),
-        ("month", (1, 12, 0)),
-        ("day", (1, 28, 0)),
-        ("hour hours", (0, 23, 0)),
-        ("minute minutes second seconds", (0, 59, 0)),
-        ("port", (1024, 49151, 0)),
-        ("timestamp created updated epoch", (1_500_000_000, 1_800_000_000, 0)),
-        ("timeout interval delay duration ttl", (1, 3600, 0)),
-        ("width height w h", (16, 1920, 0)),
-        ("x y z", (-100, 100, 2)),
-        ("temperature temp", (-20, 40, 1)),
-        ("size bytes length", (1, 65536, 0)),
-        ("count quantity number num limit max min", (0, 100, 0)),
-        ("id identifier", (1, 99999, 0)),
-        ("index order position offset level priority depth rank page", (0, 20, 0)),
-        ("version major minor patch revision", (0, 12, 0)),
-    )
+    word: tuple(span)
+    for words, span in VALUES["numbers"].items()
     for word in words.split()
 }
 
@@ -278,7 +225,7 @@ def _parts(name: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _last_known(name: str, known: Mapping[str, _Known]) -> _Known | None:
+def _last_known(name: str, known: Mapping[str, _Value]) -> _Value | None:
     """Return what is known of the last word of a name, in the singular or as it is."""
     for part in _parts(name):
         for word in (part, part.removesuffix("s")):
