@@ -478,8 +478,7 @@ def report_command(
     from evaluation.suites.registry import suite_named
 
     opened = [open_and_report_problems(run) for run in runs]
-    spec = suite_of(opened[0])
-    if spec is None:
+    if (spec := suite_of(opened[0])) is None:
         then = command("results", "show", runs[0])
         raise NoInput("no run of a suite", str(runs[0]), then)
     if opened[1:]:
