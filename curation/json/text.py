@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
-from typing import NoReturn, Self
+from typing import Final, NoReturn, Self
 
 import msgspec
 import orjson
@@ -156,9 +156,13 @@ def _refused(error: ValueError | RecursionError) -> Rejected:
     if isinstance(error, json.JSONDecodeError):
         detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
         return Rejected(reason=Reason.NOT_JSON, detail=detail)
-    # The interpreter's guard against quadratic int parsing.
-    detail = "an integer of more than 4,300 digits"
-    return Rejected(reason=Reason.NUMBER_OUT_OF_RANGE, detail=detail)
+    return INTEGER_TOO_LONG
+
+
+#: Of the interpreter's guard against quadratic int parsing.
+INTEGER_TOO_LONG: Final = Rejected(
+    reason=Reason.NUMBER_OUT_OF_RANGE, detail="an integer of more than 4,300 digits"
+)
 
 
 def _too_deep() -> Rejected:

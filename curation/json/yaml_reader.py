@@ -19,7 +19,7 @@ import yaml
 
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
-from curation.json.text import MAX_DEPTH
+from curation.json.text import INTEGER_TOO_LONG, MAX_DEPTH
 
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE: Final = frozenset(("true", "True", "TRUE"))
@@ -216,6 +216,8 @@ def parse_yaml(content: bytes) -> Json | Rejected:
         detail = f"byte {error.start} is not UTF-8"
         return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
     except YamlError as error:
+        if error.fault is YamlFault.NUMBER_TOO_LONG:
+            return INTEGER_TOO_LONG
         detail = f"not JSON as YAML: {error.detail}"
         return Rejected(reason=Reason.NOT_JSON, detail=detail)
     return value

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
+from curation.json.text import parse
 from curation.json.yaml_reader import parse_yaml
 
 if TYPE_CHECKING:
@@ -100,3 +101,10 @@ def test_other_encodings_are_refused() -> None:
     found = parse_yaml(b"a: \xff")
     assert isinstance(found, Rejected)
     assert found.reason is Reason.BAD_ENCODING
+
+
+def test_an_integer_too_long_is_refused_as_in_json() -> None:
+    """With the same reason and words, which name nothing of Python's."""
+    digits = b"9" * 5_000
+    assert isinstance(parse_yaml(b"a: " + digits), Rejected)
+    assert parse_yaml(b"a: " + digits) == parse(b'{"a": ' + digits + b"}")
