@@ -226,7 +226,7 @@ def _index(
             of_common[line["engine"]].append(line)
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {_key(line) for line in lines}
-    content, rows = _content(head)
+    content, rows = content_of(head)
     labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
     sources = {
         task: source.sha256
@@ -316,7 +316,7 @@ def _figures(
     }
 
 
-def _content(run: RecordedRun) -> tuple[str, int]:
+def content_of(run: RecordedRun) -> tuple[str, int]:
     """Return the digest and the rows of a run's data, if it is as it was.
 
     Raises:

@@ -195,6 +195,29 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
         "passed",
         "under_constrained",
     )
+    (schemas / "lid.json").unlink()
+    with pytest.raises(BadData, match=r"content \w+, measured was"):
+        _verified(out, schemas, tmp_path / "other data")
+
+
+@pytest.mark.parametrize(
+    ("now", "differing"),
+    [
+        ({"wrong": "1:5", "invalid_blocked": 7}, 0),
+        ({"wrong": "1:5 2:3 9:1"}, 0),
+        ({"wrong": "1:4 2:3"}, 1),
+        ({"phase": "compile"}, 1),
+        ({"outcome": "crash"}, 1),
+    ],
+)
+def test_a_time_out_is_equal_as_far_as_both_walked(
+    now: dict[str, object], differing: int
+) -> None:
+    """How many texts there was time for is no outcome; where one went wrong is."""
+    then = {"outcome": "timeout", "phase": "walk", "wrong": "1:5 2:3"}
+    then |= {"valid_accepted": 4, "invalid_blocked": 9}
+    verdict = EditionVerdict(pairs=[(then, then | now)], not_asked=[])
+    assert len(verdict.differing) == differing
 
 
 def test_engines_are_shown_on_the_records_that_all_were_asked() -> None:
