@@ -179,7 +179,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
             content, _ = content_of(asked)
             if content != (measured := index.dataset.content):
                 what = f"content {content[:16]}, measured was {measured[:16]}"
-                raise BadData(what, request.data, "say which --data was measured")
+                raise BadData(what, str(data), "say which --data was measured")
         now = {
             (row.config, row.id): line_of(row, asked.header.limits.compile_ns)
             for row in asked.rows()

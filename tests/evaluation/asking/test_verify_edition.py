@@ -214,7 +214,7 @@ def test_a_time_out_is_equal_as_far_as_both_walked(
     now: dict[str, object], differing: int
 ) -> None:
     """How many texts there was time for is no outcome; where one went wrong is."""
-    then = {"outcome": "timeout", "phase": "walk", "wrong": "1:5 2:3"}
+    then: Line = {"outcome": "timeout", "phase": "walk", "wrong": "1:5 2:3"}
     then |= {"valid_accepted": 4, "invalid_blocked": 9}
     verdict = EditionVerdict(pairs=[(then, then | now)], not_asked=[])
     assert len(verdict.differing) == differing
