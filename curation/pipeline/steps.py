@@ -171,9 +171,8 @@ class BuildSteps:
             )
         sources = {item.source.name: item.source for item in self.plan.inputs}
         own = [document for document in reader.documents if document.content in results]
-        return decide_benchmark(
-            own, results, self.plan.rules, sources
-        ), pool.peak_rss_mb
+        decided = decide_benchmark(own, results, self.plan.rules, sources)
+        return decided, pool.peak_rss_mb
 
     def compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
         """Return fastjsonschema's verdict by digest.
