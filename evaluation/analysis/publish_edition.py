@@ -400,9 +400,10 @@ def _suite_case(line: Line) -> CaseOutcome:
 def _write(
     out: Path, files: Sequence[EngineResults], index: Index, paper: Sequence[str]
 ) -> None:
-    contents = {INDEX: _json(index)}
-    for entry, file in zip(index.engines, files, strict=True):
-        contents[entry.file] = _json(file)
+    contents = {
+        entry.file: _json(file)
+        for entry, file in zip(index.engines, files, strict=True)
+    }
     for name, kind in (("index", Index), ("engine", EngineResults)):
         contents[f"schema/{name}.schema.json"] = _json(msgspec.json.schema(kind))
     if fits := read_fits(out):
@@ -423,11 +424,14 @@ def _write(
     contents[TABLE] = table.encode()
     contents[PICTURE] = picture_of(index).encode()
     contents[_CARD] = render_template("edition.md.j2", values).encode()
-    for path in (out / "engines").glob("*.json"):
-        # Of an engine that an earlier edition of this name had.
-        path.unlink()
+    # The last of all: where it is missing an edition begins.
+    contents[INDEX] = _json(index)
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
+    for path in (out / "engines").glob("*.json"):
+        if f"engines/{path.name}" not in contents:
+            # Of an engine that an edition of this name had.
+            path.unlink()
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,8 +14,10 @@ import polars as pl
 import pytest
 
 from bench.edition.figures import differences
+from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadConfiguration, BadData
 from curation.system.progress import Quiet
+from evaluation.analysis import publish_edition as module
 from evaluation.analysis.publish_edition import publish_edition
 from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.run import run, score_file
@@ -153,6 +157,35 @@ def test_an_edition_grows_by_runs_that_were_made_in_the_same_way(
     file.write_text(file.read_text().replace('"undecided": 0', '"undecided": 1', 1))
     with pytest.raises(BadData, match="1 case undecided"):
         publish_edition(only, grown)
+
+
+def test_a_publication_that_was_killed_is_finished_by_the_next(
+    tmp_path: Path, schemas: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After any file of it; the edition is as if nothing had happened."""
+    runs = [_run(tmp_path, schemas, name, only=[name]) for name in ("crate", "lid")]
+    whole, out = tmp_path / "whole" / "e", tmp_path / "e"
+    publish_edition(runs, whole)
+    write, left = atomic_write_bytes, sys.maxsize
+
+    def stop(path: Path, content: bytes) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(module, "atomic_write_bytes", stop)
+    for count in range(sum(path.is_file() for path in whole.rglob("*")) - 1):
+        shutil.rmtree(out, ignore_errors=True)
+        publish_edition(runs[:1], out)
+        left = count
+        with pytest.raises(KeyboardInterrupt):
+            publish_edition(runs[1:], out)
+        left = sys.maxsize
+        publish_edition(runs[1:], out)
+        for path in (path for path in whole.rglob("*") if path.is_file()):
+            assert path.read_bytes() == (out / path.relative_to(whole)).read_bytes()
 
 
 def test_runs_that_mean_nothing_together_are_not_published(
