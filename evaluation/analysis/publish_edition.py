@@ -22,9 +22,9 @@ from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
+from evaluation.analysis.growing_edition import GrowingEdition
 from evaluation.analysis.paper_setup import FRAMEWORKS
 from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
-from evaluation.analysis.published_edition import PublishedEdition
 from evaluation.analysis.regression_gate import criterion_of
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
@@ -99,7 +99,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
         raise BadConfiguration(
             "no run of an engine", str(out), "csbdata eval makes one"
         )
-    earlier = PublishedEdition.read(out)
+    earlier = GrowingEdition.read(out)
     _check_alike(runs, out, earlier)
     lines = {_key(line): line for line in (earlier.lines if earlier else ())}
     for run in runs:
@@ -117,12 +117,13 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     )
     if earlier:
         cards = [*earlier.index.scorecards, *cards]
-    index = msgspec.structs.replace(
-        _index(runs, ordered, out, earlier),
-        scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
-    )
+    # What the index refuses leaves the rows as they were.
     with atomic_file(out / ROWS) as temporary:
         frame.write_parquet(temporary, compression="zstd", compression_level=19)
+        index = msgspec.structs.replace(
+            _index(runs, ordered, out, earlier),
+            scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
+        )
     files = [*_engine_files(runs, index, earlier)]
     _write(out, files, index, [*_paper_tables(files, ordered)])
     return index
@@ -133,7 +134,7 @@ def _key(line: Line) -> tuple[str, str, str, str]:
 
 
 def _check_alike(
-    runs: Sequence[RecordedRun], out: Path, earlier: PublishedEdition | None
+    runs: Sequence[RecordedRun], out: Path, earlier: GrowingEdition | None
 ) -> None:
     first, where = runs[0].raw_header, runs[0].folder
     if earlier:
@@ -210,7 +211,7 @@ def _index(
     runs: Sequence[RecordedRun],
     lines: Sequence[Line],
     out: Path,
-    earlier: PublishedEdition | None,
+    earlier: GrowingEdition | None,
 ) -> Index:
     head = next((run for run in runs if run.header.data.sha256), runs[0])
     data, raw = head.header.data, head.raw_header
@@ -339,7 +340,7 @@ def content_of(run: RecordedRun) -> tuple[str, int]:
 
 
 def _engine_files(
-    runs: Sequence[RecordedRun], index: Index, earlier: PublishedEdition | None
+    runs: Sequence[RecordedRun], index: Index, earlier: GrowingEdition | None
 ) -> Iterator[EngineResults]:
     known = earlier.engines if earlier else {}
     heads = {one.engine: one for run in runs for one in run.header.engines}

@@ -84,12 +84,12 @@ def test_the_depth_of_the_caller_decides_nothing() -> None:
 def test_a_search_ends_at_a_level_and_never_for_want_of_frames(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Half of the frames are enough: what is cached or imported takes none of them.
+    """Three quarters of them are enough, whatever is cached or imported by then.
 
     Where frames ran out, the record before it in the same process decided.
     """
     made = _made_inside(0)
-    monkeypatch.setattr(module, "_FRAMES", module._FRAMES // 2)
+    monkeypatch.setattr(module, "_FRAMES", module._FRAMES * 3 // 4)
     assert _made_inside(0) == made
 
 

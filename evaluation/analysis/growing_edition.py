@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedEdition:
+class GrowingEdition:
     """An edition that runs are added to."""
 
     index: Index
@@ -29,7 +29,7 @@ class PublishedEdition:
     lines: Sequence[Line]
 
     @classmethod
-    def read(cls, folder: Path) -> PublishedEdition | None:
+    def read(cls, folder: Path) -> GrowingEdition | None:
         """Read an edition; None where one begins.
 
         Raises:
