@@ -1,4 +1,4 @@
-"""What a published edition says of its own making, so that runs can be added to it."""
+"""Read a published edition with the conditions that runs must share to join it."""
 
 from __future__ import annotations
 

@@ -478,11 +478,15 @@ def report_command(
     from evaluation.suites.registry import suite_named
 
     opened = [open_and_report_problems(run) for run in runs]
-    spec, own = suite_of(opened[0]), [*reports(opened[0]).values()]
+    spec = suite_of(opened[0])
+    if spec is not None and opened[1:]:
+        own = [joined_report(opened, suite_named(spec))]
+    else:
+        own = [*reports(opened[0]).values()]
     if spec is None or not own:
         then = command("results", "show", runs[0])
         raise NoInput("no run of a suite", str(runs[0]), then)
-    report = joined_report(opened, suite_named(spec)) if opened[1:] else own[0]
+    report = own[0]
     here = with_more(here=("suite", "report", *runs))
     head = {"runs": {str(run.folder): run.raw_header for run in opened}}
     print_report(here, report.tables, tables, format_, head, every=report.tables)
