@@ -125,12 +125,13 @@ def make_environment(
     row = version_to_install(file)
     folder = environment_folder(cache, row.engine, row.version)
     try:
-        with locked(folder), _aside(folder):
-            _create(folder)
-            plan = plan_install(row, folder)
-            if not agreed(plan):
+        with locked(folder), _aside(folder) as fresh:
+            _create(fresh)
+            if not agreed(plan_install(row, fresh)):
                 return None
-            _install(file, row, folder, say)
+            _install(file, row, fresh, say)
+            shutil.rmtree(folder, ignore_errors=True)
+            fresh.rename(folder)
     except OSError as error:
         raise cannot_write(folder, error) from error
     return ready_environment(cache, file)
@@ -201,14 +202,18 @@ def _requests(row: KnownVersion) -> Iterator[tuple[str, ...]]:
 
 
 @contextlib.contextmanager
-def _aside(folder: Path) -> Iterator[None]:
-    """Begin with no folder, and leave none without a record."""
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        yield
-    finally:
-        if not (folder / RECORD).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+def _aside(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder beside it, which goes in the end unless it was renamed.
+
+    No two runs have the same: the pip of one that was killed may write on.
+    """
+    prefix = f".making-{folder.name}-"
+    for left in folder.parent.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=prefix, dir=folder.parent, ignore_cleanup_errors=True
+    ) as place:
+        yield Path(place)
 
 
 def _create(folder: Path) -> None:

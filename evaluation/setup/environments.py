@@ -157,7 +157,7 @@ def existing_environments(cache: Path, name: str = "") -> list[Environment]:
     """Return the environments in a cache, of one engine or of all, by folder name."""
     read = (
         _read(record)
-        for record in sorted(environments_folder(cache).glob(f"*/{RECORD}"))
+        for record in sorted(environments_folder(cache).glob(f"[!.]*/{RECORD}"))
     )
     return [
         environment
