@@ -31,8 +31,10 @@ NOTICES = "NOTICES"
 LEDGER = "ledger"
 #: The folder with a folder of instances for each config.
 INSTANCES = "instances"
+#: The config of records that others hold too, on which engines differ.
+CORE = "core"
 #: Folders of a dataset folder that are no configs, and whose names none may have.
-OTHER_FOLDERS = (INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
+OTHER_FOLDERS = (CORE, INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
 #: What the names of tables of schemas end with.
 SCHEMA_TABLE = ".parquet"
 #: What the names of instances' and the ledger's tables end with: parquet too, but who

@@ -45,6 +45,7 @@ from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging import plot_process as figures
+from curation.packaging.core import CORE_TABLE, CoreRecord
 from curation.packaging.hub_info import HubConfig, configs_metadata
 from curation.packaging.markdown import render_template
 from curation.system.escaping import safe
@@ -118,6 +119,8 @@ class CardContents:
     summary: Summary
     counts: FolderCounts
     configs: Sequence[HubConfig]
+    #: The config of records on which engines differ, if its content was measured.
+    core: Sequence[HubConfig] = ()
     #: The tables of `csbdata stats`; None without records.
     tables: PaperTables | None
     #: Paths of the archives' own licence texts and notices.
@@ -250,7 +253,7 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
             "function-calling",
             "benchmark",
         ],
-        configs=configs_metadata(contents.configs),
+        configs=configs_metadata([*contents.configs, *contents.core]),
     )
 
 
@@ -307,6 +310,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     names = licences.named_licences(terms)
     edition, example = published(), _example(contents)
     tables = contents.tables
+    own = _described(CoreRecord, CORE_TABLE.columns)
     return {
         "summary": summary,
         "counts": counts,
@@ -355,6 +359,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "major": MAJOR,
         "changelog": contents.changelog,
         "results": contents.results,
+        "core": own[len(COLUMNS) :] if contents.core else (),
         "default_name": DEFAULT,
     }
 

@@ -7,15 +7,18 @@ bytes for an earlier build.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import NOTICES
+from curation.core.benchmark import CORE, NOTICES
+from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import write_sorted
 from curation.instances.dataset.parquet import write_instances
@@ -29,16 +32,17 @@ from curation.packaging import (
 )
 from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
+from curation.packaging.core import write_core
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
-from curation.packaging.published_results import published_edition
 from curation.packaging.recount import recount
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
 from curation.system.atomic_folders import recover
 from curation.system.errors import NoInput
+from curation.system.package_data import results_folder
 from curation.system.user_files import reading_parquet
 from curation.workers.run_folder import locked, run_folder_of
 
@@ -54,7 +58,7 @@ if TYPE_CHECKING:
 #: What the release of an edition writes (`csbdata release`), and the card links.
 CHANGELOG = "CHANGELOG.md"
 _SINGLE = frozenset({card.FILE, croissant.FILE, licences.FILE, *manifest.UNLISTED})
-_FOLDERS = (f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
+_FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 
 
 def is_derived(name: str) -> bool:
@@ -100,6 +104,7 @@ def write_derived(
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
     written.append(croissant.write_croissant(contents, sums, folder, into))
+    written += [path for config in contents.core for path in config.paths]
     written += plot_process.plot_paths(contents.tables)
     written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)
@@ -108,6 +113,24 @@ def write_derived(
     sums |= checksums.sums_of(into, [manifest.FILE])
     written.append(checksums.write_sums(into, sums))
     return written
+
+
+def published_edition(folder: Path) -> Path | None:
+    """Return the folder of the newest edition of results on a dataset.
+
+    Args:
+        folder: The dataset; its ids, schema texts, instances and labels decide.
+
+    Returns:
+        The folder; None if the dataset was not measured.
+    """
+    rows = content_rows(folder)
+    for path in sorted(results_folder().glob("*/index.json"), reverse=True):
+        dataset = json.loads(path.read_bytes())["dataset"]
+        # Most builds have another number of rows, and need no digest.
+        if dataset["rows"] == rows and dataset["content"] == content_digest(folder):
+            return path.parent
+    return None
 
 
 def _contents(
@@ -124,6 +147,7 @@ def _contents(
         summary=summary,
         counts=count_rows(folder, open_ledger(folder), names),
         configs=configs,
+        core=write_core(folder, edition, into) if edition else (),
         tables=None,
         notices=sorted(
             name
@@ -185,6 +209,8 @@ def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
             for file in checksums.names_in(folder) - stay:
                 if is_derived(file):
                     (folder / file).unlink()
+                    with suppress(OSError):  # It holds others.
+                        (folder / file).parent.rmdir()
             for file in written:
                 (folder / file).parent.mkdir(exist_ok=True)
                 (fresh / file).replace(folder / file)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curation.core.benchmark import LEDGER, holds_instances, is_table
+from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
 from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import (
     CHANGE_COLUMNS,
@@ -31,6 +31,7 @@ from curation.instances.dataset.parquet import (
 )
 from curation.instances.dataset.parquet import ROWS as INSTANCES
 from curation.instances.values.model import InstanceRow
+from curation.packaging.core import CORE_TABLE
 from curation.system.checksums import names_in
 
 
@@ -40,6 +41,8 @@ def table_form(path: str) -> TableForm | None:
     None for a path in the ledger's folder where no build writes a table.
     """
     inside = path.rpartition("/")[0]
+    if inside == CORE:
+        return CORE_TABLE
     if inside != LEDGER:
         return INSTANCES if holds_instances(inside) else RECORDS
     own = {DOCUMENTS: DOCUMENT_COLUMNS, CHANGES: CHANGE_COLUMNS}

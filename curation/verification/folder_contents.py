@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import yaml
 
-from curation.core.benchmark import LEDGER, holds_instances, is_table
+from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
 from curation.core.json_types import Json
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
@@ -72,7 +72,7 @@ class ParquetTable:
     @property
     def holds_records(self) -> bool:
         """Return whether its rows are schemas."""
-        return self.folder != LEDGER and not holds_instances(self.folder)
+        return self.folder not in {CORE, LEDGER} and not holds_instances(self.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -122,11 +122,6 @@ class Reproducer(msgspec.Struct, frozen=True, kw_only=True):
         """The class."""
         return Why(stands=self.stands, keyword=self.keyword, setting=self.setting)
 
-    def shows_in(self, row: Row) -> bool:
-        """Return whether a row of its case shows the same class at the same byte."""
-        walked = row.walks[0]
-        return is_alike(walked.why, self.why) and walked.byte == self.byte
-
     def text_for_authors(self) -> list[str]:
         """Return an issue for the engine's authors, line by line, in Markdown."""
         options = {name: value for name, value in self.options.items() if value}
@@ -398,16 +393,6 @@ def write_issues(
                 temporary.write_text(text.rstrip() + "\n", "utf-8")
             written.append(path)
     return written
-
-
-def read_reproducers(path: Path) -> list[Reproducer]:
-    """Return the reproducers of a file that `write_issues` wrote.
-
-    Raises:
-        OSError: it cannot be read.
-        msgspec.ValidationError: it holds something else.
-    """
-    return msgspec.json.decode(path.read_bytes(), type=list[Reproducer])
 
 
 def _file_name(label: str) -> str:

@@ -17,6 +17,7 @@ import polars as pl
 
 from curation.dataset.content_digest import content_digest, content_rows
 from curation.download.acquire import FetchSettings
+from curation.packaging.core import CORE_LIST
 from curation.packaging.markdown import render_template
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
@@ -421,6 +422,7 @@ def _write(
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
         "rows": ROWS,
         "sample": SAMPLE,
+        "core": CORE_LIST if (out / CORE_LIST).exists() else "",
     }
     contents[TABLE] = table.encode()
     contents[PICTURE] = picture_of(index).encode()

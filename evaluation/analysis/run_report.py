@@ -7,9 +7,15 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.errors import CsbdataError, NoInput
-from evaluation.analysis.matrix import BY_SCHEMA, schema_matrix
+from evaluation.core.cases import Result
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
+from evaluation.results.outcomes import (
+    Outcome,
+    engine_is_wrong,
+    outcome_of,
+    text_class,
+)
 from evaluation.results.overview import overview
 from evaluation.results.suite_rows import (
     SUITE,
@@ -18,16 +24,22 @@ from evaluation.results.suite_rows import (
     scored_run,
 )
 from evaluation.results.suite_tables import suite_report
+from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
+    from evaluation.core.cases import Row
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
+#: The table's name.
+BY_SCHEMA: Final = "by-schema"
+#: The most schemas that have a line each.
+_MOST: Final = 20
 #: The task that says less than any other about a schema.
 DECLARED: Final = "declared"
 #: What of a header decides whether another run may be compared with this one.
@@ -223,3 +235,51 @@ def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
     except CsbdataError:
         return overview(run, name)
     return suite_report(named, scored_run(run, name, run.raw_header))
+
+
+def schema_matrix(run: RecordedRun, task: str) -> Table | None:
+    """Return the outcome of each schema under each participant, a line a schema.
+
+    None if there are more schemas than a screen has lines.
+    """
+    counts = [count for (_, name), count in run.row_counts.items() if name == task]
+    if not counts or max(counts) > _MOST:
+        return None
+    findings: dict[str, dict[str, str]] = {}
+    engines: dict[str, None] = {}
+    for row in run.rows():
+        if row.task == task:
+            engines[row.engine] = None
+            name = f"{row.config}/{row.id}" if row.config else row.id
+            findings.setdefault(name, {})[row.engine] = _finding_of(run, row)
+    return Table(
+        title="By schema",
+        columns=("schema", *engines),
+        rows=tuple(
+            (name, *(own.get(engine) for engine in engines))
+            for name, own in findings.items()
+        ),
+        note="In brackets the keyword of the first text that is judged wrong, or of "
+        "the refusal.",
+        name=BY_SCHEMA,
+    )
+
+
+def _finding_of(run: RecordedRun, row: Row) -> str:
+    outcome = outcome_of(row)
+    if outcome is Outcome.UNTESTED:
+        return "compiles"
+    words, keyword = outcome.replace("_", " "), ""
+    if outcome is Outcome.NOT_COMPLIANT:
+        judged = row.label.get("judgement")
+        words = (text_class(row) or words).replace("_", " ")
+        keyword = str((judged.get("keyword") if isinstance(judged, dict) else "") or "")
+    elif row.result is Result.COMPILE_ERROR:
+        name = run.header.names().get(row.engine, row.engine)
+        own = run.header.participant(row.engine).refusals
+        refusal = explain(name, row.detail, own)
+        keyword = min(refusal.keywords, default="") if refusal else ""
+    else:
+        wrong = next((walk for walk in row.walks if engine_is_wrong(walk)), None)
+        keyword = wrong.why.keyword if wrong and wrong.why else ""
+    return f"{words} ({keyword})" if keyword else words

@@ -70,7 +70,7 @@ def judge(
             (`evaluation.answers.extraction.POLICIES`); empty for the text as it is.
 
     Raises:
-        BadUsage: there is no such policy.
+        BadUsage: there is no such policy, or the text is none.
         BadData: the schema is none, or a reference in it leads nowhere.
 
     Example:
@@ -84,9 +84,8 @@ def judge(
         >>> judge("<think>?</think>Here: {} Done.", schema, policy="outer_braces").score
         0.5
     """
-    compiled, assertions = _compiled(
-        schema if isinstance(schema, str) else _text_of(schema)
-    )
+    _refuse_no_text(text)
+    compiled, assertions = _compiled(_text_of(schema))
     answer = read_json_answer(_answer_in(text, policy) if policy else text)
     if answer.problem is not None:
         reasons = (f"not JSON: {answer.detail}",)
@@ -104,6 +103,14 @@ def judge(
         faults=faults,
         reasons=tuple(fault.reason for fault in faults),
     )
+
+
+def _refuse_no_text(text: object) -> None:
+    if not isinstance(text, str):
+        what = f"{type(text).__name__} is no text to judge"
+        raise BadUsage(
+            what, then="give the JSON text: bytes.decode(), json.dumps(value)"
+        )
 
 
 def reward(text: str, schema: Json) -> float:
@@ -130,8 +137,7 @@ def reward(text: str, schema: Json) -> float:
     if not score:
         return 0.0
     value = read_json_answer(_answer_in(text, _TRAINED)).value
-    written = schema if isinstance(schema, str) else _text_of(schema)
-    return min(score, 1 / 3) if is_trivial(value, written) else score
+    return min(score, 1 / 3) if is_trivial(value, _text_of(schema)) else score
 
 
 def is_trivial(value: Json, schema: str) -> bool:
@@ -165,13 +171,9 @@ def _spelt_out(schema: Json) -> Iterator[str]:
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
-            values = part.get("enum")
-            values = values if isinstance(values, list) else []
-            yield from (
-                value
-                for value in [*values, part.get("const")]
-                if isinstance(value, str)
-            )
+            enum, const = part.get("enum"), part.get("const")
+            values = [*enum, const] if isinstance(enum, list) else [const]
+            yield from (value for value in values if isinstance(value, str))
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
@@ -186,7 +188,7 @@ def _answer_in(text: str, policy: str) -> str:
 
 def _text_of(schema: Json) -> str:
     try:
-        return orjson.dumps(schema).decode()
+        return schema if isinstance(schema, str) else orjson.dumps(schema).decode()
     except TypeError as error:
         raise BadData(f"this schema is no JSON value: {error}") from error
 

@@ -7,26 +7,12 @@ from typing import Annotated
 
 import typer
 
-from curation.commands.options import CommandGroup
 from curation.system.terminal import say
 from curation.system.words import counted
 from evaluation.commands.options import local_path
 
-app = typer.Typer(
-    cls=CommandGroup,
-    help="Make the static site of an edition of results.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
 
-
-@app.callback()
-def _site() -> None:
-    """Keep `build` a command of its own, though it is the only one."""
-
-
-@app.command()
-def build(
+def site(
     results: Annotated[
         Path,
         typer.Argument(metavar="RESULTS", help="An edition.", parser=local_path),
@@ -45,7 +31,7 @@ def build(
 ) -> None:
     """Build the site of an edition: static pages that open from a folder too.
 
-    Example: csbdata site build results/2026.11 --data build/JSONSchemaBench --out site
+    Example: csbdata site results/2026.11 --data build/JSONSchemaBench --out site
     """
     from evaluation.site.build import build_site
 

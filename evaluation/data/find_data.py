@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from curation.core.benchmark import CORE
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.packaging.manifest import read_origins
 from curation.sources.base import SAMPLE_REASON
@@ -69,6 +71,11 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     """
     selection, progress = selection or RecordSelection(), progress or Quiet()
     name, reader = _reader(where, settings, progress)
+    tables = reader if isinstance(reader, ParquetTables) else None
+    if tables and selection.configs == (CORE,) and (ids := tables.core()):
+        # Its records are those of other configs.
+        selection = replace(selection, configs=(), ids=ids)
+    folder = tables.folder.resolve() if tables else None
     selected, vacuous = _select(reader, selection, name)
     complete_by_place = {
         place: record.complete
@@ -95,17 +102,10 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         left_out=reader.left_out(),
         vacuous=vacuous,
         remarks=reader.remarks(),
-        partial=_partial(reader, selection),
-        place=_place(reader, name),
+        partial=partial_data(folder, reader.origin, selection.configs),
+        place=str(folder) if folder and reader.origin == "sample" else absolute(name),
         read=partial(_records, reader, complete_by_place.keys(), lacking, store),
     )
-
-
-def _place(reader: RecordReader, expression: str) -> str:
-    """Return the source expression with absolute paths."""
-    if reader.origin == "sample" and isinstance(reader, ParquetTables):
-        return str(reader.folder.resolve())
-    return absolute(expression)
 
 
 def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
@@ -137,12 +137,6 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         *lines,
         *(why for why in origins.reasons if any(name in why for name in configs)),
     )
-
-
-def _partial(reader: RecordReader, selection: RecordSelection) -> tuple[str, ...]:
-    """Return why figures on the data are none of the benchmark's, a line each."""
-    folder = reader.folder if isinstance(reader, ParquetTables) else None
-    return partial_data(folder, reader.origin, selection.configs)
 
 
 def partial_data(

@@ -17,6 +17,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from curation.core.benchmark import CORE
 from curation.core.documents import Rejected
 from curation.dataset.editions import config_names, instance_tables, split_of_file
 from curation.dataset.features import features
@@ -106,6 +107,15 @@ class ParquetTables:
                 for row in own:
                     yield _sample(batch, row, part, instances.take(own[row]))
             instances.close()
+
+    def core(self) -> frozenset[str]:
+        """Return the names of the records of config `core`; none without one."""
+        paths = sorted((self.folder / CORE).glob("*.parquet"))
+        return frozenset(
+            f"{row['config']}/{row['unique_id']}"
+            for batch in _batches(paths, ("config", "unique_id"))
+            for row in batch.to_pylist()
+        )
 
     def left_out(self) -> tuple[str, ...]:
         """Return nothing: a row is a schema."""

@@ -1,4 +1,4 @@
-"""A page for each engine: its versions, what stops it, causes, slowest schemas."""
+"""Pages of engines: versions, what stops each, causes, slowest schemas; findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EXAMPLES: Final = 3
 
 
 def pages(site: Site) -> Iterator[Page]:
-    """Yield the page of each engine."""
+    """Yield the page of each engine, and that of all their findings."""
     entries = [read_engine(site.folder / entry.file) for entry in site.index.engines]
     known = keywords_of_messages(site)
     for entry in entries:
@@ -58,6 +58,13 @@ def pages(site: Site) -> Iterator[Page]:
                 "time between masks": _slowest(lines, "between_ns"),
             },
         )
+    yield render(
+        "findings.html",
+        "findings",
+        site=site,
+        title="What is wrong, and in which versions?",
+        findings=_findings(site),
+    )
 
 
 def _refusals(
@@ -119,3 +126,26 @@ def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
         (line, Duration(line[column], line["outcome"] == "timeout"))
         for line in timed[:_MOST]
     ]
+
+
+def _findings(site: Site) -> list[tuple[str, list[str], list[dict[str, Any]]]]:
+    """Return the causes of each engine's wrong texts, with the versions that have them.
+
+    Versions are compared on the records that every engine was asked.
+    """
+    versions: dict[str, list[str]] = defaultdict(list)
+    for entry in site.index.engines:
+        if (entry.engine, MASKS) in site.by_task:
+            versions[read_engine(site.folder / entry.file).name].append(entry.engine)
+    found = []
+    for name, engines in versions.items():
+        causes: dict[str, dict[str, Any]] = {}
+        for engine in engines:
+            for cause in causes_of(site.common_lines.get(engine, [])):
+                own = causes.setdefault(cause["name"], {**cause, "counts": {}})
+                own["counts"][engine] = cause["count"]
+        ranked = sorted(
+            causes.values(), key=lambda own: (-max(own["counts"].values()), own["name"])
+        )
+        found.append((name, engines, ranked))
+    return found

@@ -12,7 +12,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 import msgspec
@@ -22,8 +22,13 @@ from markupsafe import Markup
 from curation.system.escaping import safe, safe_lines
 from curation.system.words import counted
 from evaluation.reporting.tables import Cell, text_of
-from evaluation.site.drawings import stacked_bar
 from evaluation.site.site import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluation.reporting.tables import Rate
+    from evaluation.site.classes import Class
 
 #: Nothing is fetched but what is the site's own; no text can become a script.
 _POLICY: Final = (
@@ -34,6 +39,23 @@ _POLICY: Final = (
 _INNER: Final = re.compile(r" (?![\[(])")
 _SLUG: Final = re.compile(r"[^A-Za-z0-9$@._-]+")
 _LONGEST_SLUG: Final = 60
+
+#: Units of a bar's width and height.
+_WIDTH: Final = 1000
+_HEIGHT: Final = 28
+_BAR: Final = Markup(
+    '<svg class="bar" viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
+    'role="img" aria-label="{label}">{parts}</svg>'
+)
+_PART: Final = Markup(
+    '<rect class="{name}" x="{x:.1f}" y="3" width="{width:.1f}" height="22">'
+    "<title>{title}</title></rect>"
+)
+#: From the low to the high end of an interval.
+_WHISKER: Final = Markup(
+    '<path class="whisker" vector-effect="non-scaling-stroke" '
+    'd="M{low:.1f} 14H{high:.1f}M{low:.1f} 8V20M{high:.1f} 8V20"/>'
+)
 
 
 def render(path: str, template: str, **values: object) -> Page:
@@ -150,3 +172,22 @@ def _side(cell: Cell) -> str:
 def _lines(text: str) -> Markup:
     """Return what an element holds: text with its line ends, and quotes as they are."""
     return Markup(html.escape(safe_lines(text), quote=False))  # noqa: S704 - escaped
+
+
+def stacked_bar(rates: Mapping[Class, Rate]) -> Markup:
+    """Return a bar of shares, with the 95 % interval of the first one.
+
+    It has no style in it, since a page's policy allows none.
+    """
+    parts, x = Markup(), 0.0
+    for each, rate in rates.items():
+        width = _WIDTH * (rate.share or 0)
+        if width:
+            title = f"{each}: {rate}"
+            parts += _PART.format(name=each.slug, x=x, width=width, title=title)
+        x += width
+    first = next(iter(rates.values()))
+    if (between := first.interval) is not None:
+        parts += _WHISKER.format(low=_WIDTH * between.low, high=_WIDTH * between.high)
+    label = "; ".join(f"{each}: {rate}" for each, rate in rates.items() if rate.count)
+    return _BAR.format(width=_WIDTH, height=_HEIGHT, label=label, parts=parts)

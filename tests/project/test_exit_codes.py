@@ -107,7 +107,7 @@ _MISTAKES = {
         results shrink badrun a/b
         results ratchet badrun o
         results ratchet RUN bad.json --engine 'alpha 1.0'
-        site build badedition --out o
+        site badedition --out o
         load badrun
         """,
     ("a file or folder that is not there", 66): """
@@ -153,7 +153,7 @@ _MISTAKES = {
         results shrink nosuch a/b
         results ratchet nosuch o
         results ratchet RUN nosuch.tsv --engine 'alpha 1.0'
-        site build nosuch --out o
+        site nosuch --out o
         load nosuch
         """,
     ("a config, an id, a task or an engine that the data or the run has not", 66): """
@@ -184,7 +184,7 @@ _MISTAKES = {
         results export RUN --format html --out file/x
         results publish RUN --out file/x
         results ratchet RUN file/x --update --engine 'alpha 1.0'
-        site build EDITION --out file/x
+        site EDITION --out file/x
         demo --run-dir file/x
         """,
     ("a place where something else stands", 73): """
@@ -201,7 +201,7 @@ _MISTAKES = {
         results export RUN --format csv --out taken
         results export RUN --format plots --out taken
         results publish RUN --out taken
-        site build EDITION --out taken
+        site EDITION --out taken
         """,
 }
 _CASES = [

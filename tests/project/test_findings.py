@@ -6,17 +6,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.analysis.engine_issues import Reproducer, read_reproducers
 from evaluation.analysis.shrink_failure import ask_in_new_process
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import DEFAULT, get_tokenizer
 from evaluation.walking.engine_worker import Bounds
+from tests.reproducers import read_reproducers, shows_in
+
+if TYPE_CHECKING:
+    from evaluation.analysis.engine_issues import Reproducer
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = _ROOT / "docs" / "findings.md"
@@ -81,7 +85,7 @@ def test_a_reproducer_shows_its_class(reproducer: Reproducer) -> None:
         pytest.skip(f"not run: {engine.unavailable}")
     tokenizer = get_tokenizer(DEFAULT, fetch)
     ask = ask_in_new_process(engine, tokenizer, Bounds())
-    assert reproducer.shows_in(ask(reproducer.case))
+    assert shows_in(reproducer, ask(reproducer.case))
 
 
 @pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.stem)

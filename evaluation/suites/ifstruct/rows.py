@@ -62,11 +62,6 @@ class Field(
     #: Kinds of text that need escaping, by their names in `escapes.toml`.
     stress: tuple[str, ...] = ()
 
-    @property
-    def is_leaf(self) -> bool:
-        """Whether it holds no other fields."""
-        return self.type not in (FieldType.OBJECT, FieldType.OBJECTS)
-
 
 def all_fields(
     fields: tuple[Field, ...], path: str = ""

@@ -86,10 +86,6 @@ SEVEN: Final = (
     Metric.TYPE_SAFETY,
     Metric.PERFECT,
 )
-#: The metrics that the coverage gate multiplies, beside hardening, which multiplies
-#: all of the seven but JSON Pass and Perfect (the paper's equations 14 to 18; Type
-#: Safety by the published code alone, and so in every table of the paper).
-GATED: Final = frozenset({Metric.VALUE_ACCURACY, Metric.FAITHFULNESS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from datasets import load_dataset
 
 from curation.core.benchmark import METADATA_KEY, canary
 from curation.dataset import plots
+from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import figure_2, table_8, table_9
@@ -30,6 +32,8 @@ from curation.packaging.plot_process import PaperTables
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.verification.registry import CHECKS
+from curation.verification.run import verify_folder
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
@@ -179,6 +183,51 @@ def test_others_files_are_listed_and_left_alone(built: Path) -> None:
     assert "CHANGELOG.md" in read_sums(built)
     assert "CHANGELOG.md" in read_manifest(built).files
     assert "(CHANGELOG.md)" in (built / "README.md").read_text()
+
+
+@pytest.mark.usefixtures("drawn")
+def test_the_core_of_an_edition_is_a_config(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its records are those that the edition names, in that order, and no others'.
+
+    `datasets` opens it by its name, the other configs do not change, and without an
+    edition of this content it goes.
+    """
+    ids = {config: _ids(built, config) for config in ("Snowplow", "Github_easy")}
+    chosen = [f"Snowplow/{ids['Snowplow'][1]}", f"Github_easy/{ids['Github_easy'][0]}"]
+    before = content_digest(built)
+    edition = tmp_path / "results" / "2026.11"
+    edition.mkdir(parents=True)
+    dataset = {"content": before, "rows": content_rows(built)}
+    (edition / "index.json").write_text(json.dumps({"dataset": dataset}))
+    (edition / "table.md").write_text("engines\n")
+    (edition / "core.tsv").write_text(
+        f"id\tdifficulty\tstands_for\n{chosen[0]}\t0.5\t2.25\n{chosen[1]}\t1.0\t1.5\n"
+    )
+    place = "curation.packaging.derived_files.results_folder"
+    monkeypatch.setattr(place, lambda: edition.parent)
+    rebuild(built)
+    rows = load_dataset(
+        str(built), "core", split="test", cache_dir=str(tmp_path / "cache")
+    )
+    assert [f"{row['config']}/{row['unique_id']}" for row in rows] == chosen
+    assert rows["stands_for"] == [2.25, 1.5]
+    assert rows["difficulty"] == [0.5, 1.0]
+    assert differing_files(built) == []
+    assert content_digest(built) == before
+    # The card's check is another process's, which knows of no edition here.
+    others = [check for check in CHECKS if check.name != "card"]
+    found = verify_folder(built, checks=others).findings
+    assert [finding for finding in found if finding.failure] == []
+    (edition / "index.json").unlink()
+    rebuild(built)
+    assert not (built / "core").exists()
+
+
+def _ids(folder: Path, config: str) -> list[str]:
+    rows = open_edition(str(folder)).rows
+    return rows.filter(config=config)["unique_id"].to_list()
 
 
 @pytest.mark.usefixtures("drawn")

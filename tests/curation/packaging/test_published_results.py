@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from curation.dataset.content_digest import content_digest
-from curation.packaging import published_results as module
+from curation.packaging import derived_files as module
 from curation.packaging.card import FITS_PICTURE
 from curation.packaging.derived_files import _results
 

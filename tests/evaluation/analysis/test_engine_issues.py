@@ -10,7 +10,6 @@ import pytest
 
 from evaluation.analysis.engine_issues import (
     is_alike,
-    read_reproducers,
     write_issues,
 )
 from evaluation.analysis.shrink_failure import ask_in_new_process
@@ -20,6 +19,7 @@ from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, request_of
+from tests.reproducers import read_reproducers, shows_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,9 +93,9 @@ def test_each_class_has_a_smallest_reproducer(run: RecordedRun, tmp_path: Path) 
         ask = ask_in_new_process(
             engine, get_tokenizer("bytes", request.fetch), _PATIENT
         )
-        assert reproducer.shows_in(ask(reproducer.case))
+        assert shows_in(reproducer, ask(reproducer.case))
         other = replace(reproducer.case, schema="{}")
-        assert not reproducer.shows_in(ask(other))
+        assert not shows_in(reproducer, ask(other))
 
 
 @pytest.mark.parametrize(

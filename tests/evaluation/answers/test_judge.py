@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
@@ -104,6 +104,13 @@ def test_a_policy_takes_the_json_out_of_its_envelope() -> None:
     assert csbdata.judge("nothing", schema, policy="outer_braces").score == 0
     with pytest.raises(csbdata.CsbdataError, match="no policy 'fence'"):
         csbdata.judge(text, schema, policy="fence")
+
+
+@pytest.mark.parametrize("given", [b"{}", {}, None])
+def test_what_is_no_text_is_refused_with_what_to_give(given: object) -> None:
+    """A value that was parsed already, or bytes: one line says what to give."""
+    with pytest.raises(csbdata.CsbdataError, match=r"no text to judge.*json\.dumps"):
+        csbdata.judge(cast("str", given), {})
 
 
 def test_a_score_rises_with_what_is_met() -> None:

@@ -30,7 +30,7 @@ from evaluation.results.edition import (
     read_lines,
 )
 from evaluation.results.reader import open_run
-from evaluation.site import about
+from evaluation.site.build import files_of
 from evaluation.site.site import open_site
 from tests.evaluation.measuring import BRISK, request_of
 
@@ -126,7 +126,7 @@ def test_scorecards_of_suites_join_an_edition(tmp_path: Path, schemas: Path) -> 
     assert read_index(out).scorecards == [card]
     line = r"50.0 % \[9.5, 90.5\] (1 of 2) | schema\_violation 1 |"
     assert line in (out / "README.md").read_text("utf-8")
-    pages = {page.path: page.content for page in about.pages(open_site(out, None))}
+    pages = {page.path: page.content for page in files_of(open_site(out, None))}
     assert b"schema_violation 1" in pages["method.html"]
     with pytest.raises(BadConfiguration, match="no run of an engine"):
         publish_edition([scored], out)

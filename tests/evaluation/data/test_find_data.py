@@ -11,9 +11,10 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data import find_data
+from evaluation.data.dataset import RecordSelection
 from evaluation.data.find_data import open_data
 from evaluation.data.parquet_tables import ParquetTables
-from tests.evaluation.data.written_tables import write_tables
+from tests.evaluation.data.written_tables import write, write_tables
 from tests.publishing import connected
 
 if TYPE_CHECKING:
@@ -51,6 +52,26 @@ def test_a_dataset_of_the_hub_is_read_like_a_build(
         there = open_data(where, settings=settings)
         assert list(there.records()) == list(here.records())
         assert (there.origin, there.sha256) == ("hub", here.sha256)
+
+
+def test_the_config_core_asks_records_of_other_configs(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """With their instances; without it they count once, and it is no other's name."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    hub.store.put(NAME, _contents(folder))
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    core = RecordSelection(configs=("core",))
+    with pytest.raises(NoInput, match="no config core"):
+        open_data(str(folder), selection=core, settings=settings)
+    named = [{"config": "A", "unique_id": "z"}, {"config": "A", "unique_id": "x"}]
+    write(folder / "core" / "test-00000-of-00001.parquet", named)
+    hub.store.put(NAME, _contents(folder))
+    for where in (str(folder), NAME):
+        every = list(open_data(where, settings=settings).records())
+        assert [record.id for record in every] == ["x", "y", "z"]
+        own = open_data(where, selection=core, settings=settings).records()
+        assert list(own) == [record for record in every if record.id != "y"]
 
 
 def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def _field_faults(field: Field) -> Iterator[str]:
         yield f"{field.name}: no such stress: {', '.join(sorted(unknown))}"
     if (field.type is FieldType.ENUM) != (len(field.values) > 1):
         yield f"{field.name}: an enum, and nothing else, has two `values` at least"
-    if field.is_leaf == bool(field.fields):
+    holds = field.type in {FieldType.OBJECT, FieldType.OBJECTS}
+    if holds != bool(field.fields):
         yield f"{field.name}: objects, and nothing else, have `fields`"
     elif field.fields and all(inner.stress for inner in field.fields):
         yield f"{field.name}: one of its fields at least has no `stress`"

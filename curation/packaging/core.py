@@ -1,0 +1,64 @@
+"""Write the config `core`: the few records that stand for all that were measured.
+
+`python -m bench.edition.core` chooses them from the rows of an edition of results, and
+writes their names, difficulties and weights into its folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Final
+
+import polars as pl
+
+from curation.core.benchmark import CORE, SPLITS
+from curation.core.records import BenchmarkRecord
+from curation.dataset.editions import open_edition
+from curation.dataset.parquet import RECORDS, SplitFiles, columns_of, file_name
+from curation.packaging.hub_info import HubConfig
+
+#: The file of an edition that names the records.
+CORE_LIST: Final = "core.tsv"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreRecord(BenchmarkRecord):
+    """A record of the config, with the columns that only it has."""
+
+    #: The config that has the record, and its instances.
+    config: str
+    #: The share of engine families that fail it, 0 to 1.
+    difficulty: float
+    #: The number of measured records that it stands for.
+    stands_for: float
+
+
+#: The table of the config.
+CORE_TABLE: Final = replace(RECORDS, columns=columns_of(CoreRecord))
+
+
+def write_core(folder: Path, edition: Path, into: Path) -> list[HubConfig]:
+    """Write the config's table; return the config, or nothing if there is none.
+
+    Args:
+        folder: The dataset, whose content the edition measured.
+        edition: The folder of published results.
+        into: Where the table goes, which may be the dataset.
+
+    Raises:
+        OSError: the table cannot be written.
+    """
+    if not (edition / CORE_LIST).exists():
+        return []
+    chosen = pl.read_csv(edition / CORE_LIST, separator="\t")
+    name = pl.concat_str("config", "unique_id", separator="/").alias("id")
+    rows = open_edition(str(folder)).rows.with_columns(name)
+    own = chosen.join(rows, on="id", maintain_order="left")
+    (into / CORE).mkdir(exist_ok=True)
+    split = SPLITS[-1]
+    with SplitFiles(into, CORE, split, CORE_TABLE) as files:
+        for row in own.iter_rows(named=True):
+            files.add(SimpleNamespace(**row))
+    return [HubConfig(name=CORE, files={split: [file_name(CORE, split)]})]
