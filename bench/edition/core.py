@@ -1,11 +1,10 @@
 """Choose the hard core of an edition: few records on which engines differ, for all.
 
-Of the records that every engine was asked, those stay on which engines differ; what all
-pass or none passes is counted as such. They are stratified by difficulty, size, hardest
-keyword and cluster: in that order every n-th is drawn, of several hundred seeds the one
-whose weighted scores are nearest to those on the whole sample. A record's `weight` is
-the number of records of the sample that it stands for, so that the weighted share on
-the core, and what all pass, estimates the share on the sample.
+Records stand in the order of difficulty (the share of engine families that fail it),
+size, rarest feature and cluster, and are cut into parts of which each gives one record:
+those on which engines differ have twice the chance of those on which all agree. Of
+several hundred such draws the one stays whose weighted scores are nearest to those on
+the whole sample. A record's weight is the number of records that it stands for.
 
 The choice is tested on engines that it has not seen: each family (an engine with its
 versions and settings) is left out, the rest choose, and its scores on that core are
@@ -95,21 +94,20 @@ def choose(passed: np.ndarray, of: list[str], keys: list[tuple[str, str, str]]) 
         for family in sorted(set(of))
     ]
     difficulty = 1 - np.mean(means, axis=0)
-    # A record stands for two of its kind, one on which all agree for more.
-    agreed = (passed.all(axis=1) | ~passed.any(axis=1)).astype(float)
+    agreed = passed.all(axis=1) | ~passed.any(axis=1)
     share = np.where(agreed, AGREED, 1.0)
-    share *= COUNT / share.sum()
+    share *= min(1.0, COUNT / share.sum())
     level = difficulty.round(2)
+    order = sorted(range(len(passed)), key=lambda at: (level[at], *keys[at]))
+    # A part ends wherever the sum of shares passes a whole number.
+    part = np.floor(np.cumsum(share[order]) - 1e-9)
     real = passed.mean(axis=0)
 
     def drawn(seed: int) -> Core:
-        noise = np.random.default_rng(seed).random(len(passed) + 1)
-        order = sorted(
-            range(len(passed)), key=lambda at: (level[at], *keys[at], noise[at])
-        )
-        # Wherever the sum of shares passes a whole number, a record is drawn.
-        ends = np.floor(np.cumsum(share[order]) + noise[-1])
-        places = np.array(order)[np.diff(ends, prepend=0) > 0]
+        # The largest of these has each record's chance (Efraimidis and Spirakis, 2006).
+        keyed = np.random.default_rng(seed).random(len(order)) ** (1 / share[order])
+        last = np.lexsort((keyed, part))[np.diff(part, append=np.inf) > 0]
+        places = np.sort(np.array(order)[last])
         return Core(places, 1 / share[places], difficulty[places])
 
     def missed(core: Core) -> float:
