@@ -37,7 +37,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     if options.build is None:
         raise ValueError("name a build: --build FOLDER")
     columns = ("source", "dialect", "dialect_found", "valid_under", "json_schema")
-    rows = pl.scan_parquet(f"{options.build}/*/*.parquet").select(columns)
+    rows = pl.scan_parquet(f"{options.build}/[A-Z]*/*.parquet").select(columns)
     declared = rows.filter(pl.col("dialect_found").is_in(["declared", "repaired"]))
     return {
         source[0]: _measured(str(source[0]), own)

@@ -99,7 +99,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def _schemas(build: Path) -> Iterator[tuple[Json, str]]:
     columns = ("json_schema", "dialect")
-    tables = pl.scan_parquet(f"{build}/*/*.parquet").select(columns).collect()
+    tables = pl.scan_parquet(f"{build}/[A-Z]*/*.parquet").select(columns).collect()
     for text, dialect in tables.iter_rows():
         yield json.loads(text), dialect
 

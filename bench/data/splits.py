@@ -109,7 +109,7 @@ def shares(configs: Sequence[str], splits: Sequence[str]) -> dict[str, Any]:
 
 def _rows(build: Path) -> Iterator[tuple[str, str, str]]:
     """Yield config, split and text of each record."""
-    for path in sorted(build.glob("*/*.parquet")):
+    for path in sorted(build.glob("[A-Z]*/*.parquet")):
         config = path.parent.name
         split = path.name.partition("-")[0]
         for text in pq.read_table(path, columns=["json_schema"])[0].to_pylist():

@@ -26,9 +26,7 @@ _COLUMNS = ("unique_id", "dialect", "dialect_found", "size", "vacuous")
 def sample(build: Path) -> list[str]:
     """Return `CONFIG/ID` of the records of the sample."""
     keys = []
-    for path in sorted(build.glob("*/*.parquet")):
-        if path.parent.name in {"instances", "ledger"}:
-            continue
+    for path in sorted(build.glob("[A-Z]*/*.parquet")):
         for row in pl.read_parquet(path, columns=list(_COLUMNS)).iter_rows(named=True):
             if not row["vacuous"]:
                 name = f"{path.parent.name}/{row['unique_id']}"
