@@ -73,19 +73,17 @@ def card(  # noqa: PLR0913 (one parameter an option)
       csbdata card --sign ~/.minisign/minisign.key
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.packaging.derived_files import differing_files, rebuild, sign_folder
-    from curation.system.atomic_files import cannot_write
+    from curation.system.atomic_files import writing
 
     if check:
         _print_check(folder, differing_files(folder), format_)
         return
     place = {"repository": repo, "doi": doi, "code": code}
     facts = _facts(folder, {name: text for name, text in place.items() if text})
-    try:
+    with writing(folder):
         written = rebuild(folder, facts)
         if key := signing_key(sign):
             written.append(sign_folder(folder, key))
-    except OSError as error:
-        raise cannot_write(folder, error) from error
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "written": sorted(written)})
     else:

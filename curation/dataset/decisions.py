@@ -14,7 +14,7 @@ from curation.core.benchmark import split_of
 from curation.core.documents import KEPT, Change, Origin, Provenance, Rejected
 from curation.core.records import BenchmarkRecord
 from curation.dataset.paper_tables import RawFigures
-from curation.system.atomic_files import cannot_write
+from curation.system.atomic_files import writing
 
 if TYPE_CHECKING:
     from curation.dataset.ledger import LedgerRow
@@ -113,10 +113,8 @@ class ResultFile:
             CannotCreate: it cannot be written (exit 73).
         """
         self._folder = folder
-        try:
+        with writing(folder):
             self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `__exit__`)
-        except OSError as error:
-            raise cannot_write(folder, error) from error
         self._end = 0
 
     def __enter__(self) -> Self:
@@ -140,12 +138,10 @@ class ResultFile:
         record = head.record or _NO_RECORD
         waiting = memoryview(text)
         length = len(waiting)
-        try:
+        with writing(self._folder):
             # A disk that fills takes a part, and refuses the rest.
             while waiting:
                 waiting = waiting[self._file.write(waiting) :]
-        except OSError as error:
-            raise cannot_write(self._folder, error) from error
         start = self._end
         self._end += length
         return HeldResult(

@@ -23,9 +23,9 @@ from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import (
     UNFINISHED,
     atomic_write_bytes,
-    cannot_write,
     replace_file,
     sweep,
+    writing,
 )
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -92,11 +92,9 @@ class Cache:
     def refuse(self, path: Path, name: str) -> Path:
         """Move a file to the evidence; return where it is now."""
         evidence = self.folder / "refused" / f"{name}.refused"
-        try:
+        with writing(evidence):
             evidence.parent.mkdir(parents=True, exist_ok=True)
             replace_file(path, evidence)
-        except OSError as error:
-            raise cannot_write(evidence, error) from error
         return evidence
 
     def is_littered(self, name: str) -> bool:

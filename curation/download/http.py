@@ -23,7 +23,7 @@ from curation.download.allowed_hosts import (
     resolve,
     shown_url,
 )
-from curation.system.atomic_files import cannot_write
+from curation.system.atomic_files import writing
 from curation.system.errors import (
     BadData,
     NoLongerThere,
@@ -348,16 +348,13 @@ def _save(answer: requests.Response, file: Path, cap: int, deadline: float) -> N
     """Write a body to a file, as fast as it comes, but not for ever."""
     place = shown_url(answer.url)
     size = 0
-    try:
-        with file.open("wb") as sink:
-            while chunk := answer.raw.read1(_CHUNK, decode_content=True):
-                size += len(chunk)
-                if size > cap:
-                    raise BadData(f"more than {cap:,} bytes", place, "refused")
-                if time.monotonic() > deadline:
-                    what = f"too slow: {size:,} bytes until its deadline"
-                    then = "run the same command later"
-                    raise TemporarilyUnavailable(what, place, then)
-                sink.write(chunk)
-    except OSError as error:
-        raise cannot_write(file, error) from error
+    with writing(file), file.open("wb") as sink:
+        while chunk := answer.raw.read1(_CHUNK, decode_content=True):
+            size += len(chunk)
+            if size > cap:
+                raise BadData(f"more than {cap:,} bytes", place, "refused")
+            if time.monotonic() > deadline:
+                what = f"too slow: {size:,} bytes until its deadline"
+                then = "run the same command later"
+                raise TemporarilyUnavailable(what, place, then)
+            sink.write(chunk)

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from curation.download.allowed_hosts import HostPolicy
 from curation.download.archives import unpack
 from curation.download.pins import ArchiveKind, ArchivePin
-from curation.system.atomic_files import cannot_write
+from curation.system.atomic_files import writing
 from curation.system.checksums import file_digest
 from curation.system.errors import (
     BadArchive,
@@ -297,10 +297,8 @@ def downloaded(
 def _folder_of(pin: ArchivePin, cache: Cache) -> Iterator[Path]:
     """Give the folder into which an archive is downloaded; emptied at the end."""
     folder = cache.downloads / pin.name
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
     try:
         yield folder
     finally:

@@ -30,7 +30,7 @@ from curation.publish.plan import (
     files_to_send,
     plan_for,
 )
-from curation.system.atomic_files import cannot_write
+from curation.system.atomic_files import writing
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
 from curation.system.credentials import redacted, split_url
@@ -262,12 +262,9 @@ def _alone(target: Path) -> Iterator[None]:
     busy = TemporarilyUnavailable(
         "another push is at work here", str(target), "wait for its end"
     )
-    with locked(locks / name, busy):
-        try:
-            recover(target.resolve())
-            yield
-        except OSError as error:
-            raise cannot_write(target, error) from error
+    with locked(locks / name, busy), writing(target):
+        recover(target.resolve())
+        yield
 
 
 def _write_files(

@@ -25,7 +25,7 @@ from curation.publish.dataset_diff import (
     Version,
     compare_folders,
 )
-from curation.system.atomic_files import atomic_write_bytes, cannot_write
+from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
 #: The month behind the version in a heading of a changelog.
@@ -159,7 +159,7 @@ def write_release(release: Release) -> list[str]:
     Raises:
         CannotCreate: the folder cannot be written (exit 73).
     """
-    try:
+    with writing(release.folder):
         atomic_write_bytes(release.folder / FILE, release.changelog.encode())
         facts = msgspec.structs.replace(
             read_facts(release.folder),
@@ -167,8 +167,6 @@ def write_release(release: Release) -> list[str]:
             released=release.released,
         )
         written = rebuild(release.folder, facts)
-    except OSError as error:
-        raise cannot_write(release.folder, error) from error
     return [FILE, *written]
 
 

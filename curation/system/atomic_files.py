@@ -87,11 +87,22 @@ def sweep_tree(folder: Path) -> None:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    try:
+    with writing(folder):
         for leftover in folder.rglob(f".*{UNFINISHED}"):
             leftover.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say which path cannot be written, if the system refuses in the block.
+
+    Raises:
+        CannotCreate: it does.
+    """
+    try:
+        yield
     except OSError as error:
-        raise cannot_write(folder, error) from error
+        raise cannot_write(path, error) from error
 
 
 def cannot_write(path: Path, error: OSError) -> CannotCreate:

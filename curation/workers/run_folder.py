@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 
 from curation.system import locks
-from curation.system.atomic_files import cannot_write, sweep_tree, unfinished
+from curation.system.atomic_files import sweep_tree, unfinished, writing
 from curation.system.errors import TemporarilyUnavailable
 
 
@@ -69,7 +69,7 @@ class FinishedWork:
         Raises:
             CannotCreate: the folder cannot be written.
         """
-        try:
+        with writing(self.folder):
             self._own.mkdir(parents=True, exist_ok=True)
             # The system's own stamp may be the same for several runs in a row.
             os.utime(self._own, ns=(time.time_ns(), time.time_ns()))
@@ -77,8 +77,6 @@ class FinishedWork:
             older.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
             for old in older[keep:]:
                 shutil.rmtree(old, ignore_errors=True)
-        except OSError as error:
-            raise cannot_write(self.folder, error) from error
 
     @property
     def _own(self) -> Path:

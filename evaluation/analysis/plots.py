@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.figure import Figure
 
 from curation.dataset.plots import PAGE, save, style
-from curation.system.atomic_files import atomic_write_bytes, cannot_write
+from curation.system.atomic_files import atomic_write_bytes, writing
 from evaluation.results.description import partial_data
 from evaluation.results.reader import gaps_of
 
@@ -60,13 +60,11 @@ def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path
         CannotCreate: the folder cannot be written.
     """
     paths: list[Path] = []
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for plot in plots:
             with style():
                 paths += save(_figure(plot, notice), folder / _slug(plot.name))
-    except OSError as error:
-        raise cannot_write(folder, error) from error
     return paths
 
 

@@ -23,7 +23,7 @@ import msgspec
 
 from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import FetchLimits, Network
-from curation.system.atomic_files import atomic_write_bytes, cannot_write
+from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.errors import Unavailable
 from curation.system.programs import (
     EndedProgram,
@@ -124,16 +124,13 @@ def make_environment(
     """
     row = version_to_install(file)
     folder = environment_folder(cache, row.engine, row.version)
-    try:
-        with locked(folder), _aside(folder) as fresh:
-            _create(fresh)
-            if not agreed(plan_install(row, fresh)):
-                return None
-            _install(file, row, fresh, say)
-            shutil.rmtree(folder, ignore_errors=True)
-            fresh.rename(folder)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
+    with writing(folder), locked(folder), _aside(folder) as fresh:
+        _create(fresh)
+        if not agreed(plan_install(row, fresh)):
+            return None
+        _install(file, row, fresh, say)
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
     return ready_environment(cache, file)
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from curation.system import locks
-from curation.system.atomic_files import cannot_write
+from curation.system.atomic_files import writing
 from curation.system.errors import (
     BadConfiguration,
     BadUsage,
@@ -284,13 +284,10 @@ def remove_environments(cache: Path, spec: str) -> list[Environment]:
         )
     for environment in gone:
         folder = environment.folder
-        with locked(folder):
-            try:
-                # The record first: a folder without one is no environment any more.
-                (folder / RECORD).unlink(missing_ok=True)
-                shutil.rmtree(folder)
-            except OSError as error:
-                raise cannot_write(folder, error) from error
+        with locked(folder), writing(folder):
+            # The record first: a folder without one is no environment any more.
+            (folder / RECORD).unlink(missing_ok=True)
+            shutil.rmtree(folder)
     return gone
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -12,6 +13,9 @@ import psutil
 from curation.core.json_types import Json
 
 _READINGS = 10_001
+#: Seconds for which cores are watched, and per cent of them below which one is idle.
+_WATCHED = 0.04
+_IDLE = 50
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
@@ -31,6 +35,15 @@ def usable_cores() -> list[int]:
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
+
+
+def idle_last(cores: Sequence[int]) -> list[int]:
+    """Return cores in their order, those last that have nothing to do just now.
+
+    Another run may keep its engine on one of them.
+    """
+    load = dict(enumerate(psutil.cpu_percent(_WATCHED, percpu=True)))
+    return sorted(cores, key=lambda core: (load.get(core, 0) < _IDLE, core))
 
 
 def clock_cost_ns() -> int:

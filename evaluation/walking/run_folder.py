@@ -15,7 +15,7 @@ import msgspec
 import orjson
 
 from curation.core.json_types import Json, UntypedJson
-from curation.system.atomic_files import atomic_file, cannot_write
+from curation.system.atomic_files import atomic_file, writing
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
@@ -40,11 +40,9 @@ class AppendedLines:
             CannotCreate: there is no room, or no right (exit 73).
         """
         unwritten = memoryview(line + b"\n")
-        try:
+        with writing(self.path):
             while unwritten:
                 unwritten = unwritten[os.write(self._file, unwritten) :]
-        except OSError as error:
-            raise cannot_write(self.path, error) from error
 
     def close(self) -> None:
         """Let everything reach the disk."""
@@ -198,12 +196,9 @@ def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
         str(folder),
         "wait for its end or choose another --run-dir",
     )
-    with locked(folder / _LOCK, busy):
-        try:
-            _write_or_check_header(folder, header)
-            yield
-        except OSError as error:
-            raise cannot_write(folder, error) from error
+    with locked(folder / _LOCK, busy), writing(folder):
+        _write_or_check_header(folder, header)
+        yield
 
 
 def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:

@@ -13,7 +13,7 @@ import orjson
 from curation.workers.process import exchange
 from evaluation.core.cases import Case, Result, Row
 from evaluation.data.sampling import is_in_shard
-from evaluation.setup.machine import usable_cores
+from evaluation.setup.machine import idle_last, usable_cores
 from evaluation.walking.code_digest import measuring_digest
 from evaluation.walking.engine_worker import EngineWorker
 from evaluation.walking.reproducers import is_engine_defect, write_reproducer
@@ -44,6 +44,8 @@ class WorkerCores:
         self._say = say
         #: All cores that the run may use.
         self._usable = usable_cores()
+        if plan.timed:
+            self._usable = idle_last(self._usable)
 
     def worker(self, participant: EngineUnderTest, place: int) -> EngineWorker:
         """Return a worker of an engine, not yet started.

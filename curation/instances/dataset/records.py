@@ -24,7 +24,7 @@ from curation.instances.values.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
-from curation.system.atomic_files import cannot_write
+from curation.system.atomic_files import writing
 from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
 from curation.system.user_files import reading_parquet, refuse_large
 
@@ -208,10 +208,8 @@ def write_files(
     count = 0
     for file in files:
         path = folder / file.name
-        try:
+        with writing(path):
             path.write_text(text_of(file) + "\n", encoding="ascii", newline="\n")
-        except OSError as error:
-            raise cannot_write(path, error) from error
         count += 1
         progress(1)
     return count

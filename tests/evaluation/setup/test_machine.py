@@ -6,7 +6,15 @@ import getpass
 import json
 import platform
 
-from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
+import pytest
+
+from evaluation.setup.machine import (
+    clock_cost_ns,
+    cpu_governor,
+    idle_last,
+    machine,
+    usable_cores,
+)
 
 
 def test_a_machine_is_told_without_names() -> None:
@@ -26,3 +34,25 @@ def test_a_governor_is_a_word_or_nothing() -> None:
     """Where the system does not say, nothing is made up."""
     found = cpu_governor()
     assert found is None or found == found.strip() != ""
+
+
+@pytest.mark.parametrize(
+    ("load", "order"),
+    [
+        ([0, 0, 0], [0, 1, 2]),
+        ([0, 3, 99], [2, 0, 1]),
+        ([99, 99, 99], [0, 1, 2]),
+        ([99], [0, 1, 2]),
+    ],
+)
+def test_a_busy_core_comes_before_idle_ones(
+    load: list[float], order: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times are taken on the last: two runs at once do not share it, if one is free."""
+    monkeypatch.setattr("psutil.cpu_percent", lambda *_, **__: load)
+    assert idle_last([0, 1, 2]) == order
+
+
+def test_no_core_is_lost() -> None:
+    """Whatever they do, all that may be used are there."""
+    assert sorted(idle_last(usable_cores())) == usable_cores()

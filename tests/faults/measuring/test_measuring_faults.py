@@ -8,7 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,12 +42,13 @@ _IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 
 @pytest.fixture
 def neighbour() -> Iterator[None]:
-    """Keep busy, in another process, the core on which times are taken."""
-    core = usable_cores()[-1]
-    code = f"import os; os.sched_setaffinity(0, [{core}])\nwhile True: pass"
-    with subprocess.Popen([sys.executable, "-c", code]) as busy:
+    """Keep busy, in other processes, every core: also that on which times are taken."""
+    with ExitStack() as running:
+        for core in usable_cores():
+            code = f"import os; os.sched_setaffinity(0, [{core}])\nwhile True: pass"
+            busy = running.enter_context(subprocess.Popen([sys.executable, "-c", code]))
+            running.callback(busy.kill)
         yield
-        busy.kill()
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
