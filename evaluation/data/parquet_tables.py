@@ -42,7 +42,7 @@ _OF_INSTANCES: Final = (
     "keyword",
     "schema_pointer",
 )
-_NEEDED: Final = frozenset({"unique_id", "json_schema", *_OF_INSTANCES})
+_NEEDED: Final = frozenset({"unique_id", "json_schema", "config", *_OF_INSTANCES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

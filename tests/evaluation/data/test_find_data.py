@@ -8,7 +8,7 @@ import pytest
 
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
-from curation.system.errors import NoInput, NotPermitted, Unavailable
+from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data import find_data
 from evaluation.data.dataset import RecordSelection
@@ -72,6 +72,9 @@ def test_the_config_core_asks_records_of_other_configs(
         assert [record.id for record in every] == ["x", "y", "z"]
         own = open_data(where, selection=core, settings=settings).records()
         assert list(own) == [record for record in every if record.id != "y"]
+    write(folder / "core" / "test-00000-of-00001.parquet", [{"unique_id": "z"}])
+    with pytest.raises(BadConfiguration, match="no column config"):
+        open_data(str(folder), selection=core, settings=settings)
 
 
 def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:
