@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.edition import core as module
-from bench.edition.core import Core, choose, differ, families
+from bench.edition.core import AGREED, Core, choose, differ, families
 
 _SIZE = 400
 
@@ -36,15 +36,15 @@ def test_the_core_estimates_the_sample_for_engines_that_chose_it() -> None:
         assert core.score(engine) == pytest.approx(engine.mean(), abs=0.01)
 
 
-def test_records_on_which_all_agree_are_drawn_half_as_often() -> None:
-    """Each of them stands for twice as many."""
+def test_records_on_which_all_agree_are_drawn_less_often() -> None:
+    """Each of them stands for more, in that proportion."""
     passed = _outcomes()
     agreed = np.logical_or(passed.all(axis=1), ~passed.any(axis=1))
     core = choose(passed, list("abcdefg"), [("", "", "")] * _SIZE)
     same = agreed[core.places]
-    assert core.weights[same] == pytest.approx(2 * core.weights[~same][0])
+    assert core.weights[same] == pytest.approx(core.weights[~same][0] / AGREED)
     shares = same.sum() / agreed.sum(), (~same).sum() / (~agreed).sum()
-    assert shares[1] / shares[0] == pytest.approx(2, rel=0.2)
+    assert shares[0] / shares[1] == pytest.approx(AGREED, rel=0.2)
 
 
 def test_a_family_counts_once_in_a_difficulty() -> None:
