@@ -131,7 +131,7 @@ def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> No
 
     It is at most 150 kB with its styles.
     """
-    (page,) = front.pages(_site(tmp_path, hostile=False))
+    page = next(front.pages(_site(tmp_path, hostile=False)))
     text = _Page(page.content).text
     assert "2 real schemas that all of 2 engines were asked" in text
     assert re.search(r"beta 2.0.* 0.0 % 0.* 50.0 % 9.* 50.0 % 9", text)
@@ -146,7 +146,7 @@ def test_providers_have_what_rewrites_reach_or_no_data(tmp_path: Path) -> None:
     frame = pl.DataFrame([msgspec.to_builtins(row)])
     frame.write_parquet(made.folder / FITS)
     site = Site(folder=made.folder, index=made.index, lines=made.lines, data=data)
-    (page,) = front.pages(site)
+    page = next(front.pages(site))
     rows = re.findall(
         r"<tr><th scope=\"row\">(.*?)</tr>", page.content.decode(), re.DOTALL
     )
