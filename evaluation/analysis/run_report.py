@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
-#: The table's name.
+#: The name of the table of `schema_matrix`.
 BY_SCHEMA: Final = "by-schema"
-#: The most schemas that have a line each.
-_MOST: Final = 20
+#: The most schemas that have a line each in it.
+_MOST_SCHEMAS: Final = 20
 #: The task that says less than any other about a schema.
 DECLARED: Final = "declared"
 #: What of a header decides whether another run may be compared with this one.
@@ -243,7 +243,7 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
     None if there are more schemas than a screen has lines.
     """
     counts = [count for (_, name), count in run.row_counts.items() if name == task]
-    if not counts or max(counts) > _MOST:
+    if not counts or max(counts) > _MOST_SCHEMAS:
         return None
     findings: dict[str, dict[str, str]] = {}
     engines: dict[str, None] = {}

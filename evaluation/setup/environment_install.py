@@ -202,7 +202,9 @@ def _requests(row: KnownVersion) -> Iterator[tuple[str, ...]]:
 def _aside(folder: Path) -> Iterator[Path]:
     """Yield an empty folder beside it, which goes in the end unless it was renamed.
 
-    No two runs have the same: the pip of one that was killed may write on.
+    No two runs have the same: the pip of one that was killed may write on. Unlike
+    `atomic_folder` it writes nothing through to the disk: an environment has thousands
+    of files, and can be made again.
     """
     prefix = f".making-{folder.name}-"
     for left in folder.parent.glob(f"{prefix}*"):

@@ -22,7 +22,7 @@ from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evaluation.results.edition import Line
+    from evaluation.results.edition import EngineResults, Line
     from evaluation.site.site import Page, Site
 
 #: Lines of a list, and examples of one of them.
@@ -63,7 +63,7 @@ def pages(site: Site) -> Iterator[Page]:
         "findings",
         site=site,
         title="What is wrong, and in which versions?",
-        findings=_findings(site),
+        findings=_findings(site, entries),
     )
 
 
@@ -128,15 +128,17 @@ def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
     ]
 
 
-def _findings(site: Site) -> list[tuple[str, list[str], list[dict[str, Any]]]]:
+def _findings(
+    site: Site, entries: Sequence[EngineResults]
+) -> list[tuple[str, list[str], list[dict[str, Any]]]]:
     """Return the causes of each engine's wrong texts, with the versions that have them.
 
     Versions are compared on the records that every engine was asked.
     """
     versions: dict[str, list[str]] = defaultdict(list)
-    for entry in site.index.engines:
+    for entry in entries:
         if (entry.engine, MASKS) in site.by_task:
-            versions[read_engine(site.folder / entry.file).name].append(entry.engine)
+            versions[entry.name].append(entry.engine)
     found = []
     for name, engines in versions.items():
         causes: dict[str, dict[str, Any]] = {}

@@ -216,6 +216,11 @@ def test_the_core_of_an_edition_is_a_config(
     assert rows["difficulty"] == [0.5, 1.0]
     assert differing_files(built) == []
     assert content_digest(built) == before
+    table = built / "core" / "test-00000-of-00001.parquet"
+    kept = table.read_bytes()
+    pq.write_table(pq.read_table(table).slice(1), table)
+    assert "core/test-00000-of-00001.parquet" in differing_files(built)
+    table.write_bytes(kept)
     # The card's check is another process's, which knows of no edition here.
     others = [check for check in CHECKS if check.name != "card"]
     found = verify_folder(built, checks=others).findings
