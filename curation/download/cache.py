@@ -21,8 +21,8 @@ from typing import Final, TypeVar
 
 from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import (
-    UNFINISHED,
     atomic_write_bytes,
+    leftovers,
     replace_file,
     sweep,
     writing,
@@ -99,8 +99,7 @@ class Cache:
 
     def is_littered(self, name: str) -> bool:
         """Return whether a killed process left something of an archive."""
-        unfinished = self.packs.glob(f".{name}.*{UNFINISHED}")
-        return (self.downloads / name).exists() or any(unfinished)
+        return (self.downloads / name).exists() or bool(leftovers(self.packs, name))
 
     def clear_downloads(self, name: str) -> None:
         """Remove what has been downloaded of an archive; the caller has its lock."""

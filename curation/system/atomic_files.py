@@ -77,8 +77,18 @@ def flush(path: Path) -> None:
 
 def sweep(folder: Path, name: str) -> None:
     """Remove what killed processes left of `name`; the caller holds its lock."""
-    for leftover in folder.glob(f".{escape(name)}.*{UNFINISHED}"):
+    for leftover in leftovers(folder, name):
         leftover.unlink(missing_ok=True)
+
+
+def leftovers(folder: Path, name: str, suffix: str = UNFINISHED) -> list[Path]:
+    """Return what is called `.name.TAG` and the suffix, where no tag holds a dot.
+
+    So `b` has nothing of what another process writes as `b.c`.
+    """
+    found = folder.glob(f".{escape(name)}.*{suffix}")
+    dots = f".{name}.TAG{suffix}".count(".")
+    return [path for path in found if path.name.count(".") == dots]
 
 
 def sweep_tree(folder: Path) -> None:

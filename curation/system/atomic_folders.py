@@ -7,10 +7,9 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from glob import escape
 from pathlib import Path
 
-from curation.system.atomic_files import UNFINISHED, cannot_write, flush
+from curation.system.atomic_files import UNFINISHED, cannot_write, flush, leftovers
 from curation.system.errors import CannotCreate
 
 #: Marks a folder of exported files as ours: the next export may write there.
@@ -52,12 +51,12 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
 
 def recover(path: Path) -> None:
     """Put back what a killed process had moved aside, and remove what it left."""
-    for aside in path.parent.glob(f".{escape(path.name)}.*{_REPLACED}"):
+    for aside in leftovers(path.parent, path.name, _REPLACED):
         if path.exists():
             shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.rename(path)
-    for leftover in path.parent.glob(f".{escape(path.name)}.*{UNFINISHED}"):
+    for leftover in leftovers(path.parent, path.name):
         if leftover.is_dir():
             shutil.rmtree(leftover, ignore_errors=True)
 

@@ -45,7 +45,8 @@ def test_a_block_that_raises_leaves_the_old_file(tmp_path: Path) -> None:
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
     """Of one file, or anywhere in a folder, and nothing else."""
     with unfinished(tmp_path, "[a]") as ours:
-        names = (ours.name, ".a.7.unfinished", "a", "b/.c.7.unfinished", "b/c")
+        others = (".a.7.unfinished", ".[a].b.7.unfinished", "b/.c.7.unfinished")
+        names = (ours.name, *others, "a", "b/c")
     (tmp_path / "b").mkdir()
     for name in names:
         (tmp_path / name).touch()

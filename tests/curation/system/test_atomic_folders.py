@@ -112,16 +112,17 @@ def test_what_was_set_aside_is_put_back(tmp_path: Path) -> None:
         assert not aside.exists()
 
 
+_ENDS = (".unfinished", ".replaced")
+
+
 def test_what_a_killed_process_left_goes_with_the_next_folder(tmp_path: Path) -> None:
     """Another folder that is being written stays."""
-    for name in (".[o]ut.7.unfinished", ".[o]ut.7.replaced", ".out.7.unfinished"):
+    others = {f".{name}.7{end}" for name in ("out", "[o]ut.b") for end in _ENDS}
+    for name in {f".[o]ut.7{end}" for end in _ENDS} | others:
         (tmp_path / name).mkdir()
     with atomic_folder(tmp_path / "[o]ut") as folder:
         (folder / "manifest.json").touch()
-    assert sorted(each.name for each in tmp_path.iterdir()) == [
-        ".out.7.unfinished",
-        "[o]ut",
-    ]
+    assert {each.name for each in tmp_path.iterdir()} == {*others, "[o]ut"}
 
 
 def test_without_a_swap_of_names_the_old_folder_is_set_aside(
