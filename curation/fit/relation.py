@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 from curation.fit.questions import (
     AlgebraAnswer,
@@ -41,6 +42,8 @@ PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0
 #: Answers that are kept for the same question.
 _MOST_ANSWERS: Final = 64
+#: How many times as long a question may take before it is asked again.
+_LATER: Final = 2
 _LIMITS: Final = Limits(wall_times=BUSY_MACHINE, memory_mb=1024, recycle_after=1_000)
 
 
@@ -150,9 +153,9 @@ class Comparer:
         self._worker = Worker(_PROGRAM, _LIMITS)
         #: Processor time of all answers so far, in seconds.
         self.spent = 0.0
-        #: The last answers by question and deadline, of which another target often
-        #: has the same.
-        self._answers: dict[tuple[Question, float], Any] = {}
+        #: The last answers, of which another target often has the question: the
+        #: deadline of those that it ended, and what is answered then.
+        self._answers: dict[Question, tuple[float, Any]] = {}
 
     def __enter__(self) -> Self:
         """Return the comparer."""
@@ -208,19 +211,20 @@ class Comparer:
         return self._ask(question, seconds, tuple[str, ...])
 
     def _ask(self, question: Question, seconds: float, kind: type[_Answer]) -> _Answer:
-        asked = question, seconds
-        if asked not in self._answers:
+        deadline, answer = self._answers.get(question, (0.0, None))
+        # What one deadline ended, one a little later would end as well.
+        if seconds > _LATER * deadline:
             if len(self._answers) >= _MOST_ANSWERS:
                 self._answers.clear()
             result = self._result(question, seconds)
             if result.ending is Ending.OK:
-                self._answers[asked] = result.answer_as(kind)
+                deadline, answer = inf, result.answer_as(kind)
             elif kind is AlgebraAnswer:
-                self._answers[asked] = AlgebraAnswer(failure=result.detail)
+                deadline, answer = seconds, AlgebraAnswer(failure=result.detail)
             else:
-                self._answers[asked] = kind()
-        answer: _Answer = self._answers[asked]
-        return answer
+                deadline, answer = seconds, kind()
+            self._answers[question] = deadline, answer
+        return cast("_Answer", answer)
 
     def _result(self, question: Question, seconds: float) -> ProcessResult:
         self._worker.start()
