@@ -70,7 +70,8 @@ class Codec:
         return answer
 
     def _is_sent(self, value: UntypedJson, tokens: Tokens) -> bool:
-        place = self.shaped.places[tokens]
+        # What no keyword reaches is sent as it is: rewrites gather such definitions.
+        place = self.shaped.places.get(tokens, tokens)
         return self._sent.accepts(self._sent.location_at(place), value)
 
     def _is_meant(self, value: UntypedJson, tokens: Tokens) -> bool:

@@ -211,7 +211,7 @@ class Comparer:
         return self._ask(question, seconds, tuple[str, ...])
 
     def _ask(self, question: Question, seconds: float, kind: type[_Answer]) -> _Answer:
-        deadline, answer = self._answers.get(question, (0.0, None))
+        deadline, answer = self._answers.get(question, (-1.0, None))
         # What one deadline ended, one a little later would end as well.
         if seconds > _LATER * deadline:
             if len(self._answers) >= _MOST_ANSWERS:

@@ -27,6 +27,7 @@ from curation.fit.questions import (
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
@@ -50,7 +51,8 @@ def _compiled(schema: PlainSchema) -> CompiledSchema:
 def _canonical(schema: PlainSchema, dialect: str) -> jsonschema_rs.CanonicalSchema:
     value = _read(schema)
     if dialect != schema.dialect:
-        value = ported(value, BY_NAME[schema.dialect], BY_NAME[dialect])
+        own = BY_NAME[schema.dialect]
+        value = ported(gathered(value, own), own, BY_NAME[dialect])
     return jsonschema_rs.canonicalize(
         value, draft=RUST_DRAFTS[dialect], validate_formats=True, offline=True
     )

@@ -31,6 +31,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer, tokens_of
 from curation.json.text import plain
+from curation.references.gathering import gathered
 from curation.schema.dialects import DRAFT_2020_12, Dialect
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotPortError, ported
@@ -214,18 +215,21 @@ class _Rewriting:
         """Write the schema in 2020-12, in which all rewrites are made."""
         value, dialect = self.original.value, self.original.dialect
         try:
-            new = edited(ported(value, dialect, _DIALECT), _DIALECT, _legal_names)
+            own = gathered(value, dialect)
+            new = edited(ported(own, dialect, _DIALECT), _DIALECT, _legal_names)
             CompiledSchema(new, _DIALECT).validator  # noqa: B018 - may it be used?
         except (CannotPortError, ValueError):
             return
         if isinstance(new, dict) and isinstance(value, dict) and "$schema" in value:
             new = {"$schema": _DIALECT.uri, **new}
+        if own is not value:
+            self.steps.append(_GATHERED)
         if dialect is not _DIALECT:
             # 2020-12 asserts formats that older drafts do not have.
             more = asserted_formats(_DIALECT) - asserted_formats(dialect)
             used = {str(part.get("format")) for part in subschemas(value, dialect)}
             same = not used & more and self._have_one_form(
-                text_of(value, dialect), text_of(new, _DIALECT)
+                text_of(own, dialect), text_of(new, _DIALECT)
             )
             self.steps.append(
                 Step(
@@ -420,6 +424,14 @@ class _Rewriting:
         )
 
 
+#: The step to a schema whose definitions all stand where keywords reach them.
+_GATHERED: Final = Step(
+    rewrite="gathered",
+    sentence="what references lead to outside of all keywords moves into `$defs`",
+    claim=Claim.EQUAL,
+    evidence="by its rule",
+    pointers=("",),
+)
 #: The evidence of what the algebra proves, or of a meaning that stays word for word.
 _PROVEN: Final = "proven"
 _SCHEMA_KEYWORD: Final = re.compile(r'"\$schema": "[^"]*"(, )?')

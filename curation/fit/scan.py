@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.json.values import remembered
-from curation.references.schema import Reference, Schema
+from curation.references.schema import Reference, Schema, scan_references
 from curation.schema.dialects import ANY_DIALECT, declared
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import SchemaLocation, subschema_locations
@@ -34,33 +34,26 @@ class Scan:
         dialect = declared(stated) or ANY_DIALECT
         self.document = Schema(schema, dialect)
         self.targets: dict[Tokens, Tokens | None] = {}
+        #: Those whose value is a string.
+        self.references: list[Reference] = []
         places: dict[Tokens, SchemaLocation] = {}
-        starts: list[tuple[Tokens, Json]] = [((), schema)]
+        # References may lead to where no keyword does, and from there further.
+        starts = [self.document.root]
         while starts:
-            start, value = starts.pop()
-            for place in subschema_locations(value, dialect):
-                tokens = start + place.tokens
+            start = starts.pop()
+            if start.tokens in places or not isinstance(start.schema, dict | bool):
+                continue
+            for place in subschema_locations(start.schema, dialect):
+                tokens = start.tokens + place.tokens
                 places.setdefault(tokens, SchemaLocation(tokens, place.schema))
-            if start == ():
-                starts += [
-                    target
-                    for target in self._follow()
-                    if isinstance(target[1], dict | bool) and target[0] not in places
-                ]
+            for reference in scan_references(start, dialect).references:
+                if not isinstance(reference.value, str):
+                    continue
+                self.references.append(reference)
+                target = self.document.lookup(reference.text, reference.base)
+                self.targets[reference.tokens] = target.tokens if target else None
+                starts += [target] if target else []
         self.places = list(places.values())
-
-    def _follow(self) -> Iterator[tuple[Tokens, Json]]:
-        for reference in self.references:
-            target = self.document.lookup(reference.text, reference.base)
-            self.targets[reference.tokens] = None if target is None else target.tokens
-            if target is not None:
-                yield target.tokens, target.schema
-
-    @cached_property
-    def references(self) -> list[Reference]:
-        """The references whose value is a string."""
-        scanned = self.document.scanned.references
-        return [it for it in scanned if isinstance(it.value, str)]
 
     @cached_property
     def recursive(self) -> frozenset[Tokens]:

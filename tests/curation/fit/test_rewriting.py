@@ -247,6 +247,29 @@ def test_a_reshaped_root_keeps_its_definitions(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
+@pytest.mark.parametrize("target", [OPENAI, ANTHROPIC, "gemini"])
+def test_definitions_outside_of_all_keywords_are_rewritten_too(
+    comparer: Comparer, target: str
+) -> None:
+    """`#/item`, and what it refers to, is closed and decoded as a definition is."""
+    item: Json = {"anyOf": [{"type": "null"}, {"$ref": "#/properties/m/point"}]}
+    parts: dict[str, Json] = {
+        "m": {
+            "type": "object",
+            "additionalProperties": {"$ref": "#/item"},
+            "point": {"type": "object", "properties": {"x": {"type": "integer"}}},
+        },
+        "n": {"$ref": "#/item"},
+    }
+    schema: dict[str, Json] = {"type": "object", "properties": parts, "item": item}
+    fit = fit_schema(schema, target, comparer=comparer, dialect="draft-07")
+    assert fit.fits, fit.failing
+    assert ("gathered" in [step.rewrite for step in fit.steps]) == (target != "gemini")
+    _assert_true(fit)
+    value: Json = {"m": {"a": {"x": 1}, "b": None}, "n": {"x": 2}}
+    assert fit.codec.decode(fit.codec.encode(value)) == value
+
+
 def test_a_wrapped_root_keeps_its_identifier(comparer: Comparer) -> None:
     """Inside the object around it, its references would lead nowhere."""
     schema: dict[str, Json] = {

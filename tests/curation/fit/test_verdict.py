@@ -54,7 +54,10 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
         (
             "keyword",
             {"names": ("oneOf",)},
-            {"x": {"n": {"oneOf": []}}, "$ref": "#/x/n"},
+            {
+                "$ref": "#/x/m",
+                "x": {"m": {"items": {"$ref": "#/x/n"}}, "n": {"oneOf": []}},
+            },
             ["/x/n/oneOf"],
         ),
         ("keyword", {"names": ("oneOf",)}, {"enum": [{"oneOf": []}]}, []),
