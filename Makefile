@@ -123,6 +123,7 @@ EDITION := 2026.11
 RESULTS_DATA := build/JSONSchemaBench
 results: $(DEV)
 	$(BIN)/python -m bench.edition.run results/$(EDITION)/sample.txt --data $(RESULTS_DATA)
+	$(BIN)/python -m bench.edition.fits $(RESULTS_DATA) results/$(EDITION)
 	$(BIN)/csbdata results publish build/results/* --out results/$(EDITION)
 	$(BIN)/python -m bench.edition.figures results/$(EDITION)
 	$(BIN)/python -m bench.edition.core results/$(EDITION) $(RESULTS_DATA)

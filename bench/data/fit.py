@@ -61,6 +61,7 @@ _RUNS: Final[list[tuple[str, Literal["safe", "any"]]]] = [
 _ONE_OF: Final = "one of as any of"
 #: Witnesses that a rewrite is told, and fresh answers that are judged.
 _KNOWN, _FRESH = 8, 50
+_COLUMNS: Final = ["unique_id", "json_schema", "dialect", "sha256", "vacuous"]
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -123,6 +124,8 @@ class FitRecord:
     name: str
     schema: str
     dialect: str
+    sha256: str
+    vacuous: bool
     witnesses: list[str]
     near_misses: list[str]
 
@@ -207,7 +210,7 @@ def read_records(folder: Path) -> Iterator[FitRecord]:
     """Yield the records of a build."""
     for config in CONFIGS:
         rows = pl.concat(
-            pl.read_parquet(path, columns=["unique_id", "json_schema", "dialect"])
+            pl.read_parquet(path, columns=_COLUMNS)
             for path in sorted((folder / config).glob("*.parquet"))
         )
         texts: dict[str, tuple[list[str], list[str]]] = {}
@@ -215,10 +218,10 @@ def read_records(folder: Path) -> Iterator[FitRecord]:
             columns = pl.read_parquet(path, columns=["unique_id", "text", "valid"])
             for name, text, valid in columns.iter_rows():
                 texts.setdefault(name, ([], []))[0 if valid else 1].append(text)
-        for name, schema, dialect in rows.iter_rows():
-            yield FitRecord(
-                f"{config}/{name}", schema, dialect, *texts.get(name, ([], []))
-            )
+        for name, schema, dialect, digest, vacuous in rows.iter_rows():
+            own = texts.get(name, ([], []))
+            where = f"{config}/{name}"
+            yield FitRecord(where, schema, dialect, digest, vacuous, *own)
 
 
 _COMPARER = Comparer()

@@ -1,6 +1,7 @@
-"""Measure which targets take the records of a sample: as they stand, and rewritten.
+"""Measure which targets take the records of a build: as they stand, and rewritten.
 
-Writes `fits.parquet` of an edition, a row a record and target, and what is made of it.
+Writes `fits.parquet` of an edition, a row a record and target, and what is made of it;
+the records of its sample first.
 Rewrites have processor time as those of `csbdata fit`; each is taken by its rule, where
 that tells enough, and else proven. Killed at will, it continues after the last record.
 
@@ -27,11 +28,13 @@ from curation.fit.relation import Comparer
 from curation.fit.rewriting import Fit, rewrite
 from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.packaging.rewritten_fits import DIGITS, FITS
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from evaluation.analysis.publish_edition import fits_files
 from evaluation.reporting.printing import print_table
-from evaluation.results.fits import FITS, FitRow, Fits, fits_table
+from evaluation.results.edition import SAMPLE
+from evaluation.results.fits import FitRow, Fits, fits_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +58,8 @@ def rows_of(record: FitRecord) -> list[FitRow]:
         row = FitRow(
             config=config,
             id=name,
+            schema=record.sha256[:DIGITS],
+            vacuous=record.vacuous,
             target=target,
             profile=profile.digest,
             taken="as it stands",
@@ -122,23 +127,21 @@ class _Line:
 
 
 def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
-    """Return the rows of the sample's records, in its order."""
-    names = (edition / "sample.txt").read_text().split()
+    """Return the rows of all records, those of the sample first and in its order."""
+    records = {it.name: it for it in read_records(build)}
+    names = [*dict.fromkeys([*(edition / SAMPLE).read_text().split(), *records])]
     lines = kept.read_bytes().splitlines() if kept.exists() else []
     done = {
         it.name: it.rows for it in (msgspec.json.decode(x, type=_Line) for x in lines)
     }
-    wanted = {*names} - {*done}
-    records = {it.name: it for it in read_records(build) if it.name in wanted}
-    left = [records[name] for name in names if name in records]
-    # Beginnings of the sample are spread over it, so that few are measured as well.
+    left = [records[name] for name in names if name not in done]
     with ProcessPoolExecutor(jobs) as pool, kept.open("ab") as file:
         for record, rows in zip(left, pool.map(rows_of, left), strict=True):
             line = msgspec.json.encode(_Line(record.name, rows))
             file.write(line + b"\n")
             file.flush()
             done[record.name] = rows
-    return [row for name in names for row in done.get(name, ())]
+    return [row for name in names for row in done[name]]
 
 
 def main() -> None:

@@ -37,6 +37,7 @@ from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
 from curation.packaging.plot_tables import tables_of_folder
 from curation.packaging.recount import recount
+from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
@@ -313,4 +314,8 @@ def _judged(
 ) -> BenchmarkRecord:
     sha256 = member.result.sha256
     columns = fits[sha256]._asdict() if sha256 in fits else {}
-    return member.record(fastjsonschema=verdicts.get(sha256), **columns)
+    return member.record(
+        fastjsonschema=verdicts.get(sha256),
+        **columns,
+        fits_rewritten=rewritten_fit(sha256) if columns else None,
+    )

@@ -219,10 +219,11 @@ def _card_batches(contents: FolderContents) -> Iterator[CheckBatch]:
         yield [CheckItem(where="")]
 
 
-def _judge_card(
-    _contents: FolderContents, results: Sequence[ItemResult]
-) -> CheckResult:
+def _judge_card(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings = []
+    wrong = "not computed from this data; csbdata card computes it anew"
+    if other := contents.other_maker():
+        wrong = f"not what is computed here; {other} made it, which is not here"
     for result in results:
         if not result.answered:
             detail = f"cannot be computed from the data: {result.detail}"
@@ -231,7 +232,13 @@ def _judge_card(
             )
             continue
         findings += [
-            Finding(check="card", where=name, detail="not computed from this data")
+            Finding(
+                check="card",
+                where=name,
+                detail=wrong,
+                failure=not other,
+                not_run=bool(other),
+            )
             for name in result.answer_as(list[str])
         ]
     return CheckResult(findings=findings)

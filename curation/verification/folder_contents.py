@@ -19,7 +19,7 @@ from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
 from curation.core.json_types import Json
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import Manifest, read_manifest
+from curation.packaging.manifest import Manifest, read_manifest, versions_here
 from curation.system.checksums import NOT_OURS
 from curation.system.errors import BadData, NoInput
 from curation.system.escaping import shortened
@@ -103,6 +103,23 @@ class FolderContents:
         cannot be read.
         """
         return self.manifest is None or self.manifest.rules in _CLEAN
+
+    def other_maker(self, *names: str) -> str:
+        """Return a program that made the folder and has another version here, or "".
+
+        Args:
+            names: Those that matter beside Python; none for all.
+        """
+        if self.manifest is None:
+            return MANIFEST
+        versions, here = dict(self.manifest.versions), versions_here()
+        # Python's minor version decides which characters there are.
+        for each in (versions, here):
+            each["python"] = each.get("python", "").rpartition(".")[0]
+        for name in ("python", *(names or here)):
+            if versions.get(name) != here[name]:
+                return f"{name} {versions.get(name)}"
+        return ""
 
     def is_sound(self, path: str) -> bool:
         """Return whether a file is there and, if it is a table, opens."""

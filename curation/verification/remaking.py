@@ -25,7 +25,7 @@ from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.worker import cost_too_much
 from curation.instances.values.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import versions_here
+from curation.packaging.rewritten_fits import rewritten_fit
 from curation.system.checksums import file_digest
 from curation.system.escaping import shortened
 from curation.system.words import counted
@@ -55,8 +55,8 @@ _RECORDS: Final = 2
 #: hundreds of megabytes.
 _LENGTH: Final = 20_000
 _COLUMNS: Final = (
-    *("unique_id", "json_schema", "dialect", "fastjsonschema"),
-    *RecordFit._fields,
+    *("unique_id", "json_schema", "dialect", "sha256", "fastjsonschema"),
+    *(*RecordFit._fields, "fits_rewritten"),
 )
 #: The programs that decide what is made, by their names in the manifest.
 _MAKERS: Final = ("csbdata", "fastjsonschema", "jsonschema", "jsonschema-rs", "regress")
@@ -69,28 +69,15 @@ class SampleRecord(msgspec.Struct, frozen=True, kw_only=True):
     unique_id: str
     json_schema: str
     dialect: str
+    sha256: str
     fastjsonschema: str | None
     fits: tuple[str, ...] | None
     fits_but_for: tuple[str, ...] | None
-
-
-def _other_maker(contents: FolderContents) -> str:
-    """Return a program whose version here is not the folder's; empty for none."""
-    if contents.manifest is None:
-        return MANIFEST
-    versions, here = contents.manifest.versions, versions_here()
-    for name in _MAKERS:
-        if versions.get(name) != here[name]:
-            return f"{name} {versions.get(name)}"
-    # Python's minor version decides which characters there are.
-    python = versions.get("python", "").rpartition(".")[0]
-    if python != here["python"].rpartition(".")[0]:
-        return f"Python {python}"
-    return ""
+    fits_rewritten: tuple[str, ...] | None
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    if _other_maker(contents):
+    if contents.other_maker(*_MAKERS):
         return
     for table in contents.records():
         if table.columns.issuperset(_COLUMNS):
@@ -241,6 +228,9 @@ def _faults(
     fit = RecordFit(record.fits or (), record.fits_but_for or ())
     if record.fits is not None and fit != record_fit(record.json_schema):
         yield f"fits is {', '.join(fit.fits)}, and another list by the profiles here"
+    rewritten = record.fits_rewritten, rewritten_fit(record.sha256)
+    if None not in rewritten and rewritten[0] != rewritten[1]:
+        yield "fits_rewritten is another list than in the published results here"
     yield from _made_differently(task, own, rows)
 
 
@@ -260,7 +250,7 @@ def _difference(rows: _Rows, again: _Rows) -> str:
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     notes = []
-    if maker := _other_maker(contents):
+    if maker := contents.other_maker(*_MAKERS):
         detail = f"nothing was made again: {maker} made it, which is not here"
         notes.append(Finding(check=_NAME, where=MANIFEST, detail=detail, failure=False))
     return judge_groups(_NAME, "records made again", results, *notes)

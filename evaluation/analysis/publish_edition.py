@@ -19,6 +19,7 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.download.acquire import FetchSettings
 from curation.packaging.core import CORE_LIST
 from curation.packaging.markdown import render_template
+from curation.packaging.rewritten_fits import FITS
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
@@ -53,7 +54,6 @@ from evaluation.results.edition import (
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import (
-    FITS,
     FITS_TABLE,
     FitRow,
     fits_table,

@@ -1,4 +1,4 @@
-"""`fits.parquet` of an edition: which targets take the records of its sample.
+"""`fits.parquet` of an edition: which targets take the records of its dataset.
 
 Made by `python -m bench.edition.fits`; as they stand, after safe rewrites, and after
 any. A republished edition keeps the file and makes its table, picture and schema anew.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import msgspec
 import polars as pl
 
+from curation.packaging.rewritten_fits import FITS
 from curation.system.errors import BadData
 from curation.system.user_files import reading_parquet
 from evaluation.reporting.tables import Rate, Table
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
     from evaluation.reporting.tables import Cell
 
-#: Names in the folder of an edition.
-FITS: Final = "fits.parquet"
+#: A file of an edition.
 FITS_TABLE: Final = "fits.md"
 Fits: TypeAlias = Literal[
     "as it stands", "after safe rewrites", "after any rewrites", "never"
@@ -38,6 +38,10 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
 
     config: str
     id: str
+    #: How `sha256` of its schema begins.
+    schema: str = ""
+    #: Whether nothing but the type of its root can fail: not counted.
+    vacuous: bool = False
     target: str
     #: The `digest` of the target's profile by which it was measured.
     profile: str = ""
@@ -74,7 +78,8 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
     """
     ways: dict[str, Counter[Fits]] = {}
     for row in rows:
-        ways.setdefault(row.target, Counter())[row.counts_as] += 1
+        if not row.vacuous:
+            ways.setdefault(row.target, Counter())[row.counts_as] += 1
     rates = {
         target: [
             Rate(sum(own[way] for way in WAYS[: last + 1]), own.total())
@@ -90,7 +95,7 @@ def fits_table(rows: Sequence[FitRow]) -> Table:
     lines = [
         (target, *rates, *_refused(own), _causes(own))
         for target, rates in reached(rows).items()
-        for own in [[row for row in rows if row.target == target]]
+        for own in [[it for it in rows if it.target == target and not it.vacuous]]
     ]
     late = sum(row.late for row in rows)
     return Table(

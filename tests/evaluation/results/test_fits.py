@@ -8,9 +8,10 @@ import msgspec
 import polars as pl
 import pytest
 
+from curation.packaging.rewritten_fits import FITS
 from curation.system.errors import BadData
 from evaluation.results.edition_picture import fits_picture
-from evaluation.results.fits import FITS, WAYS, FitRow, fits_table, reached, read_fits
+from evaluation.results.fits import WAYS, FitRow, fits_table, reached, read_fits
 
 if TYPE_CHECKING:
     from pathlib import Path

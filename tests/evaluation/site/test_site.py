@@ -16,7 +16,8 @@ import polars as pl
 import pytest
 
 from curation.fit.profile import load_profiles
-from evaluation.results.fits import FITS, FitRow
+from curation.packaging.rewritten_fits import FITS
+from evaluation.results.fits import FitRow
 from evaluation.site import engines, front, keywords, records
 from evaluation.site.build import build_site, files_of
 from evaluation.site.rendering import engine_path, keyword_path
