@@ -424,10 +424,10 @@ class _Rewriting:
         )
 
 
-#: The step to a schema whose definitions all stand where keywords reach them.
+#: The step to a schema whose definitions stand where keywords reach them.
 _GATHERED: Final = Step(
     rewrite="gathered",
-    sentence="what references lead to outside of all keywords moves into `$defs`",
+    sentence="what references lead to outside of all keywords becomes a definition",
     claim=Claim.EQUAL,
     evidence="by its rule",
     pointers=("",),
