@@ -1,8 +1,8 @@
 """Curate JSON Schemas into JSONSchemaBench; measure engines and models on it.
 
-`import csbdata` offers the public names of `curation` and `evaluation`, and makes these
-two names mean csbdata's own packages, even if a folder of such a name comes earlier on
-the path. `csbdata.main` is the command line.
+`import csbdata` makes the names of its packages, `curation` and `evaluation`, mean its
+own, even if a folder of such a name comes earlier on the path. `csbdata.main` is the
+command line; the other public names are imported when they are first used.
 
 Example:
     >>> import csbdata
@@ -27,9 +27,103 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    from curation import *  # noqa: F403 - what it exports
-    from evaluation import *  # noqa: F403 - as above
+    from curation.checking.schema_check import SchemaReport, check
+    from curation.download.acquire import FetchSettings
+    from curation.fit.answers import compare_schemas as diff
+    from curation.fit.answers import decode
+    from curation.fit.answers import fit_schema as fit
+    from curation.fit.relation import Relation
+    from curation.fit.rewriting import Fit
+    from curation.instances.dataset.make_instances import SchemaInstances
+    from curation.instances.dataset.worker import witnesses
+    from curation.pipeline.build import BuildResult, build
+    from curation.pipeline.inputs import ExtraSource
+    from curation.pipeline.request import BuildRequest
+    from curation.publish.push import PushRequest, PushResult, push
+    from curation.publish.verify import verify
+    from curation.system.errors import CsbdataError
+    from curation.verification import Verification
+    from evaluation.answers.judge import TextJudgement, judge, reward
+    from evaluation.asking.request import ModelOptions, RunRequest, RunResult
+    from evaluation.asking.run import run
+    from evaluation.core.records import Instance, Record
+    from evaluation.core.run_header import TaskSettings
+    from evaluation.results.reader import RecordedRun, open_run
+    from evaluation.walking.engine_worker import Bounds
 
+__all__ = [
+    "Bounds",
+    "BuildRequest",
+    "BuildResult",
+    "CsbdataError",
+    "ExtraSource",
+    "FetchSettings",
+    "Fit",
+    "Instance",
+    "ModelOptions",
+    "PushRequest",
+    "PushResult",
+    "Record",
+    "RecordedRun",
+    "Relation",
+    "RunRequest",
+    "RunResult",
+    "SchemaInstances",
+    "SchemaReport",
+    "TaskSettings",
+    "TextJudgement",
+    "Verification",
+    "build",
+    "check",
+    "decode",
+    "diff",
+    "fit",
+    "judge",
+    "main",
+    "open_run",
+    "push",
+    "reward",
+    "run",
+    "verify",
+    "witnesses",
+]
+
+#: Where a public name is defined, with a colon and its name there if that is another.
+_MODULES: Final = {
+    "Bounds": "evaluation.walking.engine_worker",
+    "BuildRequest": "curation.pipeline.request",
+    "BuildResult": "curation.pipeline.build",
+    "CsbdataError": "curation.system.errors",
+    "ExtraSource": "curation.pipeline.inputs",
+    "FetchSettings": "curation.download.acquire",
+    "Fit": "curation.fit.rewriting",
+    "Instance": "evaluation.core.records",
+    "ModelOptions": "evaluation.asking.request",
+    "PushRequest": "curation.publish.push",
+    "PushResult": "curation.publish.push",
+    "Record": "evaluation.core.records",
+    "RecordedRun": "evaluation.results.reader",
+    "Relation": "curation.fit.relation",
+    "RunRequest": "evaluation.asking.request",
+    "RunResult": "evaluation.asking.request",
+    "SchemaInstances": "curation.instances.dataset.make_instances",
+    "SchemaReport": "curation.checking.schema_check",
+    "TaskSettings": "evaluation.core.run_header",
+    "TextJudgement": "evaluation.answers.judge",
+    "Verification": "curation.verification",
+    "build": "curation.pipeline.build",
+    "check": "curation.checking.schema_check",
+    "decode": "curation.fit.answers",
+    "diff": "curation.fit.answers:compare_schemas",
+    "fit": "curation.fit.answers:fit_schema",
+    "judge": "evaluation.answers.judge",
+    "open_run": "evaluation.results.reader",
+    "push": "curation.publish.push",
+    "reward": "evaluation.answers.judge",
+    "run": "evaluation.asking.run",
+    "verify": "curation.publish.verify",
+    "witnesses": "curation.instances.dataset.worker",
+}
 _PACKAGES: Final = ("curation", "evaluation")
 #: The folder that holds this module and both packages.
 _HOME: Final = Path(__file__).resolve().parent
@@ -76,16 +170,8 @@ def main() -> None:
     run()
 
 
-def _public_names() -> dict[str, str]:
-    return {
-        name: package
-        for package in _PACKAGES
-        for name in import_module(package).__all__
-    }
-
-
 def __getattr__(name: str) -> object:
-    """Return a public name of one of both packages, imported now (PEP 562).
+    """Return a public name, imported now (PEP 562).
 
     Or the version of the distribution, by the name `__version__`.
     """
@@ -93,12 +179,12 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version  # noqa: PLC0415 - takes time
 
         return version("csbdata")
-    package = None if name.startswith("__") else _public_names().get(name)
-    if package is None:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(package), name)
+    module, _, own = _MODULES[name].partition(":")
+    return getattr(import_module(module), own or name)
 
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    return ["main", *sorted(_public_names())]
+    return __all__

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 import csbdata
-import curation
-import evaluation
 
 ROOT = Path(csbdata.__file__).parent
 
@@ -74,18 +72,9 @@ def test_a_package_that_was_imported_before_is_one_error(tmp_path: Path) -> None
     assert last.endswith("import csbdata first, or rename the other")
 
 
-def test_it_offers_what_both_packages_offer() -> None:
-    """No name is in both, and nothing is imported before it is used."""
-    public = {*curation.__all__, *evaluation.__all__}
-    assert len(public) == len(curation.__all__) + len(evaluation.__all__)
-    assert set(dir(csbdata)) == {"main", *public}
-    for name in public:
-        assert getattr(csbdata, name) is not None
+def test_it_says_its_version() -> None:
+    """That of the distribution."""
     assert csbdata.__version__ == version("csbdata")
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = csbdata.nothing
-    script = "import csbdata, sys; print(len(sys.modules.keys() & {'polars', 'typer'}))"
-    assert run(ROOT, "-c", script).stdout == "0\n"
 
 
 def test_a_command_ends_without_a_search_for_garbage() -> None:

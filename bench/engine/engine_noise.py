@@ -23,7 +23,7 @@ from itertools import combinations, product, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import evaluation
+import csbdata
 from bench.builds import clean_build
 from curation.download.acquire import FetchSettings
 from evaluation.analysis.compare_runs import slowdowns
@@ -97,8 +97,8 @@ def _runs(
         count = options.noise_schemas * options.noise_parts
         samples = draw.sample(every, min(count, len(every)))
         made = [
-            evaluation.run(
-                evaluation.RunRequest(
+            csbdata.run(
+                csbdata.RunRequest(
                     engines=engines,
                     tasks=[NAME],
                     data=samples,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from curation.core.documents import Rejected
 from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile
-from curation.fit.relation import VALUE_SECONDS, Comparer, text_of
+from curation.fit.relation import VALUE_SECONDS, Comparer, Relation, text_of
 from curation.fit.rewriting import REWRITE_SECONDS, rewrite
 from curation.instances.constraints.interpretations import read_schema
 from curation.system.errors import BadData
@@ -60,7 +60,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         {}
     """
     profile = load_profile(target) if isinstance(target, str) else target
-    compiled = _read(schema if isinstance(schema, str) else json.dumps(schema), dialect)
+    compiled = _read(schema, dialect)
     with ExitStack() as stack:
         comparer = comparer or stack.enter_context(Comparer())
         begun = comparer.spent
@@ -80,13 +80,43 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         )
 
 
-def _read(text: str, dialect: str) -> CompiledSchema:
+def _read(
+    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    dialect: str,
+) -> CompiledSchema:
+    text = schema if isinstance(schema, str) else json.dumps(schema)
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
     if compiled.fault:
         raise BadData(f"no validator can use the schema: {compiled.fault}")
     return compiled
+
+
+def compare_schemas(
+    first: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    second: Mapping[str, object] | bool | str,  # noqa: FBT001 (as above)
+    *,
+    dialect: str = "",
+) -> Relation:
+    """Return how the second of two schemas relates to the first, by their values.
+
+    Args:
+        first: A schema, or its JSON text.
+        second: Another one.
+        dialect: That of both, such as `draft-07`; empty to decide by `$schema`.
+
+    Raises:
+        BadData: no validator can use one of them.
+
+    Example:
+        >>> relation = compare_schemas({"type": "integer"}, {"type": "number"})
+        >>> relation.kind
+        <RelationKind.WIDER: 'wider'>
+    """
+    one, other = _read(first, dialect), _read(second, dialect)
+    with Comparer() as comparer:
+        return comparer.relation(one.value, other.value, one.dialect, other.dialect)
 
 
 def decode(answer: Json, fit: Fit) -> Json:

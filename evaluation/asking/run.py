@@ -89,11 +89,11 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         progress: Shows what takes long; nothing is shown by default.
 
     Example:
-        >>> import evaluation
-        >>> request = evaluation.RunRequest(
+        >>> import csbdata
+        >>> request = csbdata.RunRequest(
         ...     engines=["llguidance"], tasks=["declared"], data="my_schemas", limit=50
         ... )
-        >>> result = evaluation.run(request)  # doctest: +SKIP
+        >>> result = csbdata.run(request)  # doctest: +SKIP
         >>> result.open().frame()  # doctest: +SKIP
 
     Raises:

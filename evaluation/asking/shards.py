@@ -93,7 +93,7 @@ def run_in_shards(
     Raises:
         BadUsage: there is no such executor, the request is one shard itself, or models
             are behind a server.
-        CsbdataError: as `evaluation.run`, and `curation.workers.ray_shards`.
+        CsbdataError: as `csbdata.run`, and `curation.workers.ray_shards`.
     """
     if request.shard != (1, 1):
         raise BadUsage("--shard and --executor ray", then="leave one of them out")

@@ -410,7 +410,7 @@ def run_request(  # noqa: PLR0913 - groups of options
     suite: SuiteChoice | None = None,
     **more: Any,  # noqa: ANN401 - other fields of the request
 ) -> RunRequest:
-    """Return the request of `evaluation.run`.
+    """Return the request of `csbdata.run`.
 
     Raises:
         BadConfiguration: an option makes no sense.

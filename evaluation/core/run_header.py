@@ -222,7 +222,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Which part of how many: `1/1` for a whole run.
     shard: str = "1/1"
-    #: The command line; empty where a program asked by `evaluation.run`.
+    #: The command line; empty where a program asked by `csbdata.run`.
     command: tuple[str, ...] = ()
     engines: tuple[ParticipantHeader, ...] = ()
     tasks: tuple[str, ...] = ()

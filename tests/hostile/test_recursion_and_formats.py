@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import curation
+import csbdata
 from curation.core.documents import Reason
 from tests.hostile import schemas
 from tests.hostile.judging import judged, reason_of
@@ -107,7 +107,7 @@ def test_f25_recursion_that_ends_is_kept(name: str) -> None:
 @pytest.mark.parametrize("name", _SOME)
 def test_f25_recursion_that_ends_has_instances(name: str) -> None:
     """Two validators accept what is made of it, and it is finite."""
-    assert curation.witnesses(json.dumps(_SOME[name])).instances
+    assert csbdata.witnesses(json.dumps(_SOME[name])).instances
 
 
 @pytest.mark.parametrize("number", range(len(_UNKNOWN)))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-import csbdata
 from bench.schema_strategies import schemas
 from curation.fit.answers import decode, fit_schema
 from curation.fit.decoding import UndecodableError
@@ -409,4 +408,4 @@ def test_a_rewrite_ends_at_its_deadline(comparer: Comparer, seconds: float) -> N
 def test_a_schema_that_cannot_be_used_is_refused(schema: str) -> None:
     """One line says why, before anything is rewritten."""
     with pytest.raises(BadData):
-        csbdata.fit_schema(schema, OPENAI)
+        fit_schema(schema, OPENAI)

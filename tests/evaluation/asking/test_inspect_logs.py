@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadConfiguration
 from evaluation.asking.inspect_logs import write_inspect
 from evaluation.asking.request import choose_suite
@@ -46,7 +46,7 @@ def logs(tmp_path: Path) -> list[Path]:
         {"record": "a", "text": '{"n": 2}', "condition": "strict@low"},
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
-    request = evaluation.RunRequest(
+    request = csbdata.RunRequest(
         suite=choose_suite("passrate"), data=data, jobs=1, run_dir=tmp_path / "run"
     )
     run = score_file(request, file).open()
@@ -75,7 +75,7 @@ def test_a_log_has_prompt_answer_and_verdict(logs: list[Path]) -> None:
 def test_a_run_in_which_no_model_is_asked_has_no_log(tmp_path: Path) -> None:
     """It is said; nothing is written."""
     request = request_of(tmp_path, [sample("ferry")], run_dir=tmp_path / "run")
-    run = evaluation.run(request).open()
+    run = csbdata.run(request).open()
     with pytest.raises(BadConfiguration, match="no run of a suite"):
         write_inspect(run, tmp_path / "logs")
     assert not (tmp_path / "logs").exists()

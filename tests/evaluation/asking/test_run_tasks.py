@@ -1,4 +1,4 @@
-"""`evaluation.run`: from a request to a folder of rows, in one call."""
+"""`csbdata.run`: from a request to a folder of rows, in one call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadData, CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.results.merging import merge
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SAMPLES = [sample("one", "{}"), sample("two", "[1]"), sample("three", "7")]
 
 
-def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
+def _request(folder: Path, **fields: object) -> csbdata.RunRequest:
     return request_of(
         folder,
         _SAMPLES,
@@ -31,7 +31,7 @@ def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
 
 def test_samples_are_handed_in_and_rows_come_back(tmp_path: Path) -> None:
     """No file has to be written first; the header says that they were given."""
-    result = evaluation.run(_request(tmp_path))
+    result = csbdata.run(_request(tmp_path))
     recorded = result.open()
     assert result.totals.ran == 3
     assert [row.id for row in recorded.rows()] == ["one", "three", "two"]
@@ -42,19 +42,19 @@ def test_samples_are_handed_in_and_rows_come_back(tmp_path: Path) -> None:
 def test_only_csbdata_s_own_command_line_is_in_the_header(tmp_path: Path) -> None:
     """What a program was called with, that calls `run`, asks csbdata for nothing."""
     request = _request(tmp_path)
-    assert evaluation.run(request).open().header.command == ()
+    assert csbdata.run(request).open().header.command == ()
     with command_line_of(["eval", "--task", "masks"]):
-        typed = evaluation.run(replace(request, run_dir=tmp_path / "typed")).open()
+        typed = csbdata.run(replace(request, run_dir=tmp_path / "typed")).open()
     assert typed.header.command == ("csbdata", "eval", "--task", "masks")
 
 
 def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
     """Nothing is measured twice; other samples are another run."""
     request = _request(tmp_path)
-    evaluation.run(request)
-    assert evaluation.run(request).totals.reused == 3
+    csbdata.run(request)
+    assert csbdata.run(request).totals.reused == 3
     with pytest.raises(CannotCreate, match=r"another run: data \(another content"):
-        evaluation.run(replace(request, data=_SAMPLES[:2]))
+        csbdata.run(replace(request, data=_SAMPLES[:2]))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_samples_are_chosen_as_those_of_a_file_are(
     tmp_path: Path, fields: dict[str, object], ids: list[str]
 ) -> None:
     """By id, config or shard."""
-    rows = evaluation.run(_request(tmp_path, **fields)).open().rows()
+    rows = csbdata.run(_request(tmp_path, **fields)).open().rows()
     assert [row.id for row in rows] == ids
 
 
@@ -80,11 +80,9 @@ def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
     folders = []
     for part in (1, 2):
         folders.append(tmp_path / f"shard-{part}")
-        evaluation.run(
-            replace(_request(tmp_path, shard=(part, 2)), run_dir=folders[-1])
-        )
+        csbdata.run(replace(_request(tmp_path, shard=(part, 2)), run_dir=folders[-1]))
     joined = merge(folders, tmp_path / "joined")
-    whole = evaluation.run(_request(tmp_path)).open()
+    whole = csbdata.run(_request(tmp_path)).open()
     assert joined.row_counts == whole.row_counts
     assert joined.raw_header["finished"] == whole.raw_header["finished"]
     assert joined.raw_header["plan"] == whole.raw_header["plan"]
@@ -94,16 +92,16 @@ def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
 
 def test_a_run_says_at_its_start_how_much_is_asked(tmp_path: Path) -> None:
     """Whoever reads a run that was killed learns how much of it there is."""
-    whole = evaluation.run(_request(tmp_path)).open().header
+    whole = csbdata.run(_request(tmp_path)).open().header
     assert whole.rows == 3
     one = replace(_request(tmp_path, only=["two"]), run_dir=tmp_path / "one")
-    assert evaluation.run(one).open().header.rows == 1
+    assert csbdata.run(one).open().header.rows == 1
 
 
 def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:
     """The same ones every time."""
-    first = evaluation.run(_request(tmp_path / "a", limit=2)).open()
-    again = evaluation.run(_request(tmp_path / "b", limit=2)).open()
+    first = csbdata.run(_request(tmp_path / "a", limit=2)).open()
+    again = csbdata.run(_request(tmp_path / "b", limit=2)).open()
     assert len(first) == 2
     assert [row.id for row in first.rows()] == [row.id for row in again.rows()]
 
@@ -113,7 +111,7 @@ def test_given_instances_alone_are_walked_if_that_is_asked(tmp_path: Path) -> No
     schema = tmp_path / "alone.schema.json"
     schema.write_text('{"type": "object"}')
     request = replace(_request(tmp_path), data=schema, given_only=True)
-    run = evaluation.run(request).open()
+    run = csbdata.run(request).open()
     assert [len(row.walks) for row in run.rows()] == [0]
     assert run.header.data.instances == "none"
 
@@ -124,7 +122,7 @@ def test_a_run_without_a_usable_engine_says_so(tmp_path: Path) -> None:
         _request(tmp_path), engines=[miniature("absent")], tokenizer="smollm2"
     )
     with pytest.raises(Unavailable, match=r"absent.*is not installed.*pip install"):
-        evaluation.run(request)
+        csbdata.run(request)
     assert not (tmp_path / "cache").exists()
     assert not (tmp_path / "run").exists()
 
@@ -132,7 +130,7 @@ def test_a_run_without_a_usable_engine_says_so(tmp_path: Path) -> None:
 def test_an_engine_that_does_not_start_is_named(tmp_path: Path) -> None:
     """Nobody knows it before: the result says so, and the header."""
     request = replace(_request(tmp_path), engines=[miniature("broken")])
-    result = evaluation.run(request)
+    result = csbdata.run(request)
     assert not result.totals.ran
     assert "libengine.so.1" in result.open().header.engines[0].unavailable  # type: ignore[operator]  # it is a text
 

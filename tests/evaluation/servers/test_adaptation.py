@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.fit.answers import fit_schema
 from curation.fit.profile import load_profile
 from curation.system.progress import Quiet
@@ -88,7 +88,7 @@ def run(tmp_path: Path) -> _Run:
                 run_dir=folder,
                 adapt=adapt,
             )
-            evaluation.run(request)
+            csbdata.run(request)
         texts = [text_from_row(row) for row in open_run(folder).rows()]
         return {it.subject.rpartition("/")[2]: it for it in texts}, server.asked
 

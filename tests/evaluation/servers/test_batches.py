@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadUsage, Unavailable
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.core.records import Record, encode_records
@@ -68,7 +68,7 @@ def served(
             model=f"{provider}:{server.base}#small", prices=_PRICES, patience=0.0
         )
         yield (
-            evaluation.RunRequest(
+            csbdata.RunRequest(
                 suite=choose_suite("passrate"),
                 data=data,
                 engines=("none", "strict"),
@@ -93,15 +93,15 @@ def test_what_is_submitted_is_collected(
     """One text a way is asked live, the others in batches as it was taken."""
     request, server = served
     batches.through = False
-    assert evaluation.run(request).totals.waiting == 10
+    assert csbdata.run(request).totals.waiting == 10
     asked = len(server.asked)
     assert len(batches.names) == len(set(batches.names)) == 10
-    again = evaluation.run(request)
-    waiting = evaluation.run(replace(request, batches="collect"))
+    again = csbdata.run(request)
+    waiting = csbdata.run(replace(request, batches="collect"))
     assert (again.totals.waiting, waiting.totals.waiting) == (10, 10)
     assert len(batches.names) == 10
     batches.through = True
-    result = evaluation.run(replace(request, batches="collect"))
+    result = csbdata.run(replace(request, batches="collect"))
     assert (result.totals.waiting, result.totals.ran) == (0, 10)
     assert len(server.asked) == asked
     assert result.open().raw_header["finished"]
@@ -154,7 +154,7 @@ def test_a_command_that_is_killed_goes_on(
     monkeypatch.setattr(ServerClient, "call", killed)
     for verb in ("submit", "submit", "collect", "submit", "collect"):
         try:
-            result = evaluation.run(replace(request, batches=verb))
+            result = csbdata.run(replace(request, batches=verb))
         except _Killed:
             continue
     assert result.totals.waiting == 0
@@ -169,14 +169,14 @@ def test_what_is_refused_in_a_batch_is_told(
     """A line that is refused has the server's words, and is asked again later."""
     request, _ = served
     batches.text_of = lambda _body: None
-    evaluation.run(request)
-    evaluation.run(replace(request, batches="collect"))
+    csbdata.run(request)
+    csbdata.run(replace(request, batches="collect"))
     errors = {it["error"] for it in _responses(request) if it["error"]}
     assert len(errors) == 1
     assert "no such thing" in errors.pop()
     batches.text_of = lambda _body: '{"n": 1}'
-    evaluation.run(request)
-    result = evaluation.run(replace(request, batches="collect"))
+    csbdata.run(request)
+    result = csbdata.run(replace(request, batches="collect"))
     assert len(batches.names) == 20
     assert result.totals.waiting == 0
 
@@ -186,13 +186,13 @@ def test_limits_hold_for_batches(
 ) -> None:
     """`--max-requests` counts requests of batches; those under way count as paid."""
     request, _ = served
-    evaluation.run(replace(request, max_requests=8))
+    csbdata.run(replace(request, max_requests=8))
     sent = len(batches.names)
     assert 0 < sent < 8
     batches.through = False
     for _ in range(2):
         # More than the answers that are there have cost.
-        evaluation.run(replace(request, max_cost=100.0))
+        csbdata.run(replace(request, max_cost=100.0))
         assert len(batches.names) == sent
 
 
@@ -208,10 +208,10 @@ def test_what_is_no_answer_about_batches_is_one_line(
     for place, body in enumerate(_NO_ANSWERS):
         batches.instead, batches.exchanges = {place % 2: body}, 0
         with pytest.raises(Unavailable, match="no answer of such a server"):
-            evaluation.run(request)
+            csbdata.run(request)
     batches.instead = {}
     for verb in ("submit", "collect"):
-        result = evaluation.run(replace(request, batches=verb))
+        result = csbdata.run(replace(request, batches=verb))
     assert result.totals.waiting == 0
     assert len(batches.names) == len(set(batches.names)) == 10
 
@@ -235,12 +235,12 @@ def test_an_odd_line_of_a_batch_costs_its_own_answer_alone(
     """It is no answer, and is asked for again; the others are read."""
     request, _ = served
     batches.odd = [*_ODD]
-    evaluation.run(request)
-    evaluation.run(replace(request, batches="collect"))
+    csbdata.run(request)
+    csbdata.run(replace(request, batches="collect"))
     texts = [it["text"] for it in _responses(request)]
     assert (len(texts), texts.count(None)) == (12, len(_ODD))
-    evaluation.run(request)
-    result = evaluation.run(replace(request, batches="collect"))
+    csbdata.run(request)
+    result = csbdata.run(replace(request, batches="collect"))
     assert result.totals.waiting == 0
     assert len(batches.names) == 10 + len(_ODD)
 
@@ -250,7 +250,7 @@ def test_a_server_without_batches_says_so(tmp_path: Path) -> None:
     data = tmp_path / "made.jsonl"
     data.write_bytes(encode_records(_RECORDS))
     with loopback(lambda _body, _number: CONTRACTS["openai"].reply({}, "")) as server:
-        request = evaluation.RunRequest(
+        request = csbdata.RunRequest(
             suite=choose_suite("passrate"),
             data=data,
             models=(ModelOptions(model=f"ollama:{server.base}#small"),),
@@ -258,5 +258,5 @@ def test_a_server_without_batches_says_so(tmp_path: Path) -> None:
             batches="submit",
         )
         with pytest.raises(BadUsage, match="ollama has no batches"):
-            evaluation.run(request)
+            csbdata.run(request)
     assert server.asked == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
 from evaluation.results.reader import open_run
@@ -100,7 +100,7 @@ def test_no_answer_is_lost_to_a_parameter(
     )
     with loopback(server) as there:
         request = _request(tmp_path, there.base, "strict", "none")
-        result = evaluation.run(request)
+        result = csbdata.run(request)
     assert {row.label["outcome"] for row in result.open().rows()} == {"compliant"}
     assert len(there.asked) == 2 * (4 + len(changes))
     labels = ("strict small", "none small")
@@ -172,7 +172,7 @@ def test_what_ends_a_run_is_one_line_and_an_exit_code(
         loopback(lambda _body, _number: said) as server,
         pytest.raises(CsbdataError) as caught,
     ):
-        evaluation.run(_request(tmp_path, server.base, count=1))
+        csbdata.run(_request(tmp_path, server.base, count=1))
     assert caught.value.exit_code == code
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -193,11 +193,11 @@ def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) ->
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, count=9)
         with pytest.raises(Unavailable, match=r"must be verified.*: the "):
-            evaluation.run(request)
+            csbdata.run(request)
         assert len(server.asked) == 3
         assert list((tmp_path / "run").glob("rows-*")) == []
         well = True
-        result = evaluation.run(request)
+        result = csbdata.run(request)
     assert len(list(result.open().rows())) == 9
 
 
@@ -211,7 +211,7 @@ def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, count=4)
         with pytest.raises(Unavailable, match=r"no request was answered.*no 3"):
-            evaluation.run(request)
+            csbdata.run(request)
     assert list((tmp_path / "run").glob("rows-*")) == []
     lines = (tmp_path / "run/responses.jsonl").read_text().splitlines()
     assert [json.loads(line)["text"] for line in lines] == [None] * 4

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadUsage
 from evaluation.asking.request import ModelOptions
 from evaluation.core.records import Record
@@ -88,7 +88,7 @@ def _run(
             models=[model],
             run_dir=folder / "run",
         )
-        evaluation.run(request)
+        csbdata.run(request)
     return [text_from_row(row) for row in open_run(folder / "run").rows()], server
 
 

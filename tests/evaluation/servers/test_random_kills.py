@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evaluation
+import csbdata
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.core.records import Record, encode_records
 from evaluation.servers import batches as batches_module
@@ -64,7 +64,7 @@ class _Victim:
         self.pid = os.fork()
         if not self.pid:
             try:
-                evaluation.run(request)
+                csbdata.run(request)
             finally:
                 os._exit(0)
         _, status = os.waitpid(self.pid, 0)
@@ -89,7 +89,7 @@ def _request(folder: Path, provider: str, base: str) -> RunRequest:
         records = [Record(id=f"r{n}", schema=text) for n, text in enumerate(schemas)]
         data.write_bytes(encode_records(records))
     model = ModelOptions(model=f"{provider}:{base}#small", batch=8, patience=0.1)
-    return evaluation.RunRequest(
+    return csbdata.RunRequest(
         suite=choose_suite("passrate"),
         data=data,
         engines=("strict",),

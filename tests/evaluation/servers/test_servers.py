@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import (
     BadConfiguration,
     BadUsage,
@@ -92,9 +92,7 @@ def test_a_package_adds_a_provider_that_runs(
     _install(tmp_path, "their_server", "theirs")
     monkeypatch.syspath_prepend(str(tmp_path))
     with loopback(lambda _body, _number: answer("{}")) as server:
-        run = evaluation.run(
-            _request(tmp_path, f"theirs:{server.base}", "strict")
-        ).open()
+        run = csbdata.run(_request(tmp_path, f"theirs:{server.base}", "strict")).open()
     assert [body["their_schema"] for body in server.asked] == [
         {"title": "one"},
         {"title": "two"},
@@ -204,10 +202,10 @@ def test_a_server_is_asked_what_constrains_its_texts(
 def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:
     """The header says that nobody knows; a server has no options to be given."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        run = evaluation.run(_request(tmp_path, server.base, "strict", "none")).open()
+        run = csbdata.run(_request(tmp_path, server.base, "strict", "none")).open()
         odd = _request(tmp_path, server.base, "strict", options=["strict=true"])
         with pytest.raises(BadConfiguration, match="a server has no options"):
-            evaluation.run(odd)
+            csbdata.run(odd)
     assert [one.options for one in run.header.engines] == [
         {"backend": "not told by the server"},
         {},
@@ -225,12 +223,12 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
     with loopback(reply) as server:
         request = _request(tmp_path, server.base, "strict")
         with pytest.raises(Unavailable, match="HTTP 500: oh no"):
-            evaluation.run(request)
+            csbdata.run(request)
         assert open_run(tmp_path / "run").header.finished is None
         well = True
-        second = evaluation.run(request)
+        second = csbdata.run(request)
         assert (second.totals.ran, second.totals.unanswered) == (2, 0)
-        third = evaluation.run(request)
+        third = csbdata.run(request)
     assert (third.totals.reused, third.totals.ran) == (2, 0)
     assert [row.label["outcome"] for row in third.open().rows()] == ["compliant"] * 2
     assert third.open().header.finished is not None

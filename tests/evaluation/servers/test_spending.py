@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import evaluation
+import csbdata
 from curation.system.errors import BadConfiguration, BadData, NoInput, NotPermitted
 from curation.system.progress import Quiet
 from evaluation.asking.request import ModelOptions
@@ -64,14 +64,14 @@ def test_a_limit_of_cost_is_exceeded_by_requests_under_way_alone(
     """Four at a time, each of 8: over 40 at most by three; a higher limit goes on."""
     with loopback(lambda _body, _number: answer("{}")) as server:
         request = _request(tmp_path, f"{server.base}#small", 20, max_cost=40.0)
-        result = evaluation.run(request)
+        result = csbdata.run(request)
         paid = len(server.asked) * _ONE
         assert 40.0 <= paid < 40.0 + 4 * _ONE
         assert result.totals.stopped.startswith("--max-cost 40 is reached")
         assert len(list(result.open().rows())) == len(server.asked)
-        result = evaluation.run(replace(request, max_cost=80.0))
+        result = csbdata.run(replace(request, max_cost=80.0))
         assert 80.0 <= len(server.asked) * _ONE < 80.0 + 4 * _ONE
-        result = evaluation.run(replace(request, max_cost=None))
+        result = csbdata.run(replace(request, max_cost=None))
     assert len(server.asked) == 20
     assert not result.totals.stopped
     assert len(list(result.open().rows())) == 20
@@ -84,7 +84,7 @@ def test_an_answer_whose_tokens_nobody_counts_is_paid_for_at_its_most(
     with loopback(lambda _body, _number: answer("{}", usage={})) as server:
         request = _request(tmp_path, f"{server.base}#small", 20, max_cost=1.0)
         for _ in range(2):
-            result = evaluation.run(request)
+            result = csbdata.run(request)
             assert len(server.asked) <= 4
             assert result.totals.stopped
 
@@ -107,7 +107,7 @@ def test_requests_are_counted_with_their_retries(tmp_path: Path) -> None:
 
     with loopback(reply) as server:
         model = f"{server.base}#small"
-        result = evaluation.run(_request(tmp_path, model, 9, max_requests=5))
+        result = csbdata.run(_request(tmp_path, model, 9, max_requests=5))
     assert len(server.asked) == 5
     assert result.totals.stopped == "--max-requests 5 is reached"
 
@@ -118,7 +118,7 @@ def test_a_limit_of_cost_needs_a_price(tmp_path: Path) -> None:
         request = _request(tmp_path, f"{server.base}#small", 1, max_cost=1.0)
         model = replace(request.models[0], prices=None)
         with pytest.raises(BadConfiguration, match="needs a price"):
-            evaluation.run(replace(request, models=[model]))
+            csbdata.run(replace(request, models=[model]))
     assert server.asked == []
 
 
@@ -135,7 +135,7 @@ def test_what_ends_a_run_loses_no_answer_that_was_paid_for(tmp_path: Path) -> No
 
     with loopback(reply) as server:
         with pytest.raises(NotPermitted):
-            evaluation.run(_request(tmp_path, f"{server.base}#small", 4))
+            csbdata.run(_request(tmp_path, f"{server.base}#small", 4))
         lines = (tmp_path / "run/responses.jsonl").read_text().splitlines()
         assert [json.loads(line)["text"] for line in lines] == ["{}"] * 3
         assert len(server.asked) == 4
@@ -190,9 +190,7 @@ def test_requests_are_paced_by_what_the_server_tells(
     """Of 40 requests at several times the rate that is let through, few are refused."""
     throttle = _Throttle(provider, size=4, rate=20)
     with loopback(throttle.reply) as server:
-        result = evaluation.run(
-            _request(tmp_path, f"{provider}:{server.base}#small", 40)
-        )
+        result = csbdata.run(_request(tmp_path, f"{provider}:{server.base}#small", 40))
     assert len(list(result.open().rows())) == 40
     assert not result.totals.unanswered
     # Without the pauses 38; a busy machine is late with some of them.
@@ -302,5 +300,5 @@ def test_a_line_of_progress_has_the_cost(
     monkeypatch.setattr("curation.system.progress.Quiet.bar", bar)
     contract = CONTRACTS["anthropic"]
     with loopback(lambda body, _number: contract.reply(body, "{}")) as server:
-        evaluation.run(_request(tmp_path, f"anthropic:{server.base}#small", 3))
+        csbdata.run(_request(tmp_path, f"anthropic:{server.base}#small", 3))
     assert [note() for note in notes] == [f"cost {3 * (PROMPT + OUTPUT):.4f}"]

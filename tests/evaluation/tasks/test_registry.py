@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import reports
 from evaluation.tasks.registry import task_named, tasks
@@ -87,7 +87,7 @@ def test_a_package_adds_a_task_that_runs_and_reports(
         engines=engines,
         run_dir=tmp_path / "run",
     )
-    run = evaluation.run(request).open()
+    run = csbdata.run(request).open()
     table, by_schema = reports(run)["compiles"].tables
     assert by_schema.slug == "by-schema"
     assert table.rows == (("one", "compile_error"), ("two", "compile_error"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Result
 from evaluation.core.run_header import TaskSettings
@@ -136,4 +136,4 @@ def test_repeats_are_for_tasks_that_take_times(tmp_path: Path) -> None:
     """Elsewhere they would measure nothing."""
     request = request_of(tmp_path, _SAMPLES, tasks=("declared",), repeats=2)
     with pytest.raises(BadUsage, match="times of declared are no results"):
-        evaluation.run(replace(request, engines=_ENGINES))
+        csbdata.run(replace(request, engines=_ENGINES))

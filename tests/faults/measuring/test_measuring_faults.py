@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.system.errors import BadConfiguration, CsbdataError
 from evaluation.results.merging import merge
 from evaluation.setup.machine import usable_cores
@@ -188,7 +188,7 @@ def test_f59_a_poisoned_cache_is_data_that_is_refused(tmp_path: Path) -> None:
         path.write_bytes(poison)
     again = replace(request, engines=[miniature("accept_all")])
     with suppress(CsbdataError):
-        evaluation.run(replace(again, run_dir=tmp_path / "again"))
+        csbdata.run(replace(again, run_dir=tmp_path / "again"))
     assert not mark.exists()
 
 
@@ -200,13 +200,13 @@ def test_f59_a_poisoned_store_of_instances_is_refused(tmp_path: Path) -> None:
     request = replace(
         request_of(tmp_path, []), data=str(schema), engines=[miniature("accept_all")]
     )
-    evaluation.run(replace(request, run_dir=tmp_path / "first"))
+    csbdata.run(replace(request, run_dir=tmp_path / "first"))
     store = tmp_path / "cache" / "instances.sqlite"
     mark = tmp_path / "mark"
     with sqlite3.connect(store) as connection:
         poison = pickle.dumps(_Poison(mark))
         connection.execute("update made set content = ?", (poison,))
     with pytest.raises(CsbdataError) as caught:
-        evaluation.run(replace(request, run_dir=tmp_path / "second"))
+        csbdata.run(replace(request, run_dir=tmp_path / "second"))
     assert "instances.sqlite" in str(caught.value)
     assert not mark.exists()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import evaluation
+import csbdata
 from curation.pipeline.request import identity_of
 from curation.system.errors import CannotCreate
 from curation.workers.limits import Limits
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
+def _request(folder: Path, **fields: object) -> csbdata.RunRequest:
     return request_of(
         folder,
         [sample("one", "{}"), sample("two", "[1]")],
@@ -77,14 +77,14 @@ def test_f38_rows_of_other_code_are_not_found(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The folder is refused by name; a folder of its own has every row anew."""
-    assert evaluation.run(_request(tmp_path)).totals.ran == 2
+    assert csbdata.run(_request(tmp_path)).totals.ran == 2
     for module in (header_module, shared_work):
         monkeypatch.setattr(module, "measuring_digest", lambda: "of tomorrow")
     with pytest.raises(CannotCreate, match=r"another run: measuring code"):
-        evaluation.run(_request(tmp_path))
+        csbdata.run(_request(tmp_path))
     (tmp_path / "run" / "run.json").unlink()
     (tmp_path / "run").rename(tmp_path / "old")
-    assert evaluation.run(_request(tmp_path)).totals.reused == 0
+    assert csbdata.run(_request(tmp_path)).totals.reused == 0
     fingerprints = [
         {row.fingerprint for row in open_run(folder).rows()}
         for folder in (_with_header(tmp_path / "old"), tmp_path / "run")
@@ -97,7 +97,7 @@ def test_f38_rows_under_other_limits_are_not_found(tmp_path: Path) -> None:
     fingerprints = []
     for seconds in (40.0, 41.0):
         folder = tmp_path / str(seconds)
-        evaluation.run(_request(folder, bounds=Bounds(run_seconds=seconds)))
+        csbdata.run(_request(folder, bounds=Bounds(run_seconds=seconds)))
         rows = open_run(folder / "run").rows()
         fingerprints.append({row.fingerprint for row in rows})
     assert not fingerprints[0] & fingerprints[1]
@@ -114,7 +114,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_model(tmp_path_factory.mktemp("model"))
 
 
-def _writing(folder: Path, model: Path) -> evaluation.RunRequest:
+def _writing(folder: Path, model: Path) -> csbdata.RunRequest:
     options = ModelOptions(model=str(model), device="cpu", dtype="fp32", budget=4)
     return replace(
         _request(folder, tasks=("coverage",), models=[options]), engines=["none"]
@@ -127,21 +127,21 @@ def test_f38_other_weights_do_not_go_on_in_the_same_folder(
     """A model that was trained on keeps its folder's name, and writes other texts."""
     model = tmp_path / "model"
     shutil.copytree(model_folder, model)
-    assert evaluation.run(_writing(tmp_path, model)).totals.ran == 2
-    assert evaluation.run(_writing(tmp_path, model)).totals.reused == 2
+    assert csbdata.run(_writing(tmp_path, model)).totals.ran == 2
+    assert csbdata.run(_writing(tmp_path, model)).totals.reused == 2
     weights = model / "model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(bytes(content))
     with pytest.raises(CannotCreate, match=r"another run: model \(.*revision"):
-        evaluation.run(_writing(tmp_path, model))
+        csbdata.run(_writing(tmp_path, model))
 
 
 def test_f38_another_loop_or_judge_does_not_go_on_in_the_same_folder(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Texts of two loops, or classes of two judges, are not mixed."""
-    evaluation.run(_writing(tmp_path, model_folder))
+    csbdata.run(_writing(tmp_path, model_folder))
     monkeypatch.setattr(header_module, "writing_digest", lambda: "of tomorrow")
     with pytest.raises(CannotCreate, match="code that writes and judges"):
-        evaluation.run(_writing(tmp_path, model_folder))
+        csbdata.run(_writing(tmp_path, model_folder))

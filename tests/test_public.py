@@ -1,0 +1,144 @@
+"""The names that `csbdata` offers to those who import it, and no others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+import csbdata
+from tests.evaluation.data.written_tables import write_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PUBLIC = [
+    "Bounds",
+    "BuildRequest",
+    "BuildResult",
+    "CsbdataError",
+    "ExtraSource",
+    "FetchSettings",
+    "Fit",
+    "Instance",
+    "ModelOptions",
+    "PushRequest",
+    "PushResult",
+    "Record",
+    "RecordedRun",
+    "Relation",
+    "RunRequest",
+    "RunResult",
+    "SchemaInstances",
+    "SchemaReport",
+    "TaskSettings",
+    "TextJudgement",
+    "Verification",
+    "build",
+    "check",
+    "decode",
+    "diff",
+    "fit",
+    "judge",
+    "main",
+    "open_run",
+    "push",
+    "reward",
+    "run",
+    "verify",
+    "witnesses",
+]
+#: Each of these has an example, and says what it raises.
+FUNCTIONS = ("build", "check", "decode", "push", "verify", "witnesses")
+
+
+def test_exactly_these_names_are_public() -> None:
+    """A name more or less is a decision: it changes this list."""
+    assert csbdata.__all__ == PUBLIC
+    assert dir(csbdata) == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_documented(name: str) -> None:
+    """Each can be had, and says what it is."""
+    assert getattr(csbdata, name).__doc__
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_has_an_example_and_says_what_it_takes(name: str) -> None:
+    """Whoever reads its documentation can call it."""
+    text = str(getattr(csbdata, name).__doc__)
+    assert f"{name}(" in text
+    assert "Raises:" in text
+
+
+def test_no_other_name_is_there() -> None:
+    """A name that is misspelled is an error at once."""
+    with pytest.raises(AttributeError, match="no attribute 'bild'"):
+        _ = csbdata.bild
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    """The names are imported when they are first asked for."""
+    script = (
+        "import sys, csbdata\n"
+        "print({name.partition('.')[0] for name in sys.modules}\n"
+        "    & {'curation', 'evaluation', 'typer', 'polars'})"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.slow
+def test_a_build_is_one_call(tmp_path: Path) -> None:
+    """Nothing but a request is needed; the same request finds it built."""
+    request = csbdata.BuildRequest(out=tmp_path / "out", sample=True, jobs=2)
+    result = csbdata.build(request)
+    assert (result.manifest.name, result.unchanged) == (
+        "JSONSchemaBench-partial",
+        False,
+    )
+    assert csbdata.build(request).unchanged
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}']
+)
+def test_a_check_is_one_call(schema: dict[str, str] | str | bytes) -> None:
+    """A schema is checked as a value, as text, or as the bytes of a file."""
+    report = csbdata.check(schema)
+    assert [problem.code for problem in report.problems] == ["invalid_schema"]
+    assert not csbdata.check(True).problems  # noqa: FBT003 (a boolean is a schema)
+
+
+def test_two_schemas_are_compared_in_one_call() -> None:
+    """As a value or as text, each in the draft that it declares."""
+    first = '{"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1}'
+    relation = csbdata.diff(first, {"exclusiveMinimum": 1})
+    assert (relation.kind, relation.only_first) == ("narrower", "1")
+    with pytest.raises(csbdata.CsbdataError, match="invalid_schema"):
+        csbdata.diff(first, {"type": "banana"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["a schema", "a build"])
+def test_measuring_loads_no_library_of_data_frames(tmp_path: Path, what: str) -> None:
+    """Every run would pay for polars or pandas, which only reports of frames need."""
+    if what == "a build":
+        write_tables(tmp_path, {"Snowplow": {"test": ["x"]}})
+    else:
+        (tmp_path / "a.json").write_text('{"type": "object"}')
+    script = (
+        "import sys, curation.cli, evaluation.asking.run, evaluation.data\n"
+        "import evaluation.analysis.run_report, evaluation.commands.eval\n"
+        "from curation.download.acquire import FetchSettings\n"
+        f"found = evaluation.data.open_data({str(tmp_path)!r}, instances=False,"
+        "    settings=FetchSettings.from_environment())\n"
+        "print(len(list(found.records())), {'polars', 'pandas'} & sys.modules.keys())"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "set()"]
