@@ -83,7 +83,7 @@ class _SlowedMatcher:
 
 class _SlowedEngine:
     def __init__(self, engine):
-        self.compile, self.warnings = _slowed(engine.compile), engine.warnings
+        self.compile = _slowed(engine.compile)
         self._start = _slowed(engine.start)
 
     def start(self, grammar):

@@ -52,6 +52,3 @@ class Engine(Protocol):
 
     def start(self, grammar: object) -> Matcher:
         """Return a matcher before its first token."""
-
-    def warnings(self, grammar: object) -> Sequence[str]:
-        """Return what the engine warns of; printed lines are caught beside it."""

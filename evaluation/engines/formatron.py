@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from evaluation.core.engine_protocol import Tokenizer
 
@@ -95,10 +95,6 @@ class Engine:
     def start(self, grammar: object) -> Matcher:
         """Return a copy of the engine."""
         return Matcher(self, copy.copy(grammar))
-
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it prints its warnings."""
-        return ()
 
 
 class Matcher:

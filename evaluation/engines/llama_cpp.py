@@ -111,10 +111,6 @@ class Engine:
         """Return a matcher at the beginning."""
         return Matcher(self, Sampler(self.library, grammar.clone()))
 
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it prints its warnings."""
-        return ()
-
 
 class Sampler:
     """A sampler of the library, freed with this object."""

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from evaluation.core.engine_protocol import Matcher, Tokenizer
 
@@ -81,10 +81,6 @@ class Engine:
         """Return a matcher at the beginning."""
         matcher: Matcher = self._xgrammar.start(grammar)
         return matcher
-
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: both print their warnings."""
-        return ()
 
 
 def _beside(name: str) -> SimpleNamespace:

@@ -304,10 +304,6 @@ class _OldEngine:
         """Return a copy of the interpreter."""
         return _OldMatcher(grammar.deep_copy(), self)
 
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it has no warnings."""
-        return ()
-
     def bits(self, mask: bytes | None) -> bytes:
         """Return a mask of one byte a token as one of one bit a token."""
         numpy = self._numpy

@@ -87,10 +87,6 @@ class Engine:
         """Return a matcher at the beginning."""
         return Matcher(self, self._new_enforcer(grammar))
 
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it logs its warnings."""
-        return ()
-
     def _note_failure(self, record: logging.LogRecord) -> bool:
         """Keep what a parser raised; every record is logged all the same."""
         if record.exc_info and record.getMessage().startswith(_FAILURE):

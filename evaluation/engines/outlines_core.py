@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from evaluation.core.engine_protocol import Matcher, Tokenizer
 
@@ -66,10 +66,6 @@ class Engine:
     def start(self, grammar: object) -> Matcher:
         """Return a guide at the beginning."""
         return Guide(self, self._core.Guide(grammar))
-
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it has no warnings."""
-        return ()
 
 
 class Guide:
@@ -150,10 +146,6 @@ class OldEngine:
     def start(self, grammar: object) -> Matcher:
         """Return a walk at the initial state."""
         return OldGuide(self, grammar)
-
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it has no warnings."""
-        return ()
 
 
 class OldGuide:

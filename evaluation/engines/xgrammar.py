@@ -156,10 +156,6 @@ class Engine:
         logits = torch.zeros(1, self.vocab_size)
         return lambda: self._apply(logits, bits)
 
-    def warnings(self, _: object) -> Sequence[str]:
-        """Return nothing: it prints its warnings."""
-        return ()
-
     def _understood(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of this version's compiler.
 

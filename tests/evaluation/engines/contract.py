@@ -79,6 +79,7 @@ def examine(
         refused = not engine.start(grammar).commit(encode("]")[0])
     except Exception:  # noqa: BLE001 - an exception is a refusal, too
         refused = True
+    warnings = getattr(engine, "warnings", lambda _grammar: ())
     return {
         "version": engine.version,
         "verdicts": {text: walk(engine.start(grammar), encode(text)) for text in TEXTS},
@@ -93,7 +94,7 @@ def examine(
         "refuses": refused,
         "offered": _offered(engine.start(grammar), encode),
         "forced": _plain(engine.start(grammar).forced()),
-        "warnings": list(engine.warnings(grammar)),
+        "warnings": list(warnings(grammar)),
     }
 
 
