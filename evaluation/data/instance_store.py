@@ -52,6 +52,20 @@ class _StoredInstances(msgspec.Struct):
     instances: tuple[Instance, ...]
 
 
+def instances_of(made: SchemaInstances) -> tuple[Instance, ...]:
+    """Return what was made of a schema as instances of a record."""
+    return tuple(
+        Instance(
+            text=row.text,
+            valid=row.valid,
+            kind=row.kind,
+            keyword=row.keyword,
+            schema_pointer=row.schema_pointer,
+        )
+        for row in made.instances
+    )
+
+
 @dataclass(slots=True)
 class InstanceStore:
     """Makes instances and keeps them in a folder of the cache.
@@ -199,17 +213,7 @@ class InstanceStore:
         instances: SchemaInstances,
     ) -> None:
         stored = _StoredInstances(
-            dialect=instances.dialect,
-            instances=tuple(
-                Instance(
-                    text=row.text,
-                    valid=row.valid,
-                    kind=row.kind,
-                    keyword=row.keyword,
-                    schema_pointer=row.schema_pointer,
-                )
-                for row in instances.instances
-            ),
+            dialect=instances.dialect, instances=instances_of(instances)
         )
         now = int(time.time())
         row = (self._key(request), msgspec.json.encode(stored), self._code, now)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.dataset.make_instances import SchemaInstances, make_instances
 from curation.instances.regex.words import WORDS
-from evaluation.core.records import Instance, Record
+from evaluation.core.records import Record
+from evaluation.data.instance_store import instances_of
 from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def generate_schema(
                 group=family.name,
                 schema=text,
                 dialect=reading.dialect,
-                instances=_instances(instances),
+                instances=instances_of(instances),
             )
     raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
 
@@ -166,19 +167,6 @@ def draw_schema(
 
 def _is_answerable(instances: SchemaInstances) -> bool:
     return any(len(row.text) <= LONGEST_ANSWER for row in instances.witnesses)
-
-
-def _instances(instances: SchemaInstances) -> tuple[Instance, ...]:
-    return tuple(
-        Instance(
-            text=row.text,
-            valid=row.valid,
-            kind=row.kind,
-            keyword=row.keyword,
-            schema_pointer=row.schema_pointer,
-        )
-        for row in instances.instances
-    )
 
 
 #: The formats of the published schemas, `date-time` among them.
