@@ -52,7 +52,7 @@ class _StoredInstances(msgspec.Struct):
     instances: tuple[Instance, ...]
 
 
-def instances_of(made: SchemaInstances) -> tuple[Instance, ...]:
+def recorded_instances(made: SchemaInstances) -> tuple[Instance, ...]:
     """Return what was made of a schema as instances of a record."""
     return tuple(
         Instance(
@@ -213,7 +213,7 @@ class InstanceStore:
         instances: SchemaInstances,
     ) -> None:
         stored = _StoredInstances(
-            dialect=instances.dialect, instances=instances_of(instances)
+            dialect=instances.dialect, instances=recorded_instances(instances)
         )
         now = int(time.time())
         row = (self._key(request), msgspec.json.encode(stored), self._code, now)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.dataset.make_instances import SchemaInstances, make_instances
 from curation.instances.regex.words import WORDS
 from evaluation.core.records import Record
-from evaluation.data.instance_store import instances_of
+from evaluation.data.instance_store import recorded_instances
 from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def generate_schema(
                 group=family.name,
                 schema=text,
                 dialect=reading.dialect,
-                instances=instances_of(instances),
+                instances=recorded_instances(instances),
             )
     raise ValueError(f"{name}: no schema of {_DRAWS} drawn has a short witness")
 
