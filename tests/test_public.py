@@ -51,7 +51,7 @@ PUBLIC = [
     "witnesses",
 ]
 #: Each of these has an example, and says what it raises.
-FUNCTIONS = ("build", "check", "decode", "push", "verify", "witnesses")
+FUNCTIONS = ("build", "check", "decode", "diff", "fit", "push", "verify", "witnesses")
 
 
 def test_exactly_these_names_are_public() -> None:

@@ -52,11 +52,12 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         BadUsage: there is no such target.
 
     Example:
+        >>> import csbdata
         >>> schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-        >>> fit = fit_schema(schema, "openai-strict")
+        >>> fit = csbdata.fit(schema, "openai-strict")
         >>> fit.fits, [step.rewrite for step in fit.steps]
         (True, ['closed', 'nullable'])
-        >>> decode({"name": None}, fit)
+        >>> csbdata.decode({"name": None}, fit)
         {}
     """
     profile = load_profile(target) if isinstance(target, str) else target
@@ -110,8 +111,8 @@ def compare_schemas(
         BadData: no validator can use one of them.
 
     Example:
-        >>> relation = compare_schemas({"type": "integer"}, {"type": "number"})
-        >>> relation.kind
+        >>> import csbdata
+        >>> csbdata.diff({"type": "integer"}, {"type": "number"}).kind
         <RelationKind.WIDER: 'wider'>
     """
     one, other = _read(first, dialect), _read(second, dialect)
@@ -124,15 +125,16 @@ def decode(answer: Json, fit: Fit) -> Json:
 
     Args:
         answer: What the target gave for `fit.schema`, parsed.
-        fit: What `fit_schema` returned.
+        fit: What `csbdata.fit` returned.
 
     Raises:
         BadData: the answer has another shape than was asked for, or its value is not
             valid by the original schema.
 
     Example:
+        >>> import csbdata
         >>> schema = {"type": "object", "properties": {"name": {"type": "string"}}}
-        >>> decode({"name": "Ada"}, fit_schema(schema, "openai-strict"))
+        >>> csbdata.decode({"name": "Ada"}, csbdata.fit(schema, "openai-strict"))
         {'name': 'Ada'}
     """
     try:
