@@ -267,6 +267,9 @@ def test_a_hang_in_a_batch_costs_its_unit_alone() -> None:
     endings = [each.ending for each in result.results]
     assert endings == [Ending.OK, Ending.TIMEOUT, Ending.OK]
     assert result.results[1].seconds < PATIENCE
+    with Worker(PROGRAM, Limits(seconds=0.2, wall_times=2.0)) as worker:
+        outcome = worker.ask(["nap", 60])
+    assert "no answer within 0.4 s by the wall clock" in outcome.detail
 
 
 def test_a_death_by_accident_is_tried_once_more(tmp_path: Path) -> None:
