@@ -313,19 +313,28 @@ def test_batches_are_taken_as_workers_come_free() -> None:
             assert len(taken) <= count + 2
 
 
-def test_a_worker_goes_on_before_the_caller_takes_its_result() -> None:
-    """The next batch is handed over before a finished one is given to the caller."""
+def test_a_worker_goes_on_before_the_caller_takes_its_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next batch is handed over before; what a slow caller takes is not its time.
+
+    More than a pipe holds of a request waits until the caller comes back.
+    """
+    clock = time.monotonic
     read: list[int] = []
 
     def batches() -> Iterator[list[UntypedJson]]:
         for number in range(4):
             read.append(number)
-            yield [["echo", number]]
+            yield [["echo", "x" * 2**22]]
 
-    with Pool(PROGRAM, jobs=1, limits=LIMITS) as pool:
+    with Pool(PROGRAM, jobs=1, limits=LIMITS, attempts=1) as pool:
         results = pool.run_batches(batches())
         assert next(results).index == 0
         assert read == [0, 1]
+        monkeypatch.setattr(time, "monotonic", lambda: clock() + 2 * LIMITS.seconds)
+        endings = [result.results[0].ending for result in results]
+    assert endings == 3 * [Ending.OK]
 
 
 def test_a_worker_is_at_work_while_the_next_batch_is_read(tmp_path: Path) -> None:
