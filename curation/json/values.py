@@ -138,6 +138,8 @@ def canonical_of_part(value: Json, schema: Json) -> bytes:
     return canonical(value)
 
 
+#: The types of values that hold others.
+_HOLDERS = (dict, list)
 #: The last step and the trail before it; None at the root. Tuples of whole paths
 #: would make deep documents quadratic.
 Trail = tuple["Trail", str | int] | None
@@ -169,13 +171,13 @@ def objects(value: Json) -> Iterator[tuple[Trail, dict[str, Json]]]:
             inner: list[tuple[Trail, Json]] = [
                 ((trail, name), member)
                 for name, member in nested.items()
-                if isinstance(member, dict | list)
+                if isinstance(member, _HOLDERS)
             ]
         else:
             inner = [
                 ((trail, index), item)
                 for index, item in enumerate(nested if isinstance(nested, list) else ())
-                if isinstance(item, dict | list)
+                if isinstance(item, _HOLDERS)
             ]
         stack.extend(reversed(inner))
 

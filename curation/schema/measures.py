@@ -7,6 +7,7 @@ definitions are those that reproduce the published figures.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import NamedTuple
 
 from curation.core.json_types import Json
@@ -38,12 +39,10 @@ def nesting(value: Json) -> Nesting:
     field_count = depth = fan_out = 0
     while level:
         depth += 1
-        inner: list[dict[str, Json]] = []
-        for members in level:
-            field_count += len(members)
-            fan_out = max(fan_out, len(members))
-            inner += [member for member in members.values() if isinstance(member, dict)]
-        level = inner
+        field_count += sum(map(len, level))
+        fan_out = max(fan_out, *map(len, level))
+        inner = chain.from_iterable(map(dict.values, level))
+        level = [member for member in inner if isinstance(member, dict)]
     return Nesting(field_count, depth, fan_out)
 
 

@@ -26,7 +26,7 @@ from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Reje
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, change_at, tokens_of
 from curation.json.text import write
-from curation.json.values import remembered
+from curation.json.values import remembered, searchable
 from curation.schema.dialects import (
     ANY_DIALECT,
     DIALECTS,
@@ -40,7 +40,7 @@ from curation.schema.dialects import (
 )
 from curation.schema.drafts import StatementKind, Usage, read, statement, usage, works
 from curation.schema.keywords import KNOWN_KEYWORDS
-from curation.schema.subschemas import edited, subschemas
+from curation.schema.subschemas import edited
 from curation.schema.translation import CannotUpgradeError, upgraded
 from curation.validation.metaschemas import complaint, complaints, is_valid, valid_under
 
@@ -187,9 +187,7 @@ def _unswitched(document: Document) -> Document:
     """
     name = document.dialect
     own = next(dialect for dialect in DIALECTS if dialect.name == name)
-    count = sum(
-        "$schema" in subschema for subschema in subschemas(document.schema, ANY_DIALECT)
-    )
+    count = searchable(document.schema).count(b'"$schema":')
     if count <= ("$schema" in document.schema):
         return document
     changes: list[Change] = []

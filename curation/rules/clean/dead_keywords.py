@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from curation.core.rule import ABSENT, Change, Context, Document, Json, Origin, Rule
 from curation.json.pointer import Tokens, change_at
+from curation.json.values import searchable
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.subschemas import edited, subschemas
+from curation.schema.subschemas import edited
 
 _NAME = "dead-keywords"
 #: The tool that the copies were edited for knew no more than the old keywords.
@@ -29,7 +30,8 @@ def _apply(document: Document, _context: Context) -> Document:
     """
     if document.provenance.origin is Origin.LOCAL:
         return document
-    if all(map(LIVING.keys().isdisjoint, subschemas(document.schema, ANY_DIALECT))):
+    text = searchable(document.schema)
+    if not any(b'"%s":' % name.encode() in text for name in LIVING):
         return document
     renames = _EDITED in document.provenance.path
     changes: list[Change] = []
