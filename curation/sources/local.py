@@ -47,7 +47,7 @@ from curation.sources.readers import (
 )
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
-from curation.system.user_files import refuse_large
+from curation.system.user_files import reading_parquet, refuse_large
 from curation.system.words import counted
 from curation.workers.limits import Limits
 
@@ -240,13 +240,15 @@ def _parquet_files(folder: Path) -> list[Path]:
 def _as_file(folder: Path) -> MadeFile:
     from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
 
-    rows = (
-        NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
-        for path in _parquet_files(folder)
-        for number, unique_id, text in parquet_rows(
-            refuse_large(path).read_bytes(), str(path)
-        )
-    )
+    rows: list[NamedSchema] = []
+    for path in _parquet_files(folder):
+        with reading_parquet(path):  # a text that is no UTF-8 is a fault of it, too
+            rows += [
+                NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
+                for number, unique_id, text in parquet_rows(
+                    refuse_large(path).read_bytes(), str(path)
+                )
+            ]
     return MadeFile(f"{folder.resolve().stem}.jsonl", as_rows(rows))
 
 

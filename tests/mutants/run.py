@@ -30,7 +30,16 @@ _SECONDS = 600
 _RED = re.compile(r"^\d+ (failed|error)", re.MULTILINE)
 #: What pytest-timeout says: a limit says nothing of the promise.
 _TIMEOUT = re.compile(r"Timeout \(?>?\d")
-_COPIED = ("bench", "cards", "curation", "docs", "evaluation", "raw", "tests")
+_COPIED = [
+    "bench",
+    "cards",
+    "curation",
+    "docs",
+    "evaluation",
+    "raw",
+    "results",
+    "tests",
+]
 
 
 class Mutant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

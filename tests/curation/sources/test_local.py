@@ -188,6 +188,15 @@ def test_a_foreign_table_is_a_fault(files: Held, message: str) -> None:
         found(files)
 
 
+def test_a_text_of_a_build_that_is_no_utf_8_is_a_fault(tmp_path: Path) -> None:
+    """One line names the table, as for any other damage of it."""
+    (tmp_path / "a").mkdir()
+    own = table(json_schema=[b"\xff"], unique_id=["a"]).read("own.parquet")
+    (tmp_path / "a" / "0.parquet").write_bytes(own)
+    with pytest.raises(BadData, match=r"0\.parquet"):
+        local.open_source(str(tmp_path)).files.read("a")
+
+
 def test_ids_that_occur_twice_become_unique() -> None:
     """The first keeps its id, the others add a digest, equal ones a count."""
     rows = [b'{"unique_id": "x", "json_schema": %d}' % each for each in (1, 2, 2, 2)]
