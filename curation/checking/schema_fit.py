@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from curation.checking.problems import NOTE, SchemaProblem
-from curation.checking.schema_files import why_no_schema
+from curation.checking.schema_files import SchemaFile, why_no_schema
 from curation.core.documents import Reason, Rejected
-from curation.fit.profile import Effect
+from curation.fit.profile import Effect, Profile
 from curation.fit.verdict import (
     NOT_A_SCHEMA,
     FitFinding,
@@ -29,9 +29,7 @@ from curation.sources.tools import TOOL_FORMS
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from curation.checking.schema_files import SchemaFile
     from curation.core.json_types import Json
-    from curation.fit.profile import Profile
     from curation.fit.relation import Comparer
 
 _LEVELS: Final = {Effect.IGNORED: "warning", Effect.ROUTED: NOTE}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import print_problems
+from curation.checking.problems import SchemaProblem, print_problems
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from curation.checking.codes import CodeChoice
-    from curation.checking.problems import SchemaProblem
     from curation.checking.schema_check import SchemaReport
     from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import SchemaFit

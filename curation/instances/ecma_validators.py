@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import regress
-from referencing.jsonschema import lookup_recursive_ref
+from referencing.jsonschema import Schema, lookup_recursive_ref
 
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json.text import canonical
@@ -22,7 +22,6 @@ from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
-    from referencing.jsonschema import Schema
 
     from curation.core.json_types import Json
 

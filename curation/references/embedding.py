@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import ABSENT
 from curation.json.pointer import Drop, Put, Tokens, at, rewritten
 from curation.references.bundling import Bundle
-from curation.references.schema import join
+from curation.references.schema import ResolvedReference, Schema, join
 from curation.schema.dialects import declared
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.references.closure import Closure, ReachedSchema
-    from curation.references.schema import ResolvedReference, Schema
 
 
 def bundle_of(closure: Closure, rule: str) -> Bundle:

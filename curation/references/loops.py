@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from referencing import Registry
+from referencing import Registry, Specification
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
@@ -26,8 +26,6 @@ from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from referencing import Specification
-
     from curation.core.json_types import Json
     from curation.references.closure import Closure
 

@@ -15,7 +15,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from curation.json.pointer import at, pointer, tokens_of_fragment
+from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited, subschemas
@@ -25,7 +25,6 @@ from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
 
 _SWAGGER = "Swagger 2.0"
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")

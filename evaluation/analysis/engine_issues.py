@@ -25,7 +25,7 @@ from evaluation.analysis.shrink_failure import (
     shrink,
     stays_judged,
 )
-from evaluation.core.cases import Case, InstanceWalk, Why
+from evaluation.core.cases import Case, InstanceWalk, Row, Why
 from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.results.why_classes import WhyClass, classes_of
 from evaluation.setup.engine_files import FAITHFUL
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
     Ask = Callable[[Case], Row]

@@ -12,14 +12,13 @@ from matplotlib.figure import Figure
 from curation.dataset.plots import PAGE, save, style
 from curation.system.atomic_files import atomic_write_bytes, writing
 from evaluation.results.description import partial_data
-from evaluation.results.reader import gaps_of
+from evaluation.results.reader import RecordedRun, gaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from evaluation.reporting.report import Plot
-    from evaluation.results.reader import RecordedRun
 
 #: The file's name, beside what is exported.
 FILE: Final = "notice.txt"

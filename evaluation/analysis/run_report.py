@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.errors import CsbdataError, NoInput
-from evaluation.core.cases import Result
+from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
 from evaluation.results.outcomes import (
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import Row
     from evaluation.core.run_header import ParticipantHeader
     from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report

@@ -18,7 +18,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.workers.process import exchange
-from evaluation.core.cases import Result
+from evaluation.core.cases import Case, InstanceResult, InstanceWalk, Result, Row
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.core.cases import Case, InstanceResult, InstanceWalk, Row
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles

@@ -11,7 +11,7 @@ from evaluation.generation.text_generation import GenerationRequest
 from evaluation.servers.adaptation import FITS
 from evaluation.servers.batches import batch_line
 from evaluation.servers.client import ServerConnection
-from evaluation.servers.model_server import server_participants
+from evaluation.servers.model_server import ModelServer, server_participants
 from evaluation.servers.provider import is_served, split_provider
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest
     from evaluation.core.records import Record
-    from evaluation.servers.model_server import ModelServer
 
 
 def servers_of(layout: str, model: str, ways: Sequence[str]) -> Sequence[ModelServer]:

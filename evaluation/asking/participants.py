@@ -12,9 +12,9 @@ from curation.system.registry import closest_names
 from evaluation.models.shapes import check_learnt
 from evaluation.models.store import check_installed
 from evaluation.servers.client import RequestLimits
-from evaluation.servers.model_server import served_model
+from evaluation.servers.model_server import ModelServer, served_model
 from evaluation.servers.prices import prices_of
-from evaluation.setup.selected_engines import select_engines
+from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.registry import tasks as all_tasks
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.run_header import TaskSettings
     from evaluation.core.task import Task
-    from evaluation.servers.model_server import ModelServer
-    from evaluation.setup.selected_engines import EngineUnderTest
 
     #: A model with the engines it writes under, or the ways in which it is asked.
     Side: TypeAlias = tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]

@@ -11,7 +11,6 @@ from evaluation.answers.extraction import split_thinking
 from evaluation.asking.participants import engines_of
 from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
 from evaluation.asking.writers import open_writers
-from evaluation.core.records import Record
 from evaluation.generation.text_generation import (
     Generation,
     GenerationRequest,

@@ -6,18 +6,15 @@ Run by path (`curation.workers.pool`); a case is a `ScoringCase`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from curation.core.json_types import UntypedJson
 from curation.workers.protocol import serve
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.core.suite import ENGINE_ERROR
+from evaluation.core.suite import ENGINE_ERROR, Judge
 from evaluation.suites.registry import suite_named
-
-if TYPE_CHECKING:
-    from evaluation.core.suite import Judge
 
 #: Records that stay prepared; those of several writers come in turns.
 _MOST_PREPARED: Final = 512

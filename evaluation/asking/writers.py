@@ -22,7 +22,7 @@ from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.tokenizers import get_tokenizer
+from evaluation.tokenizers import TokenizerFiles, get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from evaluation.generation.step_trace import StepTrace
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
-    from evaluation.tokenizers import TokenizerFiles
 
 #: Batches' worth of texts that are given at a time.
 _ROUNDS: Final = 4

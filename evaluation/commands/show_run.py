@@ -17,7 +17,7 @@ from evaluation.reporting.printing import (
     named_tables,
     print_tables,
 )
-from evaluation.results.reader import gaps_of
+from evaluation.results.reader import RecordedRun, gaps_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.asking.request import RunResult
     from evaluation.reporting.tables import Table
-    from evaluation.results.reader import RecordedRun
     from evaluation.walking.plan import RunTotals
 
 

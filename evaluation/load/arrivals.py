@@ -32,13 +32,12 @@ from evaluation.servers.client import (
     RetriesExhausted,
 )
 from evaluation.servers.pacing import SpendingLimit
-from evaluation.servers.writer import AskedText
+from evaluation.servers.writer import AskedText, ServerWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.servers.writer import ServerWriter
 
 #: The times that a limit can be set for.
 LIMITED: Final = ("ttft", "tpot", "e2e")

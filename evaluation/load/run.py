@@ -25,8 +25,8 @@ from evaluation.asking.scoring import LiveScorer
 from evaluation.core.cases import Result
 from evaluation.core.records import Response
 from evaluation.core.suite import RecordRequest
-from evaluation.data import RecordSelection, open_data
-from evaluation.generation.text_generation import GenerationRequest
+from evaluation.data import Dataset, RecordSelection, open_data
+from evaluation.generation.text_generation import GenerationRequest, TokenPrices
 from evaluation.load.arrivals import (
     LoadSettings,
     OpenLoopSender,
@@ -39,7 +39,7 @@ from evaluation.load.arrivals import (
 from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows, report
 from evaluation.models.store import DEFAULT
 from evaluation.servers.client import RequestLimits, ServerClient
-from evaluation.servers.model_server import served_model
+from evaluation.servers.model_server import ModelServer, served_model
 from evaluation.servers.pacing import Account, Spending, SpendingLimit
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.prices import prices_of
@@ -60,10 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.data import Dataset
-    from evaluation.generation.text_generation import TokenPrices
     from evaluation.reporting.tables import Table
-    from evaluation.servers.model_server import ModelServer
 
 #: After so many failures in a row, the server is asked whether it is there at all.
 _IN_A_ROW: Final = 20

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting.printing import DEFAULT_PRESET
 from evaluation.reporting.tables import Rate
-from evaluation.results.fits import reached
+from evaluation.results.fits import FitRow, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from evaluation.results.edition import Index
-    from evaluation.results.fits import FitRow
 
 #: The file of an edition that holds it.
 PICTURE: Final = "picture.svg"

@@ -17,7 +17,7 @@ import msgspec
 
 from curation.fit.answers import fit_schema
 from curation.fit.decoding import Codec
-from curation.fit.profile import load_profile
+from curation.fit.profile import Profile, load_profile
 from curation.fit.relation import Comparer
 from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import is_taken, judge_fit
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from curation.fit.profile import Profile
     from curation.system.progress import Progress
     from evaluation.core.records import Record
 

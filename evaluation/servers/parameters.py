@@ -7,13 +7,12 @@ from copy import deepcopy
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from evaluation.servers.responses import RefusalCause
+from evaluation.servers.responses import RefusalCause, RefusalWords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json, UntypedJson
-    from evaluation.servers.responses import RefusalWords
 
 
 class Parameters:

@@ -24,14 +24,13 @@ from evaluation.site import (
 )
 from evaluation.site.classes import Class
 from evaluation.site.rendering import render, script_names, static_text
-from evaluation.site.site import Page, open_site
+from evaluation.site.site import Page, Site, open_site
 from evaluation.tasks.probe.outcomes import ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from evaluation.site.site import Site
 
 #: The modules of pages.
 _MODULES: Final = (front, keywords, engines, records, query, schema)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.reporting.tables import Duration
-from evaluation.results.edition import TASKS, read_engine
+from evaluation.results.edition import TASKS, EngineResults, Line, read_engine
 from evaluation.site.classes import Class, class_of, rates_of
 from evaluation.site.keywords import (
     keywords_of_messages,
@@ -22,7 +22,6 @@ from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evaluation.results.edition import EngineResults, Line
     from evaluation.site.site import Page, Site
 
 #: Lines of a list, and examples of one of them.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from curation.fit.profile import SourceKind, load_profiles
+from curation.fit.profile import Profile, SourceKind, load_profiles
 from evaluation.results.edition import Times, all_asked_table, pairs_table
 from evaluation.site.classes import Class, rates_of
 from evaluation.site.rendering import render, slug
@@ -14,7 +14,6 @@ from evaluation.site.rendering import render, slug
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.fit.profile import Profile
     from curation.fit.records import TargetCount
     from evaluation.site.site import Page, Site
 

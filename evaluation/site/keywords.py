@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from curation.fit.profile import load_profiles
+from curation.fit.profile import Profile, load_profiles
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import keyword_path, render, slug
 from evaluation.tasks.probe import NAME
@@ -19,7 +19,6 @@ from evaluation.tasks.probe.task import all_placed, case_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.fit.profile import Profile
     from evaluation.results.edition import Line
     from evaluation.site.site import Page, Site
     from evaluation.tasks.probe.probe import PlacedProbe

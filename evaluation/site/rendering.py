@@ -21,13 +21,12 @@ from markupsafe import Markup
 
 from curation.system.escaping import safe, safe_lines
 from curation.system.words import counted
-from evaluation.reporting.tables import Cell, text_of
+from evaluation.reporting.tables import Cell, Rate, text_of
 from evaluation.site.site import Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluation.reporting.tables import Rate
     from evaluation.site.classes import Class
 
 #: Nothing is fetched but what is the site's own; no text can become a script.

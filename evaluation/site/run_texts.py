@@ -13,7 +13,7 @@ from curation.system.errors import CsbdataError
 from evaluation.analysis.shrink_failure import cases_of
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
-from evaluation.core.records import Message, Record
+from evaluation.core.records import Message, Record, Response
 from evaluation.results.outcomes import engine_is_wrong
 from evaluation.results.suite_rows import SUITE, is_suite_run
 from evaluation.walking.run_folder import RECORDS, whole_lines
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from evaluation.analysis.failures import FailedCase
     from evaluation.core.cases import Case, Row
-    from evaluation.core.records import Response
     from evaluation.results.reader import RecordedRun
 
 #: Failures whose texts are shown, and characters of one text.

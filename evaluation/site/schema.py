@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
-from curation.fit.profile import load_profile, profile_names
+from curation.fit.profile import Profile, load_profile, profile_names
 from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
 from curation.fit.verdict import told_keywords
-from curation.schema.dialects import ANY_DIALECT, BY_NAME
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
 from evaluation.site.rendering import data_script, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.fit.profile import Profile
-    from curation.schema.dialects import Dialect
     from evaluation.site.site import Page, Site
 
 

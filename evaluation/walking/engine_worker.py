@@ -22,7 +22,7 @@ from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Child, Program
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
-from evaluation.core.cases import LONG_TEXT
+from evaluation.core.cases import LONG_TEXT, Case, Row
 from evaluation.walking.engine_process import MOST_PRINTED_BYTES
 from evaluation.walking.rows import build_row
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from curation.core.json_types import Json
-    from evaluation.core.cases import Case, Row
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 

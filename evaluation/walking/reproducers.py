@@ -11,7 +11,7 @@ from curation.system.atomic_files import atomic_file
 from curation.system.user_files import absolute
 from evaluation.core.cases import Case, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
-from evaluation.walking.run_folder import REPRODUCERS
+from evaluation.walking.run_folder import REPRODUCERS, ResultsFolder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from evaluation.core.run_header import RunHeader
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.walking.plan import RunPlan
-    from evaluation.walking.run_folder import ResultsFolder
 
 #: Options whose value is a path wherever there is one, and where it looks like one.
 _PATHS = frozenset({"--data", "--model"})

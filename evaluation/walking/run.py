@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.workers.worker import WorkerDidNotStart
-from evaluation.core.cases import Result
+from evaluation.core.cases import Case, Result, Row
 from evaluation.walking.engine_worker import EngineWorker, PendingCase
 from evaluation.walking.plan import RunPlan, RunTotals
 from evaluation.walking.work import (
@@ -29,7 +29,6 @@ from evaluation.walking.work import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evaluation.core.cases import Case, Row
     from evaluation.core.task import Task
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles

@@ -6,16 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
-from evaluation.core.cases import InstanceResult, WalkVerdict, Why
+from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
 from evaluation.core.spelled_json import Member, Spelled, read_spelled
 from evaluation.results.outcomes import FAULTS, engine_is_right
-
-if TYPE_CHECKING:
-    from evaluation.core.cases import InstanceWalk
 
 #: What stands where an invalid text was let through.
 ACCEPTED: Final = "accepted to its end"

@@ -32,7 +32,7 @@ from curation.json.text import canonical, plain
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.schema.subschemas import subschema_locations
+from curation.schema.subschemas import SchemaLocation, subschema_locations
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 from curation.validation.rust_paths import (
     ErrorPaths,
@@ -43,7 +43,6 @@ from curation.validation.rust_paths import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.schema.subschemas import SchemaLocation
 
 
 class Holder(Protocol):

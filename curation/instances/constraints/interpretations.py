@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from curation.core.documents import NOWHERE, Document, Rejected
 from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.json.pointer import Put, rewritten
+from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
 from curation.references.closure import closure_of
 from curation.references.embedding import bundle_of
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
 
 #: What may stand beside a `$ref` and asserts nothing by itself.
 _SILENT: Final = CONTAINERS | {"$ref", "id", "$id"}

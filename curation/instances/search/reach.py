@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from curation.instances.constraints.compiled_schema import memo
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.keyword_values import (
     array_of,
     item_keywords,
@@ -20,7 +20,6 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
     from curation.schema.subschemas import SchemaLocation
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluation.servers.provider import ANSWER, Provider, system_of, turns
-from evaluation.servers.responses import StreamEvent, decode_event
+from evaluation.servers.responses import ServerAnswer, StreamEvent, decode_event
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.generation.text_generation import GenerationRequest
-    from evaluation.servers.responses import ServerAnswer
 
 #: The version of the API that is spoken.
 _VERSION: Final = "2023-06-01"

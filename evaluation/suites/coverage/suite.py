@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import Json
-    from evaluation.core.records import Record
     from evaluation.prompts import Template, WorkedExample
 
 #: Tokens of a text whose schema has no witness.

@@ -25,7 +25,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.reporting.tables import Table
 from evaluation.servers.client import RequestLimits, ServerClient
-from evaluation.servers.model_server import served_model
+from evaluation.servers.model_server import ModelServer, served_model
 from evaluation.servers.pacing import Account, SharedBackoff, Spending, SpendingLimit
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.prices import prices_of
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.servers.model_server import ModelServer
     from evaluation.tasks.probe.probe import Probe
 
 #: Most requests of one command, retries included.
