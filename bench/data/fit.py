@@ -61,7 +61,7 @@ _RUNS: Final[list[tuple[str, Literal["safe", "any"]]]] = [
 _ONE_OF: Final = "one of as any of"
 #: Witnesses that a rewrite is told, and fresh answers that are judged.
 _KNOWN, _FRESH = 8, 50
-_COLUMNS: Final = ["unique_id", "json_schema", "dialect", "sha256", "vacuous"]
+_COLUMNS: Final = ["unique_id", "json_schema", "dialect", "sha256"]
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -125,7 +125,6 @@ class FitRecord:
     schema: str
     dialect: str
     sha256: str
-    vacuous: bool
     witnesses: list[str]
     near_misses: list[str]
 
@@ -218,10 +217,10 @@ def read_records(folder: Path) -> Iterator[FitRecord]:
             columns = pl.read_parquet(path, columns=["unique_id", "text", "valid"])
             for name, text, valid in columns.iter_rows():
                 texts.setdefault(name, ([], []))[0 if valid else 1].append(text)
-        for name, schema, dialect, digest, vacuous in rows.iter_rows():
+        for name, schema, dialect, digest in rows.iter_rows():
             own = texts.get(name, ([], []))
             where = f"{config}/{name}"
-            yield FitRecord(where, schema, dialect, digest, vacuous, *own)
+            yield FitRecord(where, schema, dialect, digest, *own)
 
 
 _COMPARER = Comparer()

@@ -59,7 +59,6 @@ def rows_of(record: FitRecord) -> list[FitRow]:
             config=config,
             id=name,
             schema=record.sha256[:DIGITS],
-            vacuous=record.vacuous,
             target=target,
             profile=profile.digest,
             taken="as it stands",
@@ -129,7 +128,8 @@ class _Line:
 def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
     """Return the rows of all records, those of the sample first and in its order."""
     records = {it.name: it for it in read_records(build)}
-    names = [*dict.fromkeys([*(edition / SAMPLE).read_text().split(), *records])]
+    sample = (edition / SAMPLE).read_text().split()
+    names = [*dict.fromkeys([*sample, *records])]
     lines = kept.read_bytes().splitlines() if kept.exists() else []
     done = {
         it.name: it.rows for it in (msgspec.json.decode(x, type=_Line) for x in lines)
@@ -141,7 +141,11 @@ def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
             file.write(line + b"\n")
             file.flush()
             done[record.name] = rows
-    return [row for name in names for row in done[name]]
+    return [
+        msgspec.structs.replace(row, sampled=name in sample)
+        for name in names
+        for row in done[name]
+    ]
 
 
 def main() -> None:

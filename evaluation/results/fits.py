@@ -40,8 +40,8 @@ class FitRow(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     #: How `sha256` of its schema begins.
     schema: str = ""
-    #: Whether nothing but the type of its root can fail: not counted.
-    vacuous: bool = False
+    #: Whether the record is of the edition's sample, which is what is counted.
+    sampled: bool = False
     target: str
     #: The `digest` of the target's profile by which it was measured.
     profile: str = ""
@@ -78,7 +78,7 @@ def reached(rows: Iterable[FitRow]) -> dict[str, list[Rate]]:
     """
     ways: dict[str, Counter[Fits]] = {}
     for row in rows:
-        if not row.vacuous:
+        if row.sampled:
             ways.setdefault(row.target, Counter())[row.counts_as] += 1
     rates = {
         target: [
@@ -95,9 +95,9 @@ def fits_table(rows: Sequence[FitRow]) -> Table:
     lines = [
         (target, *rates, *_refused(own), _causes(own))
         for target, rates in reached(rows).items()
-        for own in [[it for it in rows if it.target == target and not it.vacuous]]
+        for own in [[it for it in rows if it.target == target and it.sampled]]
     ]
-    late = sum(row.late for row in rows)
+    late = sum(row.late for row in rows if row.sampled)
     return Table(
         title="Real schemas that providers, servers and engines take",
         columns=(

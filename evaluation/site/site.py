@@ -111,7 +111,7 @@ class Site:
 
     @cached_property
     def reached(self) -> dict[str, list[Rate]]:
-        """What targets take of the dataset, by `WAYS`; none without `fits.parquet`."""
+        """What targets take of the sample, by `WAYS`; none without `fits.parquet`."""
         return reached(read_fits(self.folder))
 
     def _columns(self, *names: str) -> pl.DataFrame:

@@ -18,10 +18,20 @@ if TYPE_CHECKING:
 
 _AS_IT_STANDS, _SAFE, _ANY = WAYS
 _ROWS = [
-    FitRow(config="c", id="1", target="b", taken=_AS_IT_STANDS),
-    FitRow(config="c", id="2", target="b", taken=_SAFE, kept=True, refused=1.0),
+    FitRow(config="c", id="0", target="b", taken=_AS_IT_STANDS, late=True),
+    FitRow(config="c", sampled=True, id="1", target="b", taken=_AS_IT_STANDS),
     FitRow(
         config="c",
+        sampled=True,
+        id="2",
+        target="b",
+        taken=_SAFE,
+        kept=True,
+        refused=1.0,
+    ),
+    FitRow(
+        config="c",
+        sampled=True,
         id="3",
         target="b",
         taken=_ANY,
@@ -31,6 +41,7 @@ _ROWS = [
     ),
     FitRow(
         config="c",
+        sampled=True,
         id="4",
         target="b",
         taken=_ANY,
@@ -39,7 +50,14 @@ _ROWS = [
         in_the_way=["`not`", "depth"],
         late=True,
     ),
-    FitRow(config="c", id="1", target="a", taken="never", in_the_way=["depth"]),
+    FitRow(
+        config="c",
+        sampled=True,
+        id="1",
+        target="a",
+        taken="never",
+        in_the_way=["depth"],
+    ),
 ]
 
 

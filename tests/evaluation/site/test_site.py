@@ -143,7 +143,9 @@ def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> No
 def test_providers_have_what_rewrites_reach_or_no_data(tmp_path: Path) -> None:
     """A target that the edition's file does not name has no figure, and no 0."""
     made, data = _site(tmp_path, hostile=False), write_dataset(tmp_path / "data")
-    row = FitRow(config="c", id="1", target="sglang", taken="after safe rewrites")
+    row = FitRow(
+        config="c", sampled=True, id="1", target="sglang", taken="after safe rewrites"
+    )
     frame = pl.DataFrame([msgspec.to_builtins(row)])
     frame.write_parquet(made.folder / FITS)
     site = Site(folder=made.folder, index=made.index, lines=made.lines, data=data)
