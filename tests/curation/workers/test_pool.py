@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from curation.download.http import within
 from curation.system.errors import TemporarilyUnavailable
 from curation.workers import pool as pool_module
 from curation.workers import process as process_module
@@ -121,7 +122,7 @@ def test_a_death_is_an_outcome_and_the_next_unit_goes_on(
 @pytest.mark.parametrize("unit", [["backtrack", 60], ["stubborn", None]])
 def test_a_hang_is_ended_from_outside(worker: Worker, unit: UntypedJson) -> None:
     """A native loop, or one that ignores SIGTERM, is killed at the deadline."""
-    outcome = worker.ask(unit, seconds=0.5)
+    outcome = within(PATIENCE, lambda: worker.ask(unit, seconds=0.5))
     assert outcome.ending is Ending.TIMEOUT
     assert outcome.detail == "no answer within 0.5 s"
     assert worker.ask(["echo", 1]).answer == 1
@@ -430,7 +431,7 @@ def test_a_process_that_is_gone_uses_nothing(worker: Worker) -> None:
 
 def test_a_killed_worker_takes_its_own_children_along(worker: Worker) -> None:
     """The whole process group ends at the deadline."""
-    outcome = worker.ask(["grandchild", None], seconds=1.0)
+    outcome = within(PATIENCE, lambda: worker.ask(["grandchild", None], seconds=1.0))
     assert outcome.ending is Ending.TIMEOUT
     assert _ends(int(outcome.stderr.split()[-1]))
 
