@@ -94,7 +94,11 @@ def test_without_a_manifest_there_is_no_build(tmp_path: Path) -> None:
         read_manifest(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"rules": "clean"}'])
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "{}", '{"rules": "clean"}', '{"x":' + "[" * 100_000],
+    ids=["cut", "list", "empty", "half", "deep"],
+)
 def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
     """Broken JSON, and JSON of another kind, is bad data: exit 65."""
     (tmp_path / FILE).write_text(content)
@@ -150,11 +154,17 @@ def test_real_sample_and_absent_configs_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_whole_build_is_not_partial(tmp_path: Path) -> None:
-    """Ten real configs and no reason: there is nothing to warn of."""
-    whole = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
-    found = origins_of(msgspec.structs.replace(whole, partial=[]))
+    """Ten real configs and no reason, none of which had no document at all."""
+    made = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
+    whole = msgspec.structs.replace(made, partial=[])
+    found = origins_of(whole)
     assert not found.reasons
     assert found.sentence == "10 of the ten configs are real"
+    empty = msgspec.structs.replace(whole.configs["Kubernetes"], raw=0)
+    less = msgspec.structs.replace(
+        whole, configs={**whole.configs, "Kubernetes": empty}
+    )
+    assert origins_of(less).absent == ("Kubernetes",)
 
 
 def test_the_sample_alone_says_that_nothing_is_real(sample_build: Path) -> None:
