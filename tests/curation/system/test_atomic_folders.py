@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from curation.system import atomic_folders
 from curation.system.atomic_folders import atomic_folder, recover, refuse_foreign
 from curation.system.errors import CannotCreate
 
@@ -130,7 +130,9 @@ def test_without_a_swap_of_names_the_old_folder_is_set_aside(
 ) -> None:
     """Where the new one cannot take the name then, the old one comes back whole."""
     out, rename = tmp_path / "out", Path.rename
-    monkeypatch.setattr(atomic_folders, "_exchange", lambda _new, _old: False)
+    # A file system may refuse to exchange two names.
+    refusing = SimpleNamespace(renameat2=lambda *_names: -1)
+    monkeypatch.setattr("ctypes.CDLL", lambda _library: refusing)
 
     def fail(path: Path, to: Path) -> Path:
         if path.name.endswith(".unfinished"):
