@@ -25,6 +25,7 @@ EXPECTED = (
     r"nothing in it can be wrong",
     r"it is in no extra",
     r"`paper` has fewer reasons",
+    r"there is no Python 3\.\d+ here",
     # The package index or the Hub does not answer, or has no such file.
     r"csbdata eval .*fetches it",
     r"pip cannot install",
