@@ -27,13 +27,16 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x y.parquet").write_bytes(b"rows")
     (tmp_path / "a").write_bytes(b"")
+    # Of the folder alone these are git's and the Hub's.
+    (tmp_path / "b" / ".gitattributes").write_bytes(b"")
     sums = sums_of(tmp_path, names_in(tmp_path))
     write_sums(tmp_path, dict(reversed(sums.items())))
     assert read_sums(tmp_path) == {
         "a": hashlib.sha256(b"").hexdigest(),
+        "b/.gitattributes": hashlib.sha256(b"").hexdigest(),
         "b/x y.parquet": hashlib.sha256(b"rows").hexdigest(),
     }
-    assert list(read_sums(tmp_path)) == ["a", "b/x y.parquet"]
+    assert list(read_sums(tmp_path)) == ["a", "b/.gitattributes", "b/x y.parquet"]
 
 
 def test_a_large_file_is_read_in_pieces(tmp_path: Path) -> None:
