@@ -128,7 +128,7 @@ class _Line:
 def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
     """Return the rows of all records, those of the sample first and in its order."""
     records = {it.name: it for it in read_records(build)}
-    sample = (edition / SAMPLE).read_text().split()
+    sample = dict.fromkeys((edition / SAMPLE).read_text().split())
     names = [*dict.fromkeys([*sample, *records])]
     lines = kept.read_bytes().splitlines() if kept.exists() else []
     done = {

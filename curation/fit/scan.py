@@ -46,7 +46,10 @@ class Scan:
             for place in subschema_locations(start.schema, dialect):
                 tokens = start.tokens + place.tokens
                 places.setdefault(tokens, SchemaLocation(tokens, place.schema))
-            for reference in scan_references(start, dialect).references:
+            scan = self.document.scanned
+            if start.tokens:
+                scan = scan_references(start, dialect)
+            for reference in scan.references:
                 if not isinstance(reference.value, str):
                     continue
                 self.references.append(reference)

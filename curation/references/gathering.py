@@ -15,9 +15,9 @@ from curation.schema.subschemas import edited, subschema_locations
 
 
 def gathered(schema: Json, dialect: Dialect) -> Json:
-    """Return a schema in which they are definitions; the same if it has none.
+    """Return a schema whose references lead only to where keywords reach.
 
-    What an identifier of its own surrounds stays where it is.
+    The same object if they do. What an identifier of its own surrounds stays.
 
     Example:
         >>> gathered({"$ref": "#/a", "a": {"type": "null"}}, DRAFT_07)

@@ -86,9 +86,11 @@ def leftovers(folder: Path, name: str, suffix: str = UNFINISHED) -> list[Path]:
 
     So `b` has nothing of what another process writes as `b.c`.
     """
-    found = folder.glob(f".{escape(name)}.*{suffix}")
-    dots = f".{name}.TAG{suffix}".count(".")
-    return [path for path in found if path.name.count(".") == dots]
+    return [
+        path
+        for path in folder.glob(f".{escape(name)}.*{suffix}")
+        if "." not in path.name.removeprefix(f".{name}.").removesuffix(suffix)
+    ]
 
 
 def sweep_tree(folder: Path) -> None:

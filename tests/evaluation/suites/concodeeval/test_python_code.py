@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.dataset.make_instances import make_instances
-from evaluation.core.records import Instance
+from evaluation.data.instance_store import recorded_instances
 from evaluation.suites.concodeeval.python_code import (
     Inexpressible,
     class_name,
@@ -26,6 +26,7 @@ from tests.evaluation.suites.concodeeval.python_runner.python_runner import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from evaluation.core.records import Instance
 
 
 def _code(schema: Json) -> str:
@@ -35,17 +36,7 @@ def _code(schema: Json) -> str:
 
 
 def _instances(schema: Json) -> tuple[Instance, ...]:
-    made = make_instances(json.dumps(schema), "2020-12")
-    return tuple(
-        Instance(
-            text=row.text,
-            valid=row.valid,
-            kind=row.kind,
-            keyword=row.keyword,
-            schema_pointer=row.schema_pointer,
-        )
-        for row in made.instances
-    )
+    return recorded_instances(make_instances(json.dumps(schema), "2020-12"))
 
 
 _REAL: list[Json] = [
