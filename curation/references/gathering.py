@@ -7,8 +7,8 @@ would leave out what they lead to.
 from __future__ import annotations
 
 from curation.core.json_types import Json
-from curation.json.pointer import Tokens, fragment_of
-from curation.references.schema import Schema
+from curation.json.pointer import Tokens, at, fragment_of
+from curation.references.schema import Schema, scan_references
 from curation.schema.dialects import DRAFT_2019_09, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.subschemas import edited, subschema_locations
@@ -23,14 +23,17 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
         >>> gathered({"$ref": "#/a", "a": {"type": "null"}}, DRAFT_07)
         {'$ref': '#/definitions/a', 'definitions': {'a': {'type': 'null'}}}
     """
+    if not isinstance(schema, dict):
+        return schema
     holder = "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
+    held = schema.get(holder)
+    taken = {*held} if isinstance(held, dict) else set()
+    document = Schema(schema, dialect)
     names: dict[Tokens, str] = {}
-    while isinstance(schema, dict):
-        document = Schema(schema, dialect)
-        places: dict[Tokens, str] = {}
-        held = schema.get(holder)
-        definitions = dict(held) if isinstance(held, dict) else {}
-        for reference in document.scanned.references:
+    places: dict[Tokens, str] = {}
+    starts = [document.root]
+    for start in starts:
+        for reference in scan_references(start, dialect).references:
             target = document.lookup(reference.text, reference.base)
             if (
                 target is None
@@ -40,24 +43,31 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
                 or {reference.base, target.base} != {document.base}
             ):
                 continue
-            name = names.get(target.tokens, "")
-            if not name:
+            if target.tokens not in names:
                 name = target.tokens[-1]
-                while name in definitions:
+                while name in taken:
                     name += "_"
+                taken.add(name)
                 names[target.tokens] = name
-                definitions[name] = target.schema
-            places[reference.tokens] = fragment_of((holder, name))
-        if not places:
-            break
+                starts.append(target)
+            places[reference.tokens] = fragment_of((holder, names[target.tokens]))
+    if not names:
+        return schema
 
-        def led(tokens: Tokens, part: Json, to: dict[Tokens, str] = places) -> Json:
-            if tokens not in to or not isinstance(part, dict):
-                return part
-            return {**part, "$ref": to[tokens]}
+    def led(start: Tokens) -> Json:
+        """Return what stands there, its references leading to definitions."""
 
-        schema = edited({**schema, holder: definitions}, dialect, led)
-    return _without(schema, names, dialect) if names else schema
+        def change(tokens: Tokens, part: Json) -> Json:
+            place = places.get((*start, *tokens))
+            return {**part, "$ref": place} if place and isinstance(part, dict) else part
+
+        return edited(at(schema, start), dialect, change)
+
+    root = _without(led(()), names, dialect)
+    own = root.get(holder) if isinstance(root, dict) else None
+    more = {name: led(tokens) for tokens, name in names.items()}
+    kept = own if isinstance(own, dict) else {}
+    return {**(root if isinstance(root, dict) else {}), holder: {**kept, **more}}
 
 
 def _without(schema: Json, gone: dict[Tokens, str], dialect: Dialect) -> Json:

@@ -45,3 +45,14 @@ def test_what_an_identifier_surrounds_stays() -> None:
     schemas: list[Json] = [{"items": inner}, {"$ref": "#/$defs/a", "$defs": {"a": {}}}]
     for schema in schemas:
         assert gathered(schema, DRAFT_2020_12) is schema
+
+
+def test_a_long_chain_is_followed_once() -> None:
+    """Two thousand definitions, each leading to the next."""
+    links: dict[str, Json] = {f"n{i}": {"$ref": f"#/x/n{i + 1}"} for i in range(2_000)}
+    schema: Json = {"items": {"$ref": "#/x/n0"}, "x": {**links, "n2000": {}}}
+    found = gathered(schema, DRAFT_2020_12)
+    assert isinstance(found, dict)
+    assert isinstance(found["$defs"], dict)
+    assert list(found) == ["items", "$defs"]
+    assert len(found["$defs"]) == 2_001
