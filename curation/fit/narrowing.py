@@ -59,16 +59,14 @@ def closed(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     if not (declared or missing) or rest is False:
         return schema
     properties: SchemaObject = {**declared, **dict.fromkeys(missing, rest)}
-    return {
-        **schema,
-        "type": "object",
-        "properties": {
-            name: part
-            for name, part in properties.items()
-            if part is not False or name in required_of(schema)
-        },
-        "additionalProperties": False,
-    }
+    return without_refused(
+        {
+            **schema,
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": False,
+        }
+    )
 
 
 def without_patterns(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -200,13 +198,27 @@ def without_false(schema: UntypedJson) -> UntypedJson:
     if not isinstance(schema, dict):
         return schema
     properties = properties_of(schema)
-    empty = {name for name, part in properties.items() if part is False}
-    if empty & {*required_of(schema)} or schema.get("items") is False:
+    refused = {name for name, part in properties.items() if part is False}
+    if refused & {*required_of(schema)} or schema.get("items") is False:
         return False
-    if empty and schema.get("additionalProperties") is False:
-        kept = {name: part for name, part in properties.items() if name not in empty}
-        schema = {**schema, "properties": kept}
+    schema = without_refused(schema)
     branches = schema.get("anyOf")
     if isinstance(branches, list) and False in branches:
         schema = {**schema, "anyOf": [it for it in branches if it is not False]}
     return False if schema.get("anyOf") == [] else schema
+
+
+def without_refused(schema: SchemaObject) -> SchemaObject:
+    """Return a closed object without the optional properties that it refuses anyway.
+
+    Not where a pattern would allow them.
+    """
+    is_closed = schema.get("additionalProperties") is False
+    if not is_closed or schema.get("patternProperties"):
+        return schema
+    kept = {
+        name: part
+        for name, part in properties_of(schema).items()
+        if part is not False or name in required_of(schema)
+    }
+    return {**schema, "properties": kept} if "properties" in schema else schema

@@ -221,6 +221,19 @@ def test_claims_hold_for_any_schema(
     _assert_true(fit, may_be_mute=True)
 
 
+def test_what_a_pattern_would_allow_stays_refused(comparer: Comparer) -> None:
+    """A closed object keeps a property that is `false` where a pattern matches it."""
+    schema: dict[str, Json] = {
+        "type": "object",
+        "properties": {"a": False},
+        "patternProperties": {"^[a-z]$": {"type": "null"}},
+    }
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert not CompiledSchema(fit.meaning, DRAFT_2020_12).is_valid({"a": None})
+    assert fit.claim in SAFE_CLAIMS
+    _assert_true(fit)
+
+
 def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
     """The target is written where it is used, with what its sibling asks."""
     parts: Json = {"$ref": "#/$defs/name", "minLength": 2}
