@@ -52,7 +52,7 @@ class Codec:
             if not isinstance(answer, dict) or answer.keys() != {VALUE}:
                 raise UndecodableError(f"an object with {VALUE!r} alone is expected")
             answer = answer[VALUE]
-        return self._mapped(answer, (), _decoded, self._is_sent)
+        return self._whole(answer, _decoded, self._is_sent)
 
     def encode(self, value: UntypedJson) -> UntypedJson:
         """Return the answer that stands for a value.
@@ -60,7 +60,7 @@ class Codec:
         Raises:
             UndecodableError: no answer stands for it alone.
         """
-        answer = self._mapped(value, (), _encoded, self._is_meant)
+        answer = self._whole(value, _encoded, self._is_meant)
         if shape_of(self.shaped.marked).wrapped:
             answer = {VALUE: answer}
         if not self._sent.is_valid(answer):
@@ -76,6 +76,18 @@ class Codec:
 
     def _is_meant(self, value: UntypedJson, tokens: Tokens) -> bool:
         return self._meant.accepts(self._meant.location_at(tokens), value)
+
+    def _whole(
+        self,
+        value: UntypedJson,
+        change: _Change,
+        accepts: Callable[[UntypedJson, Tokens], bool],
+    ) -> UntypedJson:
+        try:
+            return self._mapped(value, (), change, accepts)
+        except RecursionError:
+            problem = "nested too deeply, or its schema leads to itself without end"
+            raise UndecodableError(problem) from None
 
     def _mapped(
         self,

@@ -234,6 +234,19 @@ def test_what_a_pattern_would_allow_stays_refused(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
+def test_a_schema_that_leads_to_itself_without_end_decodes_nothing(
+    comparer: Comparer,
+) -> None:
+    """`anyOf` of a reference to itself is an error of its own, not of recursion."""
+    itself: Json = {"anyOf": [{"$ref": "#/$defs/x"}]}
+    schema: dict[str, Json] = {"$ref": "#/$defs/x", "$defs": {"x": itself}}
+    codec = fit_schema(schema, OPENAI, comparer=comparer).codec
+    with pytest.raises(UndecodableError, match="leads to itself"):
+        codec.encode({})
+    with pytest.raises(UndecodableError, match="leads to itself"):
+        codec.decode({"value": {}})
+
+
 def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
     """The target is written where it is used, with what its sibling asks."""
     parts: Json = {"$ref": "#/$defs/name", "minLength": 2}
