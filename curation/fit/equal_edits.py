@@ -19,7 +19,7 @@ from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
-from curation.schema.subschemas import edited, subschema_locations
+from curation.schema.subschemas import edited, subschema_locations, subschemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -149,25 +149,27 @@ def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 
 def tidied(schema: UntypedJson) -> UntypedJson:
-    """Return a canonical form in the keywords that people write: closed objects."""
+    """Return a canonical form in the keywords that people write: closed objects.
+
+    The form itself where `unevaluatedProperties` asks which keywords say it.
+    """
+    if any("unevaluatedProperties" in part for part in subschemas(schema, DIALECT)):
+        return schema
 
     def change(_tokens: Tokens, part: UntypedJson) -> UntypedJson:
         if not isinstance(part, dict) or part.get("type") != "object":
-            return without_false(part) if isinstance(part, dict) else part
-        names = part.get("propertyNames")
-        values = _enumerated(names)
-        if values is not None:
-            known = properties_of(part)
+            return without_false(part)
+        names, patterns = part.get("propertyNames"), part.get("patternProperties")
+        known, values = properties_of(part), _enumerated(names)
+        if values is not None and not patterns:
             rest = part.get("additionalProperties", True)
-            members = {**known, **{it: rest for it in values if it not in known}}
             part = {
                 **without(part, "propertyNames"),
-                "properties": members,
+                "properties": {name: known.get(name, rest) for name in values},
                 "additionalProperties": False,
             }
-        patterns = part.get("patternProperties")
         pattern = names.get("pattern") if isinstance(names, dict) else None
-        if patterns and [*patterns] == [pattern] and not properties_of(part):
+        if patterns and [*patterns] == [pattern] and not known:
             part = {
                 **without(part, "patternProperties"),
                 "additionalProperties": patterns[pattern],
@@ -180,10 +182,9 @@ def tidied(schema: UntypedJson) -> UntypedJson:
 
 def _enumerated(names: UntypedJson) -> list[str] | None:
     """Return the names that a schema of names enumerates, or None."""
-    if not isinstance(names, dict) or names.keys() - {"type"} not in (
-        {"enum"},
-        {"const"},
-    ):
+    if not isinstance(names, dict) or names.get("type", "string") != "string":
+        return None
+    if names.keys() - {"type"} not in ({"enum"}, {"const"}):
         return None
     values = names["enum"] if "enum" in names else [names["const"]]
     return [value for value in values if isinstance(value, str)]

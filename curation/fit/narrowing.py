@@ -187,19 +187,28 @@ def cut(schema: UntypedJson, places: list[Tokens]) -> UntypedJson:
     forbidden = set(places)
 
     def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
-        return False if tokens in forbidden else without_false(part)
+        return False if tokens in forbidden else without_false(part, narrowing=True)
 
     result = edited(schema, DIALECT, change)
     return schema if result is False else result
 
 
-def without_false(schema: UntypedJson) -> UntypedJson:
-    """Return a schema without the parts that accept nothing, or false."""
+def without_false(schema: UntypedJson, *, narrowing: bool = False) -> UntypedJson:
+    """Return a schema without the parts that accept nothing, or false if all do.
+
+    Args:
+        schema: A schema whose subschemas were looked at before.
+        narrowing: Return false also where nothing is left but the empty array, or
+            values of other types than that about which it speaks.
+    """
     if not isinstance(schema, dict):
         return schema
-    properties = properties_of(schema)
-    refused = {name for name, part in properties.items() if part is False}
-    if refused & {*required_of(schema)} or schema.get("items") is False:
+    refused = {name for name, part in properties_of(schema).items() if part is False}
+    if refused & {*required_of(schema)} and (
+        narrowing or schema.get("type") == "object"
+    ):
+        return False
+    if narrowing and schema.get("items") is False and not schema.get("prefixItems"):
         return False
     schema = without_refused(schema)
     branches = schema.get("anyOf")

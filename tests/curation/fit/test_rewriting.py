@@ -12,6 +12,7 @@ from bench.schema_strategies import schemas
 from curation.fit.answers import decode, fit_schema
 from curation.fit.decoding import UndecodableError
 from curation.fit.edits import Claim
+from curation.fit.equal_edits import tidied
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
 from curation.fit.relation import Comparer, text_of
@@ -219,6 +220,52 @@ def test_claims_hold_for_any_schema(
     fit = fit_schema(schema, target, comparer=comparer)
     assert fit.claim in SAFE_CLAIMS or fit.ignored
     _assert_true(fit, may_be_mute=True)
+
+
+@pytest.mark.slow
+@settings(max_examples=150, deadline=None)
+@given(schema=schemas(leaves=8, satisfiable=False))
+def test_a_tidied_schema_accepts_the_same_values(schema: dict[str, Json]) -> None:
+    """Also of one that is no canonical form: parts of a `not` are left as they were."""
+    before = CompiledSchema(schema, DRAFT_2020_12)
+    after = CompiledSchema(tidied(schema), DRAFT_2020_12)
+    for compiled in (before, after):
+        witnesses = find_witnesses(compiled).witnesses
+        values = [each.value for each in witnesses]
+        values += [each.value for each in find_near_misses(compiled, witnesses)]
+        for value in values:
+            assert before.is_valid(value) == after.is_valid(value), value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": False},
+        {"properties": {"a": False}, "required": ["a"]},
+        {"type": "object", "propertyNames": {"enum": ["a"]}, "properties": {"b": True}},
+        {
+            "type": "object",
+            "propertyNames": {"enum": ["a", "b"]},
+            "patternProperties": {"a": {"type": "null"}},
+            "additionalProperties": {"type": "string"},
+        },
+        {
+            "allOf": [{"type": "object", "propertyNames": {"enum": ["a"]}}],
+            "unevaluatedProperties": False,
+        },
+    ],
+)
+def test_examples_of_tidied_schemas_accept_the_same_values(
+    schema: dict[str, Json],
+) -> None:
+    """`items: false` leaves the empty array, no property but those named, and so on."""
+    schema = {"anyOf": [schema, {"const": 7}]}
+    before = CompiledSchema(schema, DRAFT_2020_12)
+    after = CompiledSchema(tidied(schema), DRAFT_2020_12)
+    values: list[Json] = [[], [1], {}, {"a": 1}, {"a": None}, {"b": 1}, {"a": ""}, 7]
+    verdicts = [before.is_valid(value) for value in values]
+    assert [after.is_valid(value) for value in values] == verdicts
+    assert len({*verdicts}) > 1
 
 
 def test_what_a_pattern_would_allow_stays_refused(comparer: Comparer) -> None:
