@@ -141,6 +141,8 @@ def decode(answer: Json, fit: Fit) -> Json:
         value: Json = fit.codec.decode(answer)
     except UndecodableError as error:
         raise BadData(str(error), "the answer") from error
+    except RecursionError:
+        raise BadData("it is nested too deeply", "the answer") from None
     if not fit.original.is_valid(value):
         failed = fit.original.errors(value)[0]
         place = f" at {failed.instance_pointer}" if failed.instance_pointer else ""

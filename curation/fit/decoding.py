@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from curation.fit.shapes import ITEM, KEY, MORE, VALUE, AnswerShape, Shaped, shape_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
-#: Levels of references and branches without a step into the value.
-_DEEPEST: Final = 200
 
 
 class UndecodableError(ValueError):
@@ -52,7 +50,7 @@ class Codec:
             if not isinstance(answer, dict) or answer.keys() != {VALUE}:
                 raise UndecodableError(f"an object with {VALUE!r} alone is expected")
             answer = answer[VALUE]
-        return self._whole(answer, _decoded, self._is_sent)
+        return self._mapped(answer, (), _decoded, self._is_sent)
 
     def encode(self, value: UntypedJson) -> UntypedJson:
         """Return the answer that stands for a value.
@@ -60,7 +58,7 @@ class Codec:
         Raises:
             UndecodableError: no answer stands for it alone.
         """
-        answer = self._whole(value, _encoded, self._is_meant)
+        answer = self._mapped(value, (), _encoded, self._is_meant)
         if shape_of(self.shaped.marked).wrapped:
             answer = {VALUE: answer}
         if not self._sent.is_valid(answer):
@@ -77,27 +75,20 @@ class Codec:
     def _is_meant(self, value: UntypedJson, tokens: Tokens) -> bool:
         return self._meant.accepts(self._meant.location_at(tokens), value)
 
-    def _whole(
-        self,
-        value: UntypedJson,
-        change: _Change,
-        accepts: Callable[[UntypedJson, Tokens], bool],
-    ) -> UntypedJson:
-        try:
-            return self._mapped(value, (), change, accepts)
-        except RecursionError:
-            problem = "nested too deeply, or its schema leads to itself without end"
-            raise UndecodableError(problem) from None
-
     def _mapped(
         self,
         value: UntypedJson,
         tokens: Tokens,
         change: _Change,
         accepts: Callable[[UntypedJson, Tokens], bool],
+        around: frozenset[Tokens] = frozenset(),
     ) -> UntypedJson:
-        """Return a value mapped by the schema that stands at some tokens."""
-        for _ in range(_DEEPEST):
+        """Return a value mapped by the schema that stands at some tokens.
+
+        As it is where that leads back to itself: `around` are those of the same value.
+        """
+        while tokens not in around:
+            around |= {tokens}
             schema: UntypedJson = at(self.shaped.marked, tokens)
             if not isinstance(schema, dict):
                 return value
@@ -112,13 +103,15 @@ class Codec:
                 fitting = [path for path in paths if accepts(value, path)]
                 if not fitting:
                     return value
-                inner = self._mapped(value, fitting[0], change, accepts)
+                inner = self._mapped(value, fitting[0], change, accepts, around)
                 if "properties" not in schema and "items" not in schema:
                     return inner
                 value = inner
                 break
             else:
                 break
+        else:
+            return value
 
         def inside(part: UntypedJson, *path: str) -> UntypedJson:
             return self._mapped(part, (*tokens, *path), change, accepts)

@@ -281,17 +281,15 @@ def test_what_a_pattern_would_allow_stays_refused(comparer: Comparer) -> None:
     _assert_true(fit)
 
 
-def test_a_schema_that_leads_to_itself_without_end_decodes_nothing(
+def test_a_schema_that_leads_to_itself_without_end_changes_no_value(
     comparer: Comparer,
 ) -> None:
-    """`anyOf` of a reference to itself is an error of its own, not of recursion."""
-    itself: Json = {"anyOf": [{"$ref": "#/$defs/x"}]}
+    """It is a branch of itself: answers are decoded by what stands beside it."""
+    itself: Json = {"anyOf": [_object(a=_STRING), {"$ref": "#/$defs/x"}]}
     schema: dict[str, Json] = {"$ref": "#/$defs/x", "$defs": {"x": itself}}
     codec = fit_schema(schema, OPENAI, comparer=comparer).codec
-    with pytest.raises(UndecodableError, match="leads to itself"):
-        codec.encode({})
-    with pytest.raises(UndecodableError, match="leads to itself"):
-        codec.decode({"value": {}})
+    for value in ({"a": "b"}, [1]):
+        assert codec.decode(codec.encode(value)) == value
 
 
 def test_what_stands_beside_a_reference_is_merged(comparer: Comparer) -> None:
@@ -460,6 +458,18 @@ def test_what_a_rule_tells_is_not_proven_where_no_proof_is_asked_for(
     assert {told.claim, proven.claim} <= SAFE_CLAIMS
     assert "by its rule" in [step.evidence for step in told.steps]
     assert "by its rule" not in [step.evidence for step in proven.steps]
+
+
+def test_an_answer_that_is_nested_too_deeply_is_refused(comparer: Comparer) -> None:
+    """A recursive schema allows any depth; Python's stack does not."""
+    inner: Json = {"$ref": "#"}
+    schema = _object(a=inner) | {"required": []}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    answer: Json = None
+    for _ in range(5000):
+        answer = {"a": answer}
+    with pytest.raises(BadData, match="nested too deeply"):
+        decode(answer, fit)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.3])
