@@ -67,11 +67,6 @@ def at_sites(edit: EditObject) -> Callable[[UntypedJson, Sites], UntypedJson]:
     return apply
 
 
-def without(schema: Mapping[str, UntypedJson], *names: str) -> SchemaObject:
-    """Return a schema object without some keywords."""
-    return {name: value for name, value in schema.items() if name not in names}
-
-
 def asserting(schema: Mapping[str, UntypedJson]) -> frozenset[str]:
     """Return the keywords of a schema that may refuse something."""
     return frozenset(schema.keys() & _ASSERTING)

@@ -10,7 +10,6 @@ from curation.fit.edits import (
     SchemaObject,
     Sites,
     asserting,
-    without,
 )
 from curation.fit.narrowing import without_false
 from curation.fit.scan import properties_of, required_of
@@ -19,7 +18,7 @@ from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
-from curation.schema.subschemas import edited, subschema_locations, subschemas
+from curation.schema.subschemas import edited, subschema_locations, subschemas, without
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -13,10 +13,9 @@ from curation.fit.edits import (
     SchemaObject,
     Sites,
     asserting,
-    without,
 )
 from curation.fit.scan import properties_of, required_of
-from curation.schema.subschemas import edited, subschema_locations
+from curation.schema.subschemas import edited, subschema_locations, without
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -16,12 +16,11 @@ from curation.fit.edits import (
     SchemaObject,
     Sites,
     asserting,
-    without,
 )
 from curation.fit.scan import properties_of, required_of
 from curation.fit.shapes import AnswerShape, shape_of, with_shape
 from curation.json.pointer import at, tokens_of_fragment
-from curation.schema.subschemas import edited
+from curation.schema.subschemas import edited, without
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

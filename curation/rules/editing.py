@@ -83,11 +83,6 @@ def with_schema(document: Document, rule: str, schema: Json, *, note: str) -> Do
     )
 
 
-def without(schema: dict[str, Json], *names: str) -> dict[str, Json]:
-    """Return a schema without some of its members."""
-    return {name: value for name, value in schema.items() if name not in names}
-
-
 def differences(
     tokens: Tokens, before: Json, after: Json
 ) -> Iterator[tuple[Tokens, Json, Json]]:

@@ -147,6 +147,11 @@ def subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
     return schemas
 
 
+def without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:
+    """Return a schema object without some of its members."""
+    return {name: value for name, value in schema.items() if name not in names}
+
+
 def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
     """Return the schema with each subschema replaced by what `edit` makes of it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -23,6 +22,7 @@ from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
 from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
+from evaluation.walking.why import VARYING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -140,8 +140,6 @@ def _with(root: Json, path: tuple[str | int, ...], value: Json) -> Json:
     raise TypeError(path)
 
 
-#: What differs between two tellings of one refusal: numbers and what is quoted.
-_VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 #: How many texts are tried alone, the shortest first.
 _ALONE: Final = 8
 
@@ -167,7 +165,7 @@ class FailingTexts:
         if (row.result, row.phase) != (self.row.result, self.row.phase):
             return False
         if self.culprit is None or self.walked is None:
-            return _told(row.detail) == _told(self.row.detail)
+            return VARYING.sub("", row.detail) == VARYING.sub("", self.row.detail)
         return _failure_of(row.walks[self.culprit]) == _failure_of(self.walked)
 
     def violates_alike(self, schema: str) -> bool:
@@ -191,12 +189,8 @@ class FailingTexts:
         )
 
 
-def _told(message: str) -> str:
-    return _VARYING.sub("", message)
-
-
 def _failure_of(walked: InstanceResult) -> tuple[object, ...]:
-    return walked.verdict, walked.at, _told(walked.detail)
+    return walked.verdict, walked.at, VARYING.sub("", walked.detail)
 
 
 def _violations(schema: str, text: str) -> set[tuple[str, tuple[str | int, ...]]]:

@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
+from curation.validation.patterns import is_match
 from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
 from evaluation.core.spelled_json import Member, Spelled, read_spelled
 from evaluation.results.outcomes import FAULTS, engine_is_right
@@ -22,8 +23,8 @@ OTHER: Final = "other"
 _MOST: Final = 200
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _CONDITIONS: Final = ("if", "then", "else")
-#: What differs between two messages of one limit.
-_VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
+#: What differs between two messages of one limit: numbers and what is quoted.
+VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 _MESSAGE: Final = 80
 
 _VALUES: Final = ("enum", "const")
@@ -94,7 +95,7 @@ def why_of(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | Non
         walked: What came of it.
     """
     if walked.verdict in FAULTS:
-        message = _VARYING.sub("#", walked.detail.partition("\n")[0])[:_MESSAGE]
+        message = VARYING.sub("#", walked.detail.partition("\n")[0])[:_MESSAGE]
         return Why(stands=walked.verdict.replace("_", " "), setting=message)
     if engine_is_right(walked) is not False:
         return None
@@ -403,15 +404,8 @@ def _matching(schema: Mapping[str, Json], name: str) -> list[str]:
     return [
         pattern
         for pattern in (patterns if isinstance(patterns, dict) else ())
-        if _is_match(pattern, name)
+        if is_match(pattern, name)
     ]
-
-
-def _is_match(pattern: str, name: str) -> bool:
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
 
 
 def _list(value: Json) -> list[Json]:

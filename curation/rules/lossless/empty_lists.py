@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from curation.core.rule import Json, RepairKind, Rule
-from curation.rules.editing import mends_as_meant, without
+from curation.rules.editing import mends_as_meant
+from curation.schema.subschemas import without
 
 _NAME = "empty-lists"
 

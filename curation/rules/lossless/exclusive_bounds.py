@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from curation.core.rule import Context, Document, Json, RepairKind, Rule
-from curation.rules.editing import mended, without
+from curation.rules.editing import mended
 from curation.schema.dialects import DRAFT_04
+from curation.schema.subschemas import without
 from curation.schema.translation import BOUNDS, with_numeric_bounds
 from curation.validation.dialect_decision import is_refused, refused_by
 

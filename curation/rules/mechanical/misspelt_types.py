@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.rules.editing import without
 from curation.rules.guard import mechanical
 from curation.schema.misspellings import ANY_TYPE, type_meant
+from curation.schema.subschemas import without
 
 if TYPE_CHECKING:
     from curation.core.rule import Json

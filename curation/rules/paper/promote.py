@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
 from curation.json.pointer import Tokens, change_at, fragment_of, pointer
-from curation.rules.editing import without
 from curation.schema.dialects import ANY_DIALECT, DRAFT_04
 from curation.schema.paper_roots import applies
-from curation.schema.subschemas import edited, subschema_locations
+from curation.schema.subschemas import edited, subschema_locations, without
 from curation.schema.translation import with_numeric_bounds
 from curation.validation.metaschema_2020_12 import complaint
 

@@ -19,7 +19,8 @@ from curation.core.rule import (
 from curation.json.pointer import change_at
 from curation.json.text import plain
 from curation.json.values import objects
-from curation.rules.editing import with_schema, without
+from curation.rules.editing import with_schema
+from curation.schema.subschemas import without
 from curation.system.escaping import shortened
 from curation.validation.metaschemas import refuse
 

@@ -17,6 +17,7 @@ from curation.json.text import plain
 from curation.json.values import type_of
 from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
+from curation.validation.patterns import is_match
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
 
 #: Replaces every index in a path of a schema.
@@ -282,7 +283,7 @@ def _children(schema: dict[str, Json], step: str | int) -> Iterator[Json]:
         yield properties[step]
     patterns = schema.get("patternProperties")
     for pattern, child in patterns.items() if isinstance(patterns, dict) else ():
-        if _matches(pattern, step):
+        if is_match(pattern, step):
             is_named = True
             yield child
     further = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
@@ -301,13 +302,6 @@ def _item_schemas(schema: dict[str, Json], index: int) -> Iterator[Json]:
         further = schema.get("additionalItems", schema.get("unevaluatedItems"))
         if isinstance(further, dict):
             yield further
-
-
-def _matches(pattern: str, name: str) -> bool:
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
 
 
 _INDEX: Final = re.compile(r"\[(-?\d+)\]")

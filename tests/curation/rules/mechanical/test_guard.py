@@ -13,12 +13,12 @@ from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import RepairKind
 from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
 from curation.rules.clean import unsatisfiable
-from curation.rules.editing import differences, without
+from curation.rules.editing import differences
 from curation.rules.guard import admits, mechanical
 from curation.rules.mechanical import misspelt_types, patches
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_07
-from curation.schema.subschemas import subschema_locations
+from curation.schema.subschemas import subschema_locations, without
 from curation.validation.metaschemas import is_valid
 from tests.curation.rules.documents_made import CONTEXT, document
 
