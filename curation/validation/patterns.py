@@ -133,14 +133,6 @@ def is_readable(pattern: str) -> bool:
     return True
 
 
-def is_match(pattern: str, text: str) -> bool:
-    """Return whether Python's `re` finds a pattern; not one that it cannot read."""
-    try:
-        return re.search(pattern, text) is not None
-    except re.error:
-        return False
-
-
 @lru_cache(maxsize=_REMEMBERED)
 def pattern_verdict(pattern: str) -> PatternVerdict:
     r"""Return the pattern as it is, repaired, or the reason why it cannot be kept.

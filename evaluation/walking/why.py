@@ -10,7 +10,6 @@ from typing import Final, cast
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
-from curation.validation.patterns import is_match
 from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
 from evaluation.core.spelled_json import Member, Spelled, read_spelled
 from evaluation.results.outcomes import FAULTS, engine_is_right
@@ -406,6 +405,14 @@ def _matching(schema: Mapping[str, Json], name: str) -> list[str]:
         for pattern in (patterns if isinstance(patterns, dict) else ())
         if is_match(pattern, name)
     ]
+
+
+def is_match(pattern: str, text: str) -> bool:
+    """Return whether Python's `re` finds a pattern; not one that it cannot read."""
+    try:
+        return re.search(pattern, text) is not None
+    except re.error:
+        return False
 
 
 def _list(value: Json) -> list[Json]:

@@ -17,8 +17,8 @@ from curation.json.text import plain
 from curation.json.values import type_of
 from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
-from curation.validation.patterns import is_match
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
+from evaluation.walking.why import is_match
 
 #: Replaces every index in a path of a schema.
 ANY_INDEX: Final = "*"
