@@ -157,17 +157,15 @@ def main() -> int:
                     continue
                 spelled = tokenizer.encode(text["text"], add_special_tokens=False)
                 found = walked(start, spelled.ids, end, mask)
-                verdict = walk["verdict"]
-                if found == (verdict, walk["at"]):
+                verdict, at = walk["verdict"], walk["at"]
+                gap = "not in the mask" in walk["detail"]
+                if found == (verdict, at):
                     counts["texts agree"] += 1
-                elif (
-                    found == ("blocked", walk["at"])
-                    and "not in the mask" in (walk["detail"])
-                ):
+                elif gap and found == ("blocked", at):
                     counts["texts agree; the engine takes what its mask lacks"] += 1
                 else:
                     counts["texts differ"] += 1
-                    told = (verdict, walk["at"], "loop:", *found)
+                    told = (verdict, at, "loop:", *found)
                     print(config, schema["unique_id"], text["number"], *told)
     print(*(f"{name}: {count:,}" for name, count in sorted(counts.items())), sep="\n")
     return int(bool(counts["schemas differ"] or counts["texts differ"]))
