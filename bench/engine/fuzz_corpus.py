@@ -57,7 +57,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def id(self) -> str:
         """A name that the same finding always has."""
-        parts = [self.engine, self.kind, json.dumps(self.schema, sort_keys=True)]
+        schema = json.dumps(self.schema, sort_keys=True)
+        parts = [self.engine, self.kind, self.place, self.keyword, schema]
         return sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     @property

@@ -100,6 +100,25 @@ def test_a_corpus_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert again.section().count("\n") == 3
 
 
+def test_two_classes_of_one_schema_are_two_files(tmp_path: Path) -> None:
+    """What is blocked at a string does not replace what is blocked at a number."""
+    corpus = Corpus(tmp_path)
+    findings = [
+        Finding(
+            engine="x 1 faithful",
+            kind="blocks a valid text",
+            place=place,
+            schema={"properties": {"a": {"additionalProperties": False}}},
+            text=text,
+            valid=True,
+        )
+        for place, text in (("a number", '{"a": 1}'), ("a string", '{"a": "b"}'))
+    ]
+    for finding in findings:
+        corpus.add(finding)
+    assert len(Corpus(tmp_path).findings()) == len(findings)
+
+
 def test_a_seed_draws_the_same_schemas() -> None:
     """From the grammar, and mutated; each is a schema to read or to leave out."""
     first, second = drawn(3, 5), drawn(3, 5)
