@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def _with_the_id_of_another(rows: pl.DataFrame) -> pl.DataFrame:
+    first, last = rows.head(1), rows["unique_id"][-1]
+    return pl.concat([first.with_columns(unique_id=pl.lit(last)), rows.slice(1)])
+
+
 def _moved(folder: Path) -> None:
     moved = pl.read_parquet(folder / RECORDS).head(1)
     rewrite(RECORDS, lambda rows: rows.slice(1))(folder)
@@ -119,8 +124,8 @@ RECORD_TAMPERS = list(
             ("no id", record(unique_id=""), "a record without an id"),
             (
                 "same id",
-                rewrite(RECORDS, lambda r: r.with_columns(unique_id=pl.lit("o1"))),
-                "have this id",
+                rewrite(RECORDS, _with_the_id_of_another),
+                "2 records have this id",
             ),
             ("order", rewrite(RECORDS, lambda r: r.reverse()), "natural order"),
         ),
