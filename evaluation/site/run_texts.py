@@ -6,23 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from curation.download.acquire import FetchSettings
 from curation.system.errors import CsbdataError
 from evaluation.analysis.shrink_failure import cases_of
+from evaluation.asking.records import read_records
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
-from evaluation.core.records import Message, Record, Response
 from evaluation.results.outcomes import engine_is_wrong
 from evaluation.results.suite_rows import SUITE, is_suite_run
-from evaluation.walking.run_folder import RECORDS, whole_lines
+from evaluation.walking.run_folder import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evaluation.analysis.failures import FailedCase
     from evaluation.core.cases import Case, Row
+    from evaluation.core.records import Message, Response
     from evaluation.results.reader import RecordedRun
 
 #: Failures whose texts are shown, and characters of one text.
@@ -62,11 +61,7 @@ def _answers(run: RecordedRun, worst: Sequence[FailedCase]) -> Iterator[WrongTex
         return
     facts = run.raw_header[SUITE]
     choice = choose_suite(facts["spec"], facts["settings"], facts["compat"])
-    records = (
-        msgspec.json.decode(line, type=Record)
-        for line in whole_lines(run.folder / RECORDS)
-    )
-    by_key = {record.key: record for record in records}
+    by_key = {record.key: record for record in read_records(run.folder / RECORDS)}
     last: dict[tuple[str, str, int], Response] = {}
     for response in read_responses(run.folder / RESPONSES).responses:
         last[response.label, response.record, response.repeat] = response

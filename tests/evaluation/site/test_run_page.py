@@ -8,7 +8,10 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from curation import cli
+from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, blocked, many, row, write_run
 from tests.evaluation.site.made_editions import hostile_run
@@ -111,3 +114,20 @@ def test_a_page_marks_where_a_text_was_blocked(tmp_path: Path) -> None:
     start, _, rest = text.partition('<mark aria-label="blocked here">')
     assert start.endswith('<pre tabindex="0">{"a": "')
     assert rest.startswith('bcd"}</mark>')
+
+
+def test_a_page_says_that_the_records_of_a_suite_are_damaged(tmp_path: Path) -> None:
+    """Their texts are missing, with file and line; the tables stay."""
+    schema = '{"type": "object", "required": ["a"]}'
+    records, answers = tmp_path / "asked.jsonl", tmp_path / "answers.jsonl"
+    records.write_bytes(encode_records([Record(id="a", group="g", schema=schema)]))
+    answers.write_text('{"record": "g/a", "text": "{}"}\n')
+    command = ["suite", "score", "passrate", str(answers), "--data", str(records)]
+    ended = CliRunner().invoke(
+        cli.application(), [*command, "--run-dir", str(tmp_path / "run")]
+    )
+    assert ended.exit_code == 0
+    (tmp_path / "run" / "records.jsonl").write_bytes(b'\0{"id": "a"}\n')
+    text = page(open_run(tmp_path / "run"))
+    assert "Their texts are not here" in text
+    assert "records.jsonl" in text
