@@ -25,7 +25,7 @@ from evaluation.reporting.tables import (
 )
 from evaluation.results.suite_tables import total_cost
 from evaluation.suites.coverage.judgement import Judgement, TextClass
-from evaluation.walking.run_folder import whole_lines
+from evaluation.walking.run_folder import read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -119,11 +119,12 @@ def read_rows(folder: Path) -> list[LoadRow]:
     """Read the rows of a run, by engine, config and request; a torn line is left out.
 
     Of two rows of the same request the later one counts; each warm-up was paid for.
+
+    Raises:
+        BadData: another line is damaged.
     """
-    decode = msgspec.json.Decoder(LoadRow).decode
     rows = {}
-    for line in whole_lines(folder / ROWS):
-        row = decode(line)
+    for row in read_lines(folder / ROWS, LoadRow):
         sitting = row.times.sitting if row.times.warm_up else ""
         rows[row.engine, row.config, row.id, sitting] = row
     return [rows[key] for key in sorted(rows)]

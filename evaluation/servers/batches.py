@@ -22,7 +22,7 @@ from evaluation.generation.text_generation import TextEnding
 from evaluation.servers.client import decoded
 from evaluation.servers.pacing import SpendingLimit
 from evaluation.servers.responses import BrokenStream, ServerAnswer, read_refusal
-from evaluation.walking.run_folder import AppendedLines, whole_lines
+from evaluation.walking.run_folder import AppendedLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -150,8 +150,7 @@ class BatchWriter:
         self.parameters = writer.parameters
         self._parts: dict[str, BatchPart] = {}
         path = folder / _FILE
-        for line in whole_lines(path):
-            part = msgspec.json.decode(line, type=BatchPart)
+        for part in read_lines(path, BatchPart):
             self._parts[part.key] = part
         self._lines = AppendedLines(path)
         if self._provider.batches not in {_OPENAI, _ANTHROPIC}:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import orjson
@@ -17,11 +18,13 @@ import orjson
 from curation.core.json_types import Json, UntypedJson
 from curation.system.atomic_files import atomic_file, writing
 from curation.system.atomic_folders import refuse_foreign
-from curation.system.errors import CannotCreate, TemporarilyUnavailable
+from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
 from evaluation.results.conditions import differences
+
+_Struct = TypeVar("_Struct")
 
 
 class AppendedLines:
@@ -64,6 +67,19 @@ def whole_lines(path: Path) -> Iterator[bytes]:
                 yield line
     except FileNotFoundError:
         return
+
+
+def read_lines(path: Path, kind: type[_Struct]) -> Iterator[_Struct]:
+    """Yield the whole lines of a file of a run, each decoded.
+
+    Raises:
+        BadData: a line is damaged; the message names it.
+    """
+    for number, line in enumerate(whole_lines(path), start=1):
+        try:
+            yield msgspec.json.decode(line, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise BadData(f"a damaged line: {error}", f"{path}:{number}") from error
 
 
 def _cut_torn_line(path: Path) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import pytest
 
+from curation.system.errors import BadData
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import (
@@ -22,10 +23,13 @@ from evaluation.load.arrivals import (
     parse_limits,
     plan_stream,
 )
-from evaluation.load.rows import LoadRow, RequestTimes, report
+from evaluation.load.rows import ROWS, LoadRow, RequestTimes, read_rows, report
 from evaluation.reporting.printing import as_csv, as_json
 from evaluation.reporting.tables import Duration, Rate, Table
 from evaluation.suites.coverage.judgement import Judgement, TextVerdict, classify
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _MS = 1_000_000
 _REQUEST = GenerationRequest(
@@ -210,3 +214,13 @@ def test_a_run_in_two_sittings_counts_neither_the_night_between_them() -> None:
     cells = _cells(_tables([rows[0], later])["under-load"])
     assert cells["sittings"] == 2
     assert cells["span"] == _about(0.2e9)
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    """A torn last line is left out; any other is an error with file and line."""
+    (tmp_path / ROWS).write_bytes(b'{"torn": ')
+    assert read_rows(tmp_path) == []
+    (tmp_path / ROWS).write_bytes(b'\0{"damaged": 1}\n')
+    with pytest.raises(BadData, match="damaged line") as caught:
+        read_rows(tmp_path)
+    assert f"{ROWS}:1" in str(caught.value)
