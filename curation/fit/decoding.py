@@ -85,7 +85,8 @@ class Codec:
     ) -> UntypedJson:
         """Return a value mapped by the schema that stands at some tokens.
 
-        As it is where that leads back to itself: `around` are those of the same value.
+        A schema that leads to itself without a step into the value changes nothing:
+        `around` are the places that led here.
         """
         while tokens not in around:
             around |= {tokens}

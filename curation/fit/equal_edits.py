@@ -150,7 +150,7 @@ def normalised(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 def tidied(schema: UntypedJson) -> UntypedJson:
     """Return a canonical form in the keywords that people write: closed objects.
 
-    The form itself where `unevaluatedProperties` asks which keywords say it.
+    Unchanged if it has `unevaluatedProperties`: that depends on the keywords beside it.
     """
     if any("unevaluatedProperties" in part for part in subschemas(schema, DIALECT)):
         return schema

@@ -221,12 +221,13 @@ def without_refused(schema: SchemaObject) -> SchemaObject:
 
     Not where a pattern would allow them.
     """
-    is_closed = schema.get("additionalProperties") is False
-    if not is_closed or schema.get("patternProperties"):
+    properties, required = properties_of(schema), required_of(schema)
+    refused = [
+        name
+        for name, part in properties.items()
+        if part is False and name not in required
+    ]
+    is_open = schema.get("additionalProperties") is not False
+    if not refused or is_open or schema.get("patternProperties"):
         return schema
-    kept = {
-        name: part
-        for name, part in properties_of(schema).items()
-        if part is not False or name in required_of(schema)
-    }
-    return {**schema, "properties": kept} if "properties" in schema else schema
+    return {**schema, "properties": without(properties, *refused)}

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Final
 from curation.download.acquire import FetchSettings
 from curation.system.errors import CsbdataError
 from evaluation.analysis.shrink_failure import cases_of
-from evaluation.asking.records import read_records
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
+from evaluation.core.records import Message, Record, Response
 from evaluation.results.outcomes import engine_is_wrong
 from evaluation.results.suite_rows import SUITE, is_suite_run
-from evaluation.walking.run_folder import RECORDS
+from evaluation.walking.run_folder import RECORDS, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from evaluation.analysis.failures import FailedCase
     from evaluation.core.cases import Case, Row
-    from evaluation.core.records import Message, Response
     from evaluation.results.reader import RecordedRun
 
 #: Failures whose texts are shown, and characters of one text.
@@ -61,7 +60,8 @@ def _answers(run: RecordedRun, worst: Sequence[FailedCase]) -> Iterator[WrongTex
         return
     facts = run.raw_header[SUITE]
     choice = choose_suite(facts["spec"], facts["settings"], facts["compat"])
-    by_key = {record.key: record for record in read_records(run.folder / RECORDS)}
+    records = read_lines(run.folder / RECORDS, Record)
+    by_key = {record.key: record for record in records}
     last: dict[tuple[str, str, int], Response] = {}
     for response in read_responses(run.folder / RESPONSES).responses:
         last[response.label, response.record, response.repeat] = response
