@@ -15,7 +15,7 @@ from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.sources.openapi_bodies import is_description
-from curation.sources.tools import LISTS, TOOL_FORMS
+from curation.sources.tools import LISTS, TOOL_FORMS, is_tool
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import Limits
@@ -127,6 +127,20 @@ def place_of(file: SchemaFile, root: Path) -> str | None:
     return whole.relative_to(root).as_posix()
 
 
+def form_of(value: Json | Rejected) -> str:
+    """Return the prefix of the source expression for what is no schema by itself.
+
+    Empty for every other value.
+    """
+    if is_description(value):
+        return "openapi:"
+    members = [value, *map(value.get, LISTS)] if isinstance(value, dict) else [value]
+    listed = next((it for it in members if isinstance(it, list)), None)
+    if listed and all(isinstance(it, dict) for it in listed):
+        return "tools:"
+    return "tools:" if isinstance(value, dict) and is_tool(value) else ""
+
+
 def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:
     """Return why what a text holds is no schema; None if it may be one.
 
@@ -136,15 +150,12 @@ def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:
     """
     if isinstance(value, Rejected):
         return value
-    members = [value, *map(value.get, LISTS)] if isinstance(value, dict) else [value]
-    listed = next((it for it in members if isinstance(it, list)), None)
-    own = name.startswith(TOOL_FORMS)
-    if listed and not own and all(isinstance(it, dict) for it in listed):
-        meant = quote(f"tools:{name}")
-        detail = f"a list is no schema; if its members are tools, write {meant}"
-    elif is_description(value):
-        meant = quote(f"openapi:{name}")
+    form = form_of(value)
+    meant = quote(form + name)
+    if form == "openapi:":
         detail = f"an OpenAPI description is no schema; write {meant}"
+    elif form and not name.startswith(TOOL_FORMS):
+        detail = f"a list, or a tool, is no schema; if it holds tools, write {meant}"
     elif isinstance(value, dict | bool):
         return None
     else:

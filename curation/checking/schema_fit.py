@@ -16,6 +16,7 @@ from curation.checking.schema_files import SchemaFile, why_no_schema
 from curation.core.documents import Reason, Rejected
 from curation.fit.profile import Effect, Profile
 from curation.fit.verdict import (
+    BROKEN,
     NOT_A_SCHEMA,
     FitFinding,
     is_taken,
@@ -23,10 +24,12 @@ from curation.fit.verdict import (
     judge_request,
     untold_keywords,
 )
+from curation.instances.constraints.interpretations import read_schema
 from curation.json.named_text import parse_named
 from curation.json.positions import TextPositions
 from curation.sources.tools import TOOL_FORMS
 from curation.system.errors import BadData
+from curation.system.words import command
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -211,8 +214,15 @@ def judge_files(
             if own:
                 requests.setdefault(own, []).append(value)
             fault = _fault(read, file.name)
+            broken = fault or _broken(file.content)
+            first = f"mend it first: {command('check', own or file.name)} names places"
             findings = {
-                it.name: (fault,) if fault else judge_fit(value, it, tool=bool(own))
+                it.name: (fault,)
+                if fault
+                else (
+                    *((broken,) if broken else ()),
+                    *judge_fit(value, it, tool=bool(own)),
+                )
                 for it in profiles
             }
             yield SchemaFit(
@@ -225,8 +235,8 @@ def judge_files(
                 if fault
                 else {it.name: untold_keywords(value, it) for it in profiles},
                 repairs={
-                    it.name: _unusable(fault.sentence)
-                    if fault
+                    it.name: _unusable(fault.sentence if fault else first)
+                    if broken
                     else search.repair(file.content, it, tool=bool(own))
                     for it in profiles
                     if not is_taken(findings[it.name])
@@ -263,3 +273,20 @@ def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     detail = f": {why.detail}" if why.detail else ""
     sentence = f"{why.reason.explanation}{detail}"
     return replace(NOT_A_SCHEMA, rule=why.reason, sentence=sentence)
+
+
+def _broken(content: bytes) -> FitFinding | None:
+    """Return why no validator can use a schema, so that nobody can take it as meant.
+
+    An unknown `$schema` is no reason: what a target makes of it is its own affair.
+    """
+    schema = read_schema(content.decode("utf-8-sig", "replace"))
+    if not isinstance(schema, Rejected):
+        fault = schema.fault
+        return (
+            replace(BROKEN, sentence=f"{BROKEN.sentence}: {fault}") if fault else None
+        )
+    if schema.reason is Reason.UNSUPPORTED_DIALECT:
+        return None
+    where = schema.pointer or ""
+    return replace(BROKEN, rule=schema.reason, pointer=where, sentence=schema.detail)

@@ -145,8 +145,8 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
-    from curation.checking.schema_files import STDIN
-    from curation.sources.openapi_bodies import describes
+    from curation.checking.schema_files import STDIN, form_of
+    from curation.json.named_text import parse_named
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
@@ -167,8 +167,10 @@ def _check(
         if name in fits:
             problems = (*problems, *fits.pop(name).problems())
         reports[index] = name, replace(report, problems=file.placed(problems))
-        if (file.path or name == STDIN) and describes(file.content):
-            say_command("Its bodies", command("check", f"openapi:{name}"))
+        if problems and (file.path or name == STDIN):
+            form = form_of(parse_named(name, file.content))
+            if form:
+                say_command("What it holds", command("check", form + name))
     # Of a tool list as a whole.
     requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())
     return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from typing import Final
 
 import msgspec
@@ -141,4 +142,13 @@ NOT_A_SCHEMA: Final = FitFinding(
     sentence="no JSON Schema: neither an object nor a boolean",
     source="JSON Schema core 4.3 (2020-12)",
     evidence=SourceKind.DOCUMENTED,
+)
+#: Of a schema without a meaning: it is invalid, or a reference or a pattern in it
+#: cannot be read.
+BROKEN: Final = msgspec.structs.replace(
+    NOT_A_SCHEMA,
+    rule="unusable",
+    sentence="no validator can use the schema",
+    source=f"jsonschema-rs {version('jsonschema-rs')}",
+    evidence=SourceKind.PROBED,
 )

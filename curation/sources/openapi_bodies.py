@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
-from curation.json.text import parse
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.subschemas import edited, subschemas
 from curation.sources.readers import NamedSchema, read_document
@@ -72,12 +71,6 @@ def is_description(value: object) -> bool:
     return isinstance(value, dict) and any(
         isinstance(value.get(name), str) for name in _VERSIONS
     )
-
-
-def describes(content: bytes) -> bool:
-    """Return whether a JSON text is such a document; few others are parsed for it."""
-    named = any(f'"{name}"'.encode() in content for name in _VERSIONS)
-    return named and is_description(parse(content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from curation.core.json_types import Json
 from curation.json import text as jsontext
+from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import (
     BadData,
@@ -104,6 +105,23 @@ def tool_schemas(definition: dict[str, Json]) -> Iterator[NamedSchema]:
             schema = definition[member]
             text = jsontext.write(schema) if isinstance(schema, str) else schema
             yield NamedSchema(name=title + suffix, schema=text)
+
+
+def is_tool(value: dict[str, Json]) -> bool:
+    """Return whether a value defines one tool, and is no schema itself.
+
+    Example:
+        >>> is_tool({"name": "add", "parameters": {"type": "object"}})
+        True
+    """
+    own = value.get("function", value)
+    return (
+        isinstance(own, dict)
+        and isinstance(own.get("name"), str)
+        and any(isinstance(own.get(member), dict) for member in _SCHEMAS)
+        and (KNOWN_KEYWORDS - ANNOTATIONS) & own.keys() <= {"type"}
+        and own.get("type") in (None, "function", "custom")
+    )
 
 
 def read_mcp_server(

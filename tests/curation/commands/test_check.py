@@ -566,18 +566,26 @@ def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) ->
     assert "not JSON as YAML: did not find expected ',' or ']' (line 3" in str(problem)
 
 
-def test_of_an_openapi_description_the_next_command_checks_the_bodies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("openapi", '{"openapi": "3.1.0", "paths": {}}'),
+        ("tools", '{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}'),
+        ("tools", '{"name": "t", "input_schema": {"type": "object"}}'),
+        ("tools", '{"type": "function", "function": {"name": "t", "parameters": {}}}'),
+    ],
+)
+def test_of_what_only_holds_schemas_the_next_command_checks_those(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, text: str
 ) -> None:
-    """JSON or YAML, of standard input too: it is no schema, and holds some."""
+    """JSON or YAML, of standard input too: a description's bodies, a tool's schema."""
     monkeypatch.chdir(tmp_path)
-    text = '{"openapi": "3.1.0", "paths": {}}'
     for name in ("a.json", "a.yaml", "/dev/stdin"):
         if name != "/dev/stdin":
             Path(name).write_text(text)
         result = CliRunner().invoke(APP, [name.replace("/dev/stdin", "-")], input=text)
         assert result.exit_code == 1
-        assert f"\n  csbdata check openapi:{name}\n" in result.stderr
+        assert f"\n  csbdata check {form}:{name}\n" in result.stderr
 
 
 def test_a_pipe_is_read_by_its_name() -> None:

@@ -127,10 +127,20 @@ def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
     assert request == "5,000 tools in one request, and at most 128 are taken"
 
 
-def test_a_tool_list_in_a_file_is_told_apart(tmp_path: Path) -> None:
-    """Without the prefix it is no schema; the line says what to write."""
+@pytest.mark.parametrize(
+    "tools",
+    [
+        {"tools": [{"name": "t"}]},
+        [{"name": "t", "parameters": {}}],
+        {"name": "t", "input_schema": {"type": "object"}, "description": "d"},
+        {"name": "t", "type": "function", "parameters": {"type": "object"}},
+        {"type": "function", "function": {"name": "t", "parameters": {}}},
+    ],
+)
+def test_tools_in_a_file_are_told_apart(tmp_path: Path, tools: Json) -> None:
+    """Without the prefix they are no schema; the line says what to write."""
     file = tmp_path / "tools.json"
-    file.write_text(json.dumps({"tools": [{"name": "t"}]}), "utf-8")
+    file.write_text(json.dumps(tools), "utf-8")
     assert f"write tools:{file}" in run("fit", str(file))[1]
 
 
@@ -474,6 +484,59 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
     assert "still refused: /properties/a/maxLength" in out
     with pytest.raises(BadUsage, match="1 schema and 3 targets"):
         run("fit", str(file), "--diff")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"name": {"type": "string"}}, "parameters": {}, "name": "t"},
+        {"name": "t", "type": "object", "parameters": {"type": "object"}},
+        {"name": "t", "description": "d"},
+    ],
+)
+def test_a_schema_with_members_of_its_own_is_no_tool(
+    tmp_path: Path, schema: Json
+) -> None:
+    """`name` and `parameters` beside keywords are members that no draft knows."""
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(schema), "utf-8")
+    assert "tools:" not in run("fit", str(file), "--for", "gemini")[1]
+
+
+@pytest.mark.parametrize(
+    ("schema", "rule", "place"),
+    [
+        ({"properties": {"a": {"type": "strin"}}}, "invalid_schema", "/properties/a"),
+        ({"type": "object", "required": "a"}, "invalid_schema", "/required"),
+        ({"type": "string", "enum": "a"}, "invalid_schema", "/enum"),
+        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "unusable", ""),
+        ({"type": "string", "pattern": "(a"}, "unusable", ""),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "minimum": 1,
+                "exclusiveMinimum": True,
+            },
+            "unusable",
+            "",
+        ),
+    ],
+)
+def test_a_schema_that_no_validator_can_use_is_taken_by_nobody(
+    tmp_path: Path, schema: Json, rule: str, place: str
+) -> None:
+    """Whatever the sources of a target tell of its keywords: it has no meaning."""
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(schema), "utf-8")
+    code, out = run("fit", str(file), "--for", "all", "--format", "json")
+    targets = json.loads(out)["schemas"][0]["targets"]
+    assert code == 4
+    assert {it["verdict"] for it in targets.values()} == {"must be remodelled"}
+    for target in targets.values():
+        first = target["findings"][0]
+        assert (first["rule"], first["effect"]) == (rule, "refused")
+        assert first["pointer"].startswith(place)
+        assert f"csbdata check {file}" in target["repair"]["sentence"]
 
 
 @pytest.mark.parametrize(
