@@ -10,8 +10,9 @@ from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
 from curation.fit.profile import Profile, load_profile, profile_names
 from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
 from curation.fit.verdict import told_keywords
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.validation.metaschemas import standard_documents
 from evaluation.site.rendering import data_script, render
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def tables() -> dict[str, object]:
     return {
         "profiles": [_profile(load_profile(name)) for name in profile_names()],
         "dialects": {it.name: _dialect(it) for it in (ANY_DIALECT, *BY_NAME.values())},
+        "drafts": {it.name: it.uri.rstrip("#") for it in DIALECTS},
+        "metaschemas": standard_documents(),
         "keywords": sorted(KNOWN_KEYWORDS),
         "quiet": sorted(QUIET),
         "done": DONE,

@@ -1,7 +1,7 @@
 // The page that judges a schema by all profiles as it is typed.
 "use strict";
 (async () => {
-  const { element, json, fit } = csbdata;
+  const { element, json, fit, metaschema } = csbdata;
   const MOST = 2000000;
   const SHOWN = 100;
   const EXAMPLE = {
@@ -26,6 +26,8 @@
     narrower: "fewer values, all valid",
     wider: "answers must be validated",
   };
+
+  const INVALID = { title: "the metaschema", evidence: "csbdata check FILE names each place" };
 
   function verdict(findings) {
     if (!fit.isTaken(findings)) return ["refused", "refused"];
@@ -56,7 +58,9 @@
     if (rows.length) parts.push(csbdata.table(`What ${profile.title} does not take as it is meant`, ["place", "about", "effect", "what", "rewrites", "source"], rows, { cards: true }));
     if (findings.length > SHOWN) parts.push(element("p", {}, `and ${json.grouped(findings.length - SHOWN)} more`));
     if (untold.length) parts.push(element("p", { class: "note" }, `No source tells anything of ${untold.join(", ")}.`));
-    if (!fit.isTaken(findings)) parts.push(element("p", { class: "note" }, "To rewrite it: ", code(`csbdata fit schema.json --for ${profile.name} --write sent.json`)));
+    const broken = findings[0]?.rule === "invalid_schema";
+    const then = broken ? ["To mend it first: ", "csbdata check schema.json"] : ["To rewrite it: ", `csbdata fit schema.json --for ${profile.name} --write sent.json`];
+    if (!fit.isTaken(findings)) parts.push(element("p", { class: "note" }, then[0], code(then[1])));
     return element("section", {}, ...parts);
   }
 
@@ -74,7 +78,9 @@
     }
     if (!json.isSchema(schema)) { status.textContent = "No JSON Schema: neither an object nor a boolean."; return; }
     const scan = new fit.Scan(schema, tables);
-    const judged = tables.profiles.map((profile) => [profile, fit.judge(scan, profile, tables), fit.untold(scan, profile, tables)]);
+    const fault = metaschema.fault(schema, tables);
+    const broken = fault ? [{ ...fault, keyword: "", rule: "invalid_schema", effect: "refused", source: INVALID }] : [];
+    const judged = tables.profiles.map((profile) => [profile, [...broken, ...fit.judge(scan, profile, tables)], fit.untold(scan, profile, tables)]);
     const taken = judged.filter(([, findings]) => fit.isTaken(findings)).length;
     status.textContent = `${taken} of ${judged.length} targets take it.`;
     const count = (findings, effects) => findings.filter(({ effect }) => effects.includes(effect)).length;

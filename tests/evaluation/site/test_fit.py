@@ -15,6 +15,7 @@ import pytest
 from curation.fit.profile import load_profile, profile_names
 from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
 from curation.fit.verdict import FitFinding, judge_fit, untold_keywords
+from curation.validation.metaschemas import valid_under
 from evaluation.site.schema import tables
 from tests.evaluation.site.node import answers, needs_node
 
@@ -98,6 +99,56 @@ def _assert_same(texts: list[str]) -> None:
 def test_every_check_says_in_the_browser_what_fit_says(sample_build: Path) -> None:
     """Hard schemas and the sample: each finding, word for word, under each profile."""
     _assert_same([*_HARD, *_texts(sample_build)])
+
+
+_VALID = """({ texts, tables }) => texts.map((text) => {
+  const schema = csbdata.json.parse(text);
+  return [csbdata.metaschema.validUnder(schema, tables),
+    csbdata.metaschema.fault(schema, tables) !== null];
+})"""
+#: What takes the place of a part of a schema; some are right somewhere.
+_WRONG: tuple[Json, ...] = (
+    *(None, True, 0, -1, 1.5, "", "strin", "object", "#a", "a b", [], ["a", "a"]),
+    *([{}], ["string", "null"], [1, 1.0], {}, {"a": 1}, {"type": "x"}, {"a": ["b"]}),
+    {"exclusiveMinimum": True, "minimum": 1},
+    {"$id": "#a", "$anchor": "1a", "required": []},
+)
+
+
+def _broken(schema: Json, rng: random.Random) -> Json:
+    """Return a schema with one part replaced, at any depth."""
+    if not isinstance(schema, dict | list) or not schema or rng.random() < 0.2:
+        return rng.choice(_WRONG)
+    place = rng.choice(list(schema) if isinstance(schema, dict) else range(len(schema)))
+    copied: Any = schema.copy()
+    copied[place] = _broken(copied[place], rng)
+    return copied
+
+
+@pytest.mark.slow
+@needs_node
+def test_the_browser_finds_a_schema_valid_under_the_drafts_that_we_do(
+    sample_build: Path,
+) -> None:
+    """Records, and each broken in five ways: what is valid under none is refused."""
+    rng = random.Random(7)
+    texts = [*_HARD, *_texts(sample_build)]
+    texts += [
+        json.dumps(_broken(json.loads(text), rng)) for text in texts for _ in range(5)
+    ]
+    schemas = [json.loads(text) for text in texts]
+    kept = [n for n, it in enumerate(schemas) if isinstance(it, dict | bool)]
+    own = json.loads(msgspec.json.encode(tables()))
+    value = {"texts": [texts[n] for n in kept], "tables": own}
+    refused = 0
+    for n, (valid, fault) in zip(
+        kept, answers("json metaschema", _VALID, value), strict=True
+    ):
+        assert valid == list(valid_under(schemas[n])), texts[n][:500]
+        has_schema = isinstance(schemas[n], dict) and "$schema" in schemas[n]
+        assert fault == (not valid) or has_schema
+        refused += fault
+    assert 100 < refused < len(kept) - 100
 
 
 @pytest.mark.slow
