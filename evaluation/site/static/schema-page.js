@@ -27,7 +27,7 @@
     wider: "answers must be validated",
   };
 
-  const INVALID = { title: "the metaschema", evidence: "csbdata check FILE names each place" };
+  const INVALID = { title: "the metaschema", evidence: "documented" };
 
   function verdict(findings) {
     if (!fit.isTaken(findings)) return ["refused", "refused"];
@@ -82,7 +82,8 @@
     const broken = fault ? [{ ...fault, keyword: "", rule: "invalid_schema", effect: "refused", source: INVALID }] : [];
     const judged = tables.profiles.map((profile) => [profile, [...broken, ...fit.judge(scan, profile, tables)], fit.untold(scan, profile, tables)]);
     const taken = judged.filter(([, findings]) => fit.isTaken(findings)).length;
-    status.textContent = `${taken} of ${judged.length} targets take it.`;
+    const why = fault ? `: ${fault.sentence}, at ${fault.pointer || "the root"}` : "";
+    status.textContent = json.safe(`${taken} of ${judged.length} targets take it${why}.`);
     const count = (findings, effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
     result.replaceChildren(
       csbdata.table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], judged.map(([profile, findings]) => [
