@@ -20,7 +20,7 @@ from evaluation.site.schema import tables
 from tests.evaluation.site.node import answers, needs_node
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
 
 _JUDGED = """({ texts, tables }) => texts.map((text) => {
   const scan = new csbdata.fit.Scan(csbdata.json.parse(text), tables);
@@ -107,7 +107,7 @@ _VALID = """({ texts, tables }) => texts.map((text) => {
     csbdata.metaschema.fault(schema, tables) !== null];
 })"""
 #: What takes the place of a part of a schema; some are right somewhere.
-_WRONG: tuple[Json, ...] = (
+_WRONG: tuple[UntypedJson, ...] = (
     *(None, True, 0, -1, 1.5, "", "strin", "object", "#a", "a b", [], ["a", "a"]),
     *([{}], ["string", "null"], [1, 1.0], {}, {"a": 1}, {"type": "x"}, {"a": ["b"]}),
     {"exclusiveMinimum": True, "minimum": 1},
@@ -115,12 +115,12 @@ _WRONG: tuple[Json, ...] = (
 )
 
 
-def _broken(schema: Json, rng: random.Random) -> Json:
+def _broken(schema: UntypedJson, rng: random.Random) -> UntypedJson:
     """Return a schema with one part replaced, at any depth."""
     if not isinstance(schema, dict | list) or not schema or rng.random() < 0.2:
         return rng.choice(_WRONG)
     place = rng.choice(list(schema) if isinstance(schema, dict) else range(len(schema)))
-    copied: Any = schema.copy()
+    copied = schema.copy()
     copied[place] = _broken(copied[place], rng)
     return copied
 
