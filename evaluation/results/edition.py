@@ -393,14 +393,20 @@ def engines_table(index: Index) -> Table:
         for entry in index.engines
     ]
     limits = index.limits
+    spelled = {
+        counted(figures.asked, "record")
+        for entry in index.engines
+        if not isinstance(figures := entry.tasks["spellings"], str)
+    }
     return Table(
         title=f"Results {index.edition}: the {counted(index.dataset.common, 'record')} "
         "that every engine was asked",
         name="results",
         columns=("engine", *(title for title, _, _ in _SHOWN)),
         rows=tuple(rows),
-        note="Probes, spellings and official suite have cases of their own. Limits of "
-        f"a schema: {limits['compile_seconds']:g} s of processor time to compile, "
+        note="Probes and official suite have cases of their own; spellings are of the "
+        f"witnesses of {' or '.join(sorted(spelled)) or 'no record'}. Limits of a "
+        f"schema: {limits['compile_seconds']:g} s of processor time to compile, "
         f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
         "deadline cut off is at least that.",
     )
