@@ -215,14 +215,12 @@ def judge_files(
                 requests.setdefault(own, []).append(value)
             fault = _fault(read, file.name)
             broken = fault or _broken(file.content)
-            first = f"mend it first: {command('check', own or file.name)} names places"
+            faults = (broken,) if broken else ()
+            then = f"mend it first: {command('check', own or file.name)} names places"
             findings = {
-                it.name: (fault,)
+                it.name: faults
                 if fault
-                else (
-                    *((broken,) if broken else ()),
-                    *judge_fit(value, it, tool=bool(own)),
-                )
+                else (*faults, *judge_fit(value, it, tool=bool(own)))
                 for it in profiles
             }
             yield SchemaFit(
@@ -235,7 +233,7 @@ def judge_files(
                 if fault
                 else {it.name: untold_keywords(value, it) for it in profiles},
                 repairs={
-                    it.name: _unusable(fault.sentence if fault else first)
+                    it.name: _unusable(fault.sentence if fault else then)
                     if broken
                     else search.repair(file.content, it, tool=bool(own))
                     for it in profiles
@@ -282,11 +280,11 @@ def _broken(content: bytes) -> FitFinding | None:
     """
     schema = read_schema(content.decode("utf-8-sig", "replace"))
     if not isinstance(schema, Rejected):
-        fault = schema.fault
-        return (
-            replace(BROKEN, sentence=f"{BROKEN.sentence}: {fault}") if fault else None
-        )
+        if not schema.fault:
+            return None
+        return replace(BROKEN, sentence=f"{BROKEN.sentence}: {schema.fault}")
     if schema.reason is Reason.UNSUPPORTED_DIALECT:
         return None
-    where = schema.pointer or ""
-    return replace(BROKEN, rule=schema.reason, pointer=where, sentence=schema.detail)
+    return replace(
+        BROKEN, rule=schema.reason, pointer=schema.pointer, sentence=schema.detail
+    )
