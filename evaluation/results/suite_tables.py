@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from curation.core.json_types import Json
@@ -71,8 +72,11 @@ def reading(facts: Mapping[str, Json]) -> str:
     models: Any = facts.get("models") or ({},)
     budgets = {one.get("budget") or settings.get("budget") for one in models} - {None}
     tokens = " or ".join(f"{budget:,}" for budget in sorted(budgets))
+    data = str(facts.get("data", "not recorded")).split(", ")
+    # Reports are handed on: where on a machine a folder was is nobody's affair.
+    shown = ", ".join(Path(it).name if Path(it).is_absolute() else it for it in data)
     return (
-        f"Records: {facts.get('data', 'not recorded')} ({facts.get('origin', '?')}). "
+        f"Records: {shown} ({facts.get('origin', '?')}). "
         f"Reading: {compat}.{f' At most {tokens} tokens a text.' * bool(budgets)}"
     )
 

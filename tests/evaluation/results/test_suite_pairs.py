@@ -14,7 +14,7 @@ from evaluation.results.suite_pairs import (
     paired_rates,
     pairs_with_free,
 )
-from evaluation.results.suite_tables import standings
+from evaluation.results.suite_tables import reading, standings
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -88,3 +88,10 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["fails most"] == "parse 10"
     assert rows[0]["cost"] == 5
     assert "every model answered: 10 of 12." in table.note
+
+
+def test_a_report_names_a_folder_without_where_it_was() -> None:
+    """It is handed on, as an edition is; what is no place stays as it was given."""
+    data = "/home/ada/own, epfl-dlab/JSONSchemaBench, build/sample"
+    said = reading({"data": data, "origin": "build"})
+    assert "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)." in said
