@@ -35,6 +35,11 @@ SUITES = {
     "ifstruct": ("10", "--set", "budget=1024"),
     "sob": ("10", "--set", "budget=1024"),
     "concodeeval": ("40",),
+    # Hours; the first records of the sample, under two engines.
+    "coverage": (
+        *("200", "--set", "budget=512", "--set", "batch=8"),
+        *("--set", "prefix_cache=true"),
+    ),
 }
 #: Same for all, in processor time; four times as long by the wall clock.
 LIMITS = ("compile_seconds=10", "run_seconds=10")
@@ -62,8 +67,15 @@ class Step:
         if self.task in SUITES:
             words += ["suite", "run", self.task, "--model", self.engine]
             words += ["--engine", "none", "--engine", QUICK[0]]
-            words += ["--data", str(data) if self.task == "passrate" else "own"]
-            words += ["--limit", *SUITES[self.task], "--set", "run_seconds=600"]
+            limit, *more = SUITES[self.task]
+            if self.task == "coverage":
+                words += ["--engine", SLOW[0]]
+                words += [word for it in ids[: int(limit)] for word in ("--id", it)]
+            else:
+                words += ["--limit", limit]
+            own = self.task not in {"coverage", "passrate"}
+            words += ["--data", "own" if own else str(data)]
+            words += [*more, "--set", "run_seconds=600"]
             words += ["--format", "json"]
             return [*words, "--run-dir", str(out / self.name)]
         words += ["eval", "--engine", self.engine, "--task", self.task]
@@ -95,14 +107,14 @@ def steps(count: int) -> list[Step]:
         *on((*OLDER[:2], *SLOW[1:]), "masks", first),
         *own(("xgrammar",), "probe"),
         *on(QUICK, "spellings", first),
-        *(Step("smollm2", suite) for suite in SUITES),
+        *(Step("smollm2", suite) for suite in SUITES if suite != "coverage"),
         *own(QUICK, "test-suite"),
         *on(("xgrammar",), "masks", second),
         *own((*OLDER[:2], *SLOW[1:]), "probe"),
         *on(OLDER[2:], "masks", first),
         *on((*OLDER[:2], *SLOW[1:]), "masks", second),
         *on(("xgrammar",), "masks", rest),
-        *on(SLOW, "spellings", first),
+        *on((*SLOW, *OLDER), "spellings", first),
         *own(SLOW, "test-suite"),
         *on(every, "declared", first),
         *on(SLOW[1:], "masks", rest),
@@ -110,7 +122,8 @@ def steps(count: int) -> list[Step]:
         *on(OLDER[2:], "masks", second),
         *own(OLDER, "test-suite"),
         *on(every, "declared", range(PART, count, PART)),
-        *on(every, "spellings", range(PART, count, PART)),
+        *on((*every, *OLDER), "spellings", range(PART, count, PART)),
+        Step("smollm2", "coverage"),
     ]
 
 
