@@ -12,6 +12,7 @@ from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile
 from curation.fit.relation import VALUE_SECONDS, Comparer, Relation, text_of
 from curation.fit.rewriting import REWRITE_SECONDS, rewrite
+from curation.fit.verdict import BROKEN
 from curation.instances.constraints.interpretations import read_schema
 from curation.system.errors import BadData
 
@@ -90,7 +91,7 @@ def _read(
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
     if compiled.fault:
-        raise BadData(f"no validator can use the schema: {compiled.fault}")
+        raise BadData(f"{BROKEN.sentence}: {compiled.fault}")
     return compiled
 
 

@@ -468,5 +468,5 @@ csbdata.fit = (() => {
 
   const isTaken = (findings) => !findings.some(({ effect }) => FAILING.has(effect));
 
-  return { Scan, judge, untold, rewrites, isTaken };
+  return { Scan, dialectOf, judge, untold, rewrites, isTaken };
 })();

@@ -16,6 +16,17 @@ csbdata.metaschema = (() => {
     dependencies: (value, needed) => !isObject(value) || Object.entries(needed).every(([name, others]) => !value.has(name) || others.every((other) => value.has(other))),
   };
 
+  // What a reference of a metaschema leads to, and in which document; remembered.
+  const targets = new Map();
+  function targetOf(reference, uri, documents) {
+    const key = `${uri} ${reference}`;
+    if (!targets.has(key)) {
+      const [file, path] = new URL(reference, uri).href.split("#");
+      targets.set(key, [(path ?? "").split("/").slice(1).reduce((part, name) => part[name], documents[file]), file]);
+    }
+    return targets.get(key);
+  }
+
   // The places of a value that a metaschema refuses; of an `anyOf` the deepest.
   function refused(value, schema, uri, root, documents, tokens = []) {
     if (typeof schema === "boolean") return schema ? [] : [tokens];
@@ -23,8 +34,7 @@ csbdata.metaschema = (() => {
     const members = isObject(value) ? [...value] : [];
     const INNER = {
       $ref(reference) {
-        const [file, path] = new URL(reference, uri).href.split("#");
-        const target = (path ?? "").split("/").slice(1).reduce((part, name) => part[name], documents[file]);
+        const [target, file] = targetOf(reference, uri, documents);
         return refused(value, target, file, root, documents, tokens);
       },
       $recursiveRef: () => refused(value, documents[root], root, root, documents, tokens),
@@ -50,22 +60,30 @@ csbdata.metaschema = (() => {
     });
   }
 
-  // The names of the drafts under which a schema is valid.
-  function validUnder(schema, { metaschemas, drafts }) {
-    return Object.keys(drafts).filter((name) => !refused(schema, metaschemas[drafts[name]], drafts[name], drafts[name], metaschemas).length);
+  // The places of a schema that a draft's metaschema refuses.
+  function refusedBy(name, schema, { metaschemas, drafts }) {
+    const uri = drafts[name];
+    return refused(schema, metaschemas[uri], uri, uri, metaschemas);
   }
 
-  // What the draft that is declared, or else every draft, refuses: a sentence and a place.
+  // The first draft that takes a schema is enough; of the last one the place is told. An
+  // unknown `$schema` is no fault, nor is a schema too deep for the browser to walk.
   function fault(schema, tables) {
-    const { metaschemas, drafts } = tables;
-    const stated = isObject(schema) && schema.has("$schema") ? String(schema.get("$schema")).replace(/#$/, "") : null;
-    const declared = Object.keys(drafts).find((name) => drafts[name] === stated);
-    const valid = validUnder(schema, tables);
-    if (declared ? valid.includes(declared) : stated !== null || valid.length) return null;
-    const name = declared ?? Object.keys(drafts).at(-1);
-    const [place] = refused(schema, metaschemas[drafts[name]], drafts[name], drafts[name], metaschemas);
+    const stated = isObject(schema) && schema.has("$schema");
+    const declared = stated ? csbdata.fit.dialectOf(schema.get("$schema"), tables) : null;
+    if (stated && !Object.hasOwn(tables.drafts, declared ?? "")) return null;
+    let name, place;
+    try {
+      for (name of declared ? [declared] : Object.keys(tables.drafts)) {
+        [place] = refusedBy(name, schema, tables);
+        if (!place) return null;
+      }
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
     return { pointer: pointer(place), sentence: declared ? `not valid under ${name}, which it declares` : `valid under no draft; this is what ${name} refuses` };
   }
 
-  return { validUnder, fault };
+  return { refusedBy, fault };
 })();
