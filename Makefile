@@ -51,13 +51,15 @@ eval: $(MODELS)
 PYTEST := -m pytest -q -rs -n auto --dist loadfile
 
 test: $(DEV)
-	$(BIN)/python $(PYTEST) -m "not slow and not nightly"
+	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
 
 # With branch coverage, worker processes included; a killed one leaves no file that could
 # be combined.
+test-all: COVERED := -m coverage run
 test-all: $(DEV)
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run $(PYTEST) -m "not nightly"
+	$(MAKE) test COVERED="$(COVERED)"
+	$(BIN)/python $(COVERED) $(PYTEST) -m "slow and not nightly"
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report

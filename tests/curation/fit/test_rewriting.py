@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+from itertools import count
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench.schema_strategies import schemas
+from curation.fit import rewriting
 from curation.fit.answers import decode, fit_schema
 from curation.fit.decoding import UndecodableError
 from curation.fit.edits import Claim
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
+    from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
+    from curation.workers.outcomes import ProcessResult
 
 OPENAI, ANTHROPIC = "openai-strict", "anthropic"
 
@@ -478,19 +482,41 @@ def test_an_answer_that_is_nested_too_deeply_is_refused(comparer: Comparer) -> N
         decode(answer, fit)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.3])
-def test_a_rewrite_ends_at_its_deadline(comparer: Comparer, seconds: float) -> None:
+class _Counting(Comparer):
+    """Each question costs what it is given, and nothing else."""
+
+    def __init__(self, cost: float) -> None:
+        super().__init__()
+        self.cost, self.asked = cost, 0
+
+    def _result(self, question: Question, seconds: float) -> ProcessResult:
+        before, result = self.spent, super()._result(question, seconds)
+        self.asked, self.spent = self.asked + 1, before + self.cost
+        return result
+
+
+@pytest.mark.parametrize(("own", "child"), [(0.0, 0.1), (0.1, 0.0), (0.0, 9.0)])
+def test_a_rewrite_ends_at_its_deadline(
+    own: float, child: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In processor time, that of the child included; what it has so far is said."""
-    parts: dict[str, Json] = {
-        f"p{index}": {"oneOf": [{"minLength": index}, {"pattern": f"^a{index}"}]}
-        for index in range(2_000)
-    }
-    begun = time.process_time() + comparer.spent
-    fit = fit_schema(
-        _object(**parts), OPENAI, comparer=comparer, allow="any", seconds=seconds
+    looks = count()
+    clock = SimpleNamespace(thread_time=lambda: own * next(looks))
+    monkeypatch.setattr(rewriting, "time", clock)
+    schema = _object(
+        a={"not": _STRING},
+        b={"oneOf": [{"minLength": 3}, {"pattern": "^a"}]},
+        c={"type": "array", "uniqueItems": True, "items": {}},
     )
-    assert (fit.fits, fit.is_late) == (False, True)
-    assert time.process_time() + comparer.spent - begun < seconds + 3
+    asked = {}
+    for seconds in (0.3, 1e9):
+        with _Counting(child) as comparer:
+            fit = fit_schema(
+                schema, OPENAI, comparer=comparer, allow="any", seconds=seconds
+            )
+        assert (fit.fits, fit.is_late) == (seconds > 1, seconds < 1)
+        asked[seconds] = comparer.asked
+    assert asked[0.3] <= 4 < asked[1e9]
 
 
 @pytest.mark.parametrize("schema", ["5", '{"$ref": "https://example.com/a"}', "{"])

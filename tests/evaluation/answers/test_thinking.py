@@ -69,4 +69,4 @@ def test_long_texts_are_read_in_one_pass(text: str) -> None:
     """Text of one repeated piece takes no longer than its length (it took hours)."""
     began = process_time()
     assert not split_thinking(text).answer.strip("x </s>")
-    assert process_time() - began < 2
+    assert process_time() - began < 60

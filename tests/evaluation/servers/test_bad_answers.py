@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,8 +62,8 @@ def _stream(provider: str, *pieces: str) -> list[bytes]:
     return CONTRACTS[provider].stream(pieces or (_TEXT,), is_tool)
 
 
-def _for_ever(pieces: Iterable[bytes]) -> Iterator[bytes | float]:
-    for piece in itertools.cycle(pieces):
+def _for_a_minute(pieces: Iterable[bytes]) -> Iterator[bytes | float]:
+    for piece in itertools.islice(itertools.cycle(pieces), 3_000):
         yield piece
         yield 0.02
 
@@ -99,17 +98,15 @@ def test_a_redirect_is_not_followed(provider: str) -> None:
 
 
 @pytest.mark.parametrize("events", [True, False], ids=["events", "no line's end"])
-def test_a_stream_without_end_ends_at_the_deadline(
+def test_a_stream_that_goes_on_ends_at_the_deadline(
     provider: str,
     events: bool,  # noqa: FBT001 (a parameter of the test)
 ) -> None:
     """Though pieces come all the time; what came is there."""
     parts = _stream(provider, "ab", "cd")
-    said = Said(pieces=_for_ever(parts[: len(parts) // 2] if events else [b"x"]))  # type: ignore[arg-type]  # no end
-    begun = time.monotonic()
+    said = Said(pieces=_for_a_minute(parts[: len(parts) // 2] if events else [b"x"]))  # type: ignore[arg-type]  # a generator
     with pytest.raises(DeadlinePassed):
         _ask(provider, said, seconds=0.2)
-    assert time.monotonic() - begun < 3
 
 
 def test_a_stream_that_is_cut_anywhere_is_no_answer(provider: str) -> None:
