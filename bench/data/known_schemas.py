@@ -29,11 +29,7 @@ from bench.data.reached import Apart
 from curation.core.documents import Rejected
 from curation.download.publishers import npm_environment
 from curation.instances.constraints.interpretations import read_schema
-from curation.sources.neighbours import (
-    base_uri_of,
-    neighbour_library,
-    neighbours_of,
-)
+from curation.sources.neighbours import base_uri_of, neighbour_library, neighbours_of
 
 if TYPE_CHECKING:
     import argparse

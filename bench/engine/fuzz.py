@@ -38,11 +38,7 @@ from bench.engine.fuzz_draws import (
 )
 from curation.download.acquire import FetchSettings
 from curation.instances.values.json_text import text_of
-from evaluation.analysis.shrink_failure import (
-    ask_in_new_process,
-    open_engine,
-    shrink,
-)
+from evaluation.analysis.shrink_failure import ask_in_new_process, open_engine, shrink
 from evaluation.core.cases import Case, InstanceWalk, Result, Row, WalkVerdict
 from evaluation.data.find_data import open_data
 from evaluation.results.outcomes import engine_is_wrong

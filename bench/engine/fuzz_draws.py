@@ -17,10 +17,7 @@ from hypothesis import strategies as st
 
 from bench.schema_strategies import schemas
 from curation.core.documents import Rejected
-from curation.instances.constraints.interpretations import (
-    Interpretations,
-    read_schema,
-)
+from curation.instances.constraints.interpretations import Interpretations, read_schema
 from curation.instances.near_misses.search import Effort, find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.instances.validators import verdicts_of_each

@@ -23,13 +23,7 @@ from curation.checking.messages import (
     VerdictAnswer,
     VerdictQuestion,
 )
-from curation.core.documents import (
-    NOWHERE,
-    Document,
-    Lint,
-    RawDocument,
-    Rejected,
-)
+from curation.core.documents import NOWHERE, Document, Lint, RawDocument, Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
 from curation.json import text as jsontext

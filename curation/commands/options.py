@@ -17,11 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
-from typer._coercion import (
-    RuntimeParam,
-    bool_flag_type_descriptor,
-    build_runtime_param,
-)
+from typer._coercion import RuntimeParam, bool_flag_type_descriptor, build_runtime_param
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from curation.system.errors import BadUsage

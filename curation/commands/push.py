@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import (
-    DatasetFolderArgument,
-    SignOption,
-    signing_key,
-)
+from curation.commands.options import DatasetFolderArgument, SignOption, signing_key
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 

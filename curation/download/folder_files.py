@@ -8,11 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from curation.system.errors import NoInput
-from curation.system.user_files import (
-    has_other_bytes,
-    refuse_large,
-    refuse_unprintable,
-)
+from curation.system.user_files import has_other_bytes, refuse_large, refuse_unprintable
 
 #: Folders that tools make.
 _OF_TOOLS = frozenset({"node_modules", "__pycache__"})

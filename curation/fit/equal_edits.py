@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.fit.edits import (
-    DIALECT,
-    Keywords,
-    SchemaObject,
-    Sites,
-    asserting,
-)
+from curation.fit.edits import DIALECT, Keywords, SchemaObject, Sites, asserting
 from curation.fit.narrowing import without_false
 from curation.fit.scan import properties_of, required_of
 from curation.fit.shapes import SHAPE

@@ -26,9 +26,7 @@ from curation.packaging.plot_process import PaperTables
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
-    from curation.dataset.decisions import (
-        DecidedDocument,
-    )
+    from curation.dataset.decisions import DecidedDocument
 
 
 def tables_of_folder(folder: Path) -> PaperTables | None:

@@ -18,12 +18,7 @@ from curation.dataset.ledger import (
     DOCUMENTS,
     REQUIRED,
 )
-from curation.dataset.parquet import (
-    RECORDS,
-    TableForm,
-    refuse_columns,
-    required_of,
-)
+from curation.dataset.parquet import RECORDS, TableForm, refuse_columns, required_of
 from curation.instances.dataset.parquet import (
     LEDGER_COLUMNS,
     LEDGER_DISTINCT,

@@ -16,11 +16,7 @@ from curation.core.json_types import Json
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import SigningKey, signed_sums
-from curation.publish.fsspec_target import (
-    open_target,
-    plan_write,
-    write_to_target,
-)
+from curation.publish.fsspec_target import open_target, plan_write, write_to_target
 from curation.publish.hub_push import (
     HubPreview,
     HubPushed,

@@ -28,12 +28,7 @@ from curation.pipeline.build import build
 from curation.pipeline.request import BuildRequest
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, names_in
-from curation.system.errors import (
-    BadConfiguration,
-    BadData,
-    BadUsage,
-    Unavailable,
-)
+from curation.system.errors import BadConfiguration, BadData, BadUsage, Unavailable
 from curation.system.escaping import shortened
 from curation.system.words import counted
 from curation.verification.findings import READABLE, Finding

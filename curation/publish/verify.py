@@ -14,12 +14,7 @@ from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.plan import LocalFile, describe_content, inventory
-from curation.system.errors import (
-    BadData,
-    NoInput,
-    TemporarilyUnavailable,
-    Unavailable,
-)
+from curation.system.errors import BadData, NoInput, TemporarilyUnavailable, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder

@@ -17,10 +17,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from curation.json.pointer import Tokens, at
-from curation.references.schema import (
-    ResolvedReference,
-    schema_of,
-)
+from curation.references.schema import ResolvedReference, schema_of
 from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children

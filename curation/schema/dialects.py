@@ -11,12 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from curation.schema.keywords import (
-    KEYWORDS,
-    Keyword,
-    KeywordKind,
-    Shape,
-)
+from curation.schema.keywords import KEYWORDS, Keyword, KeywordKind, Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

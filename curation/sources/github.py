@@ -10,11 +10,7 @@ from collections.abc import Iterator, Mapping
 from curation.core.benchmark import UNDIVIDED
 from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
-from curation.sources.claims import (
-    COLLECTED,
-    OriginalRepositories,
-    claimed_uris,
-)
+from curation.sources.claims import COLLECTED, OriginalRepositories, claimed_uris
 from curation.sources.readers import EDITED, document, files_in, lines
 
 #: The config until the field count of a document has put it into one of the five.

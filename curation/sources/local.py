@@ -17,13 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import (
-    Callable,
-    Container,
-    Iterable,
-    Iterator,
-    Mapping,
-)
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -38,13 +32,7 @@ from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.openapi_bodies import read_openapi
 from curation.sources.pydantic_models import read_models
-from curation.sources.readers import (
-    NamedSchema,
-    as_rows,
-    document,
-    own_uri,
-    plain_id,
-)
+from curation.sources.readers import NamedSchema, as_rows, document, own_uri, plain_id
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import reading_parquet, refuse_large

@@ -21,11 +21,7 @@ import jsonschema_rs
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain, write
-from curation.json.values import (
-    compact_of_document,
-    plain_of_document,
-    remembered,
-)
+from curation.json.values import compact_of_document, plain_of_document, remembered
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,

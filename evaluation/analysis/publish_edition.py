@@ -53,12 +53,7 @@ from evaluation.results.edition import (
     scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
-from evaluation.results.fits import (
-    FITS_TABLE,
-    FitRow,
-    fits_table,
-    read_fits,
-)
+from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.measurements import measure
 from evaluation.results.merging import differences_of_parts
 from evaluation.results.suite_rows import is_suite_run, scored_run

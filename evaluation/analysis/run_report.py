@@ -10,12 +10,7 @@ from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
-from evaluation.results.outcomes import (
-    Outcome,
-    engine_is_wrong,
-    outcome_of,
-    text_class,
-)
+from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
 from evaluation.results.suite_rows import (
     SUITE,

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import orjson
 
-from curation.system.errors import (
-    BadData,
-    BadUsage,
-    NoInput,
-    NotPermitted,
-    Unavailable,
-)
+from curation.system.errors import BadData, BadUsage, NoInput, NotPermitted, Unavailable
 from curation.system.user_files import refuse_large
 from evaluation.core.records import Prompt, Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet

@@ -19,11 +19,7 @@ from curation.system.progress import Progress, Quiet
 from curation.workers.ray_shards import ray_address
 from evaluation.asking.header import header, suite_header
 from evaluation.asking.participants import participants_of
-from evaluation.asking.records import (
-    open_records,
-    read_records,
-    records_of,
-)
+from evaluation.asking.records import open_records, read_records, records_of
 from evaluation.asking.request import (
     RUNS,
     RunRequest,

@@ -12,11 +12,7 @@ import msgspec
 import orjson
 
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import (
-    BadUsage,
-    CannotCreate,
-    TemporarilyUnavailable,
-)
+from curation.system.errors import BadUsage, CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from curation.system.progress import Progress, Quiet
 from curation.workers.fingerprint import fingerprint

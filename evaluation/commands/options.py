@@ -16,11 +16,7 @@ from curation.system.credentials import redacted
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.user_files import refuse_unprintable
 from curation.system.words import counted
-from evaluation.generation.text_generation import (
-    AUTO_BATCH,
-    Adapt,
-    LoopOptions,
-)
+from evaluation.generation.text_generation import AUTO_BATCH, Adapt, LoopOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -276,7 +272,10 @@ class RunSettings(
     ] = 40.0
     run_seconds: Annotated[
         float | None,
-        Meta(description="the same for walks or a text; null: 40, of a suite 120"),
+        Meta(
+            description="the same for walks; a model's text by the clock, without "
+            "waits for a core; null: 40, of a suite 120"
+        ),
     ] = None
     load_seconds: Annotated[
         float, Meta(gt=0, description="wall clock of loading an engine")

@@ -38,11 +38,7 @@ from evaluation.commands.show_run import (
     say_unfinished,
 )
 from evaluation.commands.suite_group import SuiteGroup
-from evaluation.reporting.printing import (
-    ReportFormat,
-    ReportFormatOption,
-    print_tables,
-)
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -430,11 +426,7 @@ def selftest_command(
     Exits with 1 if a verdict is not the one intended.
     """
     from evaluation.asking.records import OWN, records_of
-    from evaluation.asking.self_test import (
-        kinds_table,
-        self_test,
-        surprises_table,
-    )
+    from evaluation.asking.self_test import kinds_table, self_test, surprises_table
 
     options = DataOptions(data=data or OWN, limit=limit)
     choice, request = _request(name, value, data=options)

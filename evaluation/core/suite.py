@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
 import msgspec
 
 from evaluation.core.cases import Label, Weight
-from evaluation.core.records import (
-    Prompt,
-    Record,
-    Response,
-    Verdict,
-)
+from evaluation.core.records import Prompt, Record, Response, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -55,6 +55,8 @@ class TextUnderWay:
     random: np.random.Generator | None
     #: When it was begun, by the clock of `perf_counter_ns`.
     start: int
+    #: How long the loop had waited for its core by then; 0 if not counted.
+    core_wait_ns: int = 0
     #: The pass that it was fed last: what it took, and when it was handed over.
     work: TimedWork = NO_WORK
     handed_over: int = 0

@@ -26,11 +26,7 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
 )
-from evaluation.servers.client import (
-    DeadlinePassed,
-    RequestRefused,
-    RetriesExhausted,
-)
+from evaluation.servers.client import DeadlinePassed, RequestRefused, RetriesExhausted
 from evaluation.servers.pacing import SpendingLimit
 from evaluation.servers.writer import AskedText, ServerWriter
 

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import torch
 
-from evaluation.models.kept_step import (
-    FORCED_WIDTHS,
-    SlotCache,
-    StepKind,
-    place_size,
-)
+from evaluation.models.kept_step import FORCED_WIDTHS, SlotCache, StepKind, place_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,11 +25,7 @@ from curation.core.hub_names import model_name
 from curation.download.huggingface import hub_snapshot
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
-from evaluation.models.hardware import (
-    check_fits,
-    failures_of_loading,
-    make_current,
-)
+from evaluation.models.hardware import check_fits, failures_of_loading, make_current
 from evaluation.models.kept_step import StepKind, choose_step_kind
 from evaluation.models.shapes import seed_of, shape_named
 from evaluation.models.transformers import TransformersModel

@@ -19,13 +19,7 @@ from curation.system.errors import BadUsage
 from curation.system.escaping import safe, spreadsheet_text
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, show, show_whole, stdout
-from evaluation.reporting.tables import (
-    Cell,
-    MissingFigure,
-    Table,
-    json_of,
-    text_of,
-)
+from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
 
 #: What a cell loses first, and what then: the denominator or a keyword, the interval.
 _LONG_ENDS: Final = (re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))

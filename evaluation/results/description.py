@@ -8,11 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from curation.system.words import counted
-from evaluation.core.run_header import (
-    ModelHeader,
-    ParticipantHeader,
-    RunHeader,
-)
+from evaluation.core.run_header import ModelHeader, ParticipantHeader, RunHeader
 
 #: Before a line that is to be copied as it is.
 INDENT = "  "

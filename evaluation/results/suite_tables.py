@@ -22,11 +22,7 @@ from evaluation.reporting.tables import (
     Table,
     quantile_cell,
 )
-from evaluation.results.suite_pairs import (
-    cluster_differences,
-    pair_sides,
-    paired_rates,
-)
+from evaluation.results.suite_pairs import cluster_differences, pair_sides, paired_rates
 
 #: A server or a list of prices does not tell it.
 NOT_TOLD = MissingFigure("not told")

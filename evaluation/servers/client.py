@@ -28,12 +28,7 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
 from curation.system.credentials import SplitUrl, hide_secrets, redacted, split_url
-from curation.system.errors import (
-    BadConfiguration,
-    NoInput,
-    NotPermitted,
-    Unavailable,
-)
+from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.escaping import shortened
 from curation.system.retry import retry_after
 from evaluation.servers.pacing import Account, SharedBackoff, Spending

@@ -14,14 +14,7 @@ from evaluation.results.edition import (
     scorecards_table,
 )
 from evaluation.results.outcomes import Outcome
-from evaluation.site import (
-    engines,
-    front,
-    keywords,
-    query,
-    records,
-    schema,
-)
+from evaluation.site import engines, front, keywords, query, records, schema
 from evaluation.site.classes import Class
 from evaluation.site.rendering import render, script_names, static_text
 from evaluation.site.site import Page, Site, open_site

@@ -17,12 +17,7 @@ from evaluation.core.run_header import RefusalPattern, TaskSettings
 from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import (
-    Cell,
-    ClusterRate,
-    Rate,
-    Table,
-)
+from evaluation.reporting.tables import Cell, ClusterRate, Rate, Table
 from evaluation.results.outcomes import features_of
 from evaluation.tasks.refusal_messages import Refusal, explain
 

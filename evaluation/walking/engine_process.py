@@ -281,6 +281,11 @@ class CoreWaits:
             self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
         self._last = 0
 
+    def close(self) -> None:
+        """Close the system's account."""
+        if self._file is not None:
+            os.close(self._file)
+
     def total(self) -> int | None:
         """Return the nanoseconds since the thread began; None if not counted."""
         if self._file is None:

@@ -16,13 +16,7 @@ from curation.fit.profile import load_profile, profile_names
 from curation.packaging.rewritten_fits import FITS
 from evaluation.analysis.publish_edition import fits_files
 from evaluation.reporting.printing import as_markdown
-from evaluation.results.edition import (
-    ROWS,
-    SAMPLE,
-    TABLE,
-    engines_table,
-    read_index,
-)
+from evaluation.results.edition import ROWS, SAMPLE, TABLE, engines_table, read_index
 from evaluation.results.edition_picture import PICTURE, picture_of
 from evaluation.results.fits import FITS_TABLE, read_fits
 

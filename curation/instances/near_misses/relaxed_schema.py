@@ -10,11 +10,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Goals, Negation
 from curation.instances.constraints.keyword_values import COMPANIONS
 from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import (
-    NOTHING,
-    ExhaustedError,
-    Nothing,
-)
+from curation.instances.search.context import NOTHING, ExhaustedError, Nothing
 from curation.instances.values.model import InstanceKind
 from curation.json.pointer import replaced
 from curation.schema.subschemas import SchemaLocation

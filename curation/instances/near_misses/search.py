@@ -30,9 +30,7 @@ from curation.instances.near_misses.sites import (
     goals_of_held_branches,
     with_edit,
 )
-from curation.instances.search.context import (
-    Nothing,
-)
+from curation.instances.search.context import Nothing
 from curation.instances.values.json_text import text_of
 from curation.json.pointer import at, tokens_of
 from curation.json.text import canonical

@@ -10,16 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.interpretations import Interpretations
-from curation.instances.search.builder import (
-    WitnessSearch,
-    goals_beyond,
-    is_trivial,
-)
-from curation.instances.search.context import (
-    NOTHING,
-    BuildContext,
-    Nothing,
-)
+from curation.instances.search.builder import WitnessSearch, goals_beyond, is_trivial
+from curation.instances.search.context import NOTHING, BuildContext, Nothing
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
 from curation.instances.values.model import (
     InstanceKind,

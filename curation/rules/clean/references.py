@@ -7,15 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
 
-from curation.core.rule import (
-    ABSENT,
-    Change,
-    Context,
-    Document,
-    Reason,
-    Rejected,
-    Rule,
-)
+from curation.core.rule import ABSENT, Change, Context, Document, Reason, Rejected, Rule
 from curation.json.pointer import (
     Drop,
     Put,

@@ -7,15 +7,7 @@ from collections.abc import Iterable
 import jsonschema_rs
 
 from curation.core.json_types import UntypedJson
-from curation.core.rule import (
-    ABSENT,
-    Context,
-    Document,
-    Json,
-    Reason,
-    Rejected,
-    Rule,
-)
+from curation.core.rule import ABSENT, Context, Document, Json, Reason, Rejected, Rule
 from curation.json.pointer import change_at
 from curation.json.text import plain
 from curation.json.values import objects

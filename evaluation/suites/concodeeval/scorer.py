@@ -18,12 +18,7 @@ import msgspec
 
 from curation.schema.keywords import KeywordKind, names_of_kind
 from curation.system.escaping import shortened
-from evaluation.answers.extraction import (
-    MissingAnswer,
-    NoAnswer,
-    first_fence,
-    triage,
-)
+from evaluation.answers.extraction import MissingAnswer, NoAnswer, first_fence, triage
 from evaluation.answers.json_answers import compiled_schema
 from evaluation.core.records import Record, Response, Verdict, is_free
 from evaluation.suites.concodeeval.answer_text import (

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.generation.text_generation import DecidedApart
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import (
-    Cell,
-    ClusterRate,
-    MissingFigure,
-    Rate,
-    Table,
-)
+from evaluation.reporting.tables import Cell, ClusterRate, MissingFigure, Rate, Table
 from evaluation.results.suite_tables import NOT_TOLD, total_cost
 from evaluation.suites.coverage.efficiency import spread, tokens
 from evaluation.suites.coverage.judgement import TextClass, TextVerdict

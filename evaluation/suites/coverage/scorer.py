@@ -37,11 +37,7 @@ from evaluation.answers.judge import is_trivial
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import Judge, KnownAnswer
-from evaluation.generation.text_generation import (
-    Generation,
-    TextEnding,
-    generation_of,
-)
+from evaluation.generation.text_generation import Generation, TextEnding, generation_of
 from evaluation.suites.coverage.judgement import (
     CLASS_OF_ENDING,
     CLASS_OF_RESULT,

@@ -38,11 +38,7 @@ from evaluation.suites.ifstruct.rows import (
     Requirements,
     read_record,
 )
-from evaluation.suites.ifstruct.settings import (
-    Failure,
-    IfstructSettings,
-    as_published,
-)
+from evaluation.suites.ifstruct.settings import Failure, IfstructSettings, as_published
 
 _THEN: Final = (
     "name a file of rows or owner/name[@revision], or leave --data out for our own rows"

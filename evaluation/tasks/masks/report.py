@@ -13,13 +13,7 @@ import numpy as np
 from evaluation.core.cases import Row, WalkVerdict
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import (
-    Cell,
-    Rate,
-    Table,
-    duration,
-    quantile_cell,
-)
+from evaluation.reporting.tables import Cell, Rate, Table, duration, quantile_cell
 from evaluation.results.measurements import (
     CaseMeasurement,
     measure_run,

@@ -18,11 +18,7 @@ from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore import (
-    FailedAddress,
-    LiveLock,
-    LockedSchema,
-)
+from curation.sources.schemastore import FailedAddress, LiveLock, LockedSchema
 from curation.system.errors import BadConfiguration
 from tests.archives_made import FILES, github_pin, github_tarball, save
 

@@ -13,11 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.download.folder_files import FolderFiles, digest_of
-from curation.download.packs import (
-    open_files,
-    open_pack,
-    write_pack,
-)
+from curation.download.packs import open_files, open_pack, write_pack
 from curation.system.errors import BadArchive, BadData, NoInput
 
 if TYPE_CHECKING:

@@ -22,11 +22,7 @@ from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import figure_2, table_8, table_9
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
-from curation.packaging.derived_files import (
-    differing_files,
-    is_derived,
-    rebuild,
-)
+from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import read_facts, read_manifest
 from curation.packaging.plot_process import PaperTables
 from curation.packaging.table_columns import refuse_foreign_columns

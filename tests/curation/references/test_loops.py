@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.references.loops import is_recursive
-from curation.schema.dialects import (
-    ANY_DIALECT,
-    DRAFT_07,
-    DRAFT_2019_09,
-    DRAFT_2020_12,
-)
+from curation.schema.dialects import ANY_DIALECT, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

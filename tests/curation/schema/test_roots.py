@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.schema.roots import (
-    asks_nothing,
-    constrains,
-    embedded,
-    entries,
-    unused,
-)
+from curation.schema.roots import asks_nothing, constrains, embedded, entries, unused
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

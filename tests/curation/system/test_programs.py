@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.system.programs import (
-    environment_for_others,
-    last_error,
-    run_to_end,
-)
+from curation.system.programs import environment_for_others, last_error, run_to_end
 
 if TYPE_CHECKING:
     from pathlib import Path

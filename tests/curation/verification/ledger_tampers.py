@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.dataset.ledger import CHANGES, DOCUMENTS
-from curation.instances.dataset.parquet import (
-    DISAGREEMENTS,
-    INSTANCE_LEDGER,
-    MISSING,
-)
+from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER, MISSING
 from curation.verification.instances import INSTANCES as JUDGED
 from curation.verification.ledger import LEDGER
 from curation.verification.remaking import REMAKING

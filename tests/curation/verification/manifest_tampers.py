@@ -9,12 +9,7 @@ from curation.dataset.ledger import DOCUMENTS
 from curation.verification.leakage import LEAKAGE
 from curation.verification.ledger import LEDGER
 from curation.verification.tables import CANARY
-from tests.curation.verification.tampering import (
-    COPIES,
-    manifest,
-    tampers,
-    where,
-)
+from tests.curation.verification.tampering import COPIES, manifest, tampers, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable

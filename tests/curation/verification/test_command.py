@@ -11,12 +11,7 @@ from typer.testing import CliRunner, Result
 
 from curation.cli import application
 from curation.core.benchmark import CONFIGS
-from curation.system.errors import (
-    CsbdataError,
-    NoInput,
-    NotPermitted,
-    Unavailable,
-)
+from curation.system.errors import CsbdataError, NoInput, NotPermitted, Unavailable
 from tests.fake_hub.troubles import status
 from tests.publishing import HASTY, NAME, TOKEN, Connection, connected
 

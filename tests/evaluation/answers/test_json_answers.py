@@ -6,11 +6,7 @@ from time import process_time
 
 import pytest
 
-from evaluation.answers.json_answers import (
-    MOST_LEVELS,
-    JsonProblem,
-    read_json_answer,
-)
+from evaluation.answers.json_answers import MOST_LEVELS, JsonProblem, read_json_answer
 
 
 @pytest.mark.parametrize(

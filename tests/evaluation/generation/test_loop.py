@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.models import transformers
 from evaluation.models.forward import ForwardPass
+from evaluation.walking.engine_process import CoreWaits
 from tests.evaluation.generation.loop_sessions import (
     COMPACT,
     ENGINES,
@@ -220,6 +222,26 @@ def test_the_clock_is_read_no_more_often_than_the_report_counts(
     (made,) = generate(model, [request], [None], LoopOptions())
     assert len(made.steps) >= 10
     assert readings[0] <= CLOCK_READINGS * len(made.steps)
+
+
+@pytest.mark.parametrize("machine", ["busy", "quiet", "does not count"])
+def test_what_a_busy_machine_takes_is_not_the_text_s(
+    model: TransformersModel, monkeypatch: pytest.MonkeyPatch, machine: str
+) -> None:
+    """Waiting for a core, before the text too, does not count towards its deadline."""
+    waits = {
+        "busy": itertools.count(10**15, 10**12),
+        "quiet": itertools.repeat(10**15),
+        "does not count": itertools.repeat(None),
+    }[machine]
+    monkeypatch.setattr(CoreWaits, "total", lambda _: next(waits))
+    request = TokenizedRequest(id="a", schema="{}", prompt=(5, 6, 7), budget=10)
+    (made,) = generate(model, [request], [None], LoopOptions(run_seconds=1e-6))
+    if machine == "busy":
+        assert made.ending in {TextEnding.END, TextEnding.TRUNCATED}
+    else:
+        assert (made.ending, len(made.tokens)) == (TextEnding.TIMEOUT, 1)
+        assert "1e-06 s" in made.detail
 
 
 def test_a_long_prompt_is_read_between_the_steps_of_others(

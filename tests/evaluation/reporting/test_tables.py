@@ -13,12 +13,7 @@ import pytest
 from rich.console import Console
 
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
-from evaluation.reporting.printing import (
-    as_csv,
-    as_json,
-    as_markdown,
-    for_terminal,
-)
+from evaluation.reporting.printing import as_csv, as_json, as_markdown, for_terminal
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import (

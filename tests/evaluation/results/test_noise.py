@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.reporting.statistics import Interval
-from evaluation.results.noise import (
-    ASSUMED_WORTH,
-    Noise,
-    repetition_offsets,
-    widened,
-)
+from evaluation.results.noise import ASSUMED_WORTH, Noise, repetition_offsets, widened
 
 
 def _processes(deviation: float, count: int, seed: int) -> list[list[float]]:

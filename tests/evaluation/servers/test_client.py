@@ -24,12 +24,7 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
-from evaluation.servers.pacing import (
-    Account,
-    SharedBackoff,
-    Spending,
-    SpendingLimit,
-)
+from evaluation.servers.pacing import Account, SharedBackoff, Spending, SpendingLimit
 from evaluation.servers.provider import CHAT
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 

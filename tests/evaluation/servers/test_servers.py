@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import csbdata
-from curation.system.errors import (
-    BadConfiguration,
-    BadUsage,
-    CsbdataError,
-    Unavailable,
-)
+from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import open_run

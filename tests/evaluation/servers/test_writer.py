@@ -12,11 +12,7 @@ import pytest
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import GenerationRequest, TextEnding
-from evaluation.servers.client import (
-    RequestLimits,
-    ServerClient,
-    ServerConnection,
-)
+from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.pacing import SharedBackoff
 from evaluation.servers.writer import ServerWriter

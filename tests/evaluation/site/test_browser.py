@@ -22,12 +22,7 @@ from evaluation.site.build import build_site
 from evaluation.site.run_page import page as page_of_run
 from tests.builds import write_build
 from tests.evaluation.site.browser import CHROMIUM, tools, visited
-from tests.evaluation.site.made_editions import (
-    EVIL,
-    hostile_run,
-    line,
-    write_edition,
-)
+from tests.evaluation.site.made_editions import EVIL, hostile_run, line, write_edition
 from tests.made import record
 
 if TYPE_CHECKING:

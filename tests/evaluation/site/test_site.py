@@ -23,12 +23,7 @@ from evaluation.site.build import build_site, files_of
 from evaluation.site.rendering import engine_path, keyword_path
 from evaluation.site.site import Site, open_site
 from tests.evaluation.site.browser import visited
-from tests.evaluation.site.made_editions import (
-    EVIL,
-    line,
-    write_dataset,
-    write_edition,
-)
+from tests.evaluation.site.made_editions import EVIL, line, write_dataset, write_edition
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.system.errors import (
-    CannotCreate,
-    TemporarilyUnavailable,
-)
+from curation.system.errors import CannotCreate, TemporarilyUnavailable
 from evaluation.results.reader import open_run
 from evaluation.walking.run_folder import record_end
 from tests.evaluation.made_runs import row

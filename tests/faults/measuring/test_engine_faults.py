@@ -12,13 +12,7 @@ from curation.system.progress import Quiet
 from evaluation.asking.run import run as run_request
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.results.outcomes import Outcome, outcome_of
-from tests.evaluation.measuring import (
-    BRISK,
-    measured,
-    miniature,
-    request_of,
-    sample,
-)
+from tests.evaluation.measuring import BRISK, measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path

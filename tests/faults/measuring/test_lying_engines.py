@@ -10,12 +10,7 @@ from msgspec.structs import replace
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.results.outcomes import Outcome, outcome_of
-from tests.evaluation.measuring import (
-    measured,
-    miniature,
-    request_of,
-    sample,
-)
+from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.cases import Result
-from tests.evaluation.measuring import (
-    BRISK,
-    measured,
-    miniature,
-    request_of,
-    sample,
-)
+from tests.evaluation.measuring import BRISK, measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.assertions import (
-    Assertion,
-    find_reachable_keywords,
-)
+from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.sites import KnownSites
 

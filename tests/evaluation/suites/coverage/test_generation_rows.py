@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import (
-    DecidedApart,
-    Generation,
-    TextEnding,
-)
+from evaluation.generation.text_generation import DecidedApart, Generation, TextEnding
 from evaluation.reporting.tables import MissingFigure, Rate
 from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
 from evaluation.suites.coverage.report import coverage, decided_apart, outputs

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import Result
 from evaluation.core.records import Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.generation.text_generation import (
-    DecodingStep,
-    Generation,
-    TextEnding,
-)
+from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.quantiles import Quantile
 from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import Ratio, json_of
@@ -43,9 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.reporting.tables import Cell
-    from evaluation.suites.coverage.texts import (
-        GeneratedText,
-    )
+    from evaluation.suites.coverage.texts import GeneratedText
 
 
 def test_times_are_compared_on_what_all_engines_wrote() -> None:

@@ -12,11 +12,7 @@ from evaluation.core.cases import Result, Row
 from evaluation.core.records import Verdict
 from evaluation.core.run_header import LimitsHeader
 from evaluation.core.suite import ScoredResponse
-from evaluation.generation.text_generation import (
-    DecodingStep,
-    Generation,
-    TextEnding,
-)
+from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.reader import parse_row
 from evaluation.results.suite_rows import row_from_scored, scored_from_row
 from evaluation.suites.coverage.judgement import (

@@ -6,20 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluation.core.records import Response
-from evaluation.suites.ifstruct.rows import (
-    AnswerFormat,
-    Fence,
-    FenceWish,
-    Requirements,
-)
+from evaluation.suites.ifstruct.rows import AnswerFormat, Fence, FenceWish, Requirements
 from evaluation.suites.ifstruct.scorer import verify
 
 if TYPE_CHECKING:
     from evaluation.suites.ifstruct.scorer import StructureVerdict
-    from evaluation.suites.ifstruct.settings import (
-        Failure,
-        RuleReading,
-    )
+    from evaluation.suites.ifstruct.settings import Failure, RuleReading
 
 ITEM = {
     "type": "object",

@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
-from tests.evaluation.suites.ifstruct.judged import (
-    BAN,
-    JSON,
-    YAML,
-    failures_of,
-    judge,
-)
+from tests.evaluation.suites.ifstruct.judged import BAN, JSON, YAML, failures_of, judge
 
 if TYPE_CHECKING:
     from evaluation.suites.ifstruct.rows import Requirements

@@ -16,11 +16,7 @@ from evaluation.asking.request import choose_suite
 from evaluation.core.suite import RecordRequest
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import Fence, FenceWish
-from evaluation.suites.ifstruct.suite import (
-    PUBLISHED,
-    read_rows,
-    write_records,
-)
+from evaluation.suites.ifstruct.suite import PUBLISHED, read_rows, write_records
 from tests.publishing import connected
 
 if TYPE_CHECKING:

@@ -8,11 +8,7 @@ import pytest
 
 from evaluation.core.records import Record, Response
 from evaluation.suites.passrate.scorer import PassrateScorer
-from evaluation.suites.passrate.settings import (
-    Mode,
-    PassrateSettings,
-    as_published,
-)
+from evaluation.suites.passrate.settings import Mode, PassrateSettings, as_published
 
 _SCHEMA = {
     "type": "object",

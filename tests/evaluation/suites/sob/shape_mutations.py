@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Final
 from curation.json.pointer import Drop, at, rewritten
 from evaluation.suites.sob.metrics import Path, all_leaves, f1, pointer_of
 from evaluation.suites.sob.scorer import Mistake
-from tests.evaluation.suites.sob.leaf_mutations import (
-    REFUSAL,
-    schema_at,
-    with_leaf,
-)
+from tests.evaluation.suites.sob.leaf_mutations import REFUSAL, schema_at, with_leaf
 from tests.evaluation.suites.sob.mutations import (
     EXTRA_ITEM,
     EXTRA_KEY,

@@ -12,11 +12,7 @@ from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, Metric
 from evaluation.suites.sob.records import suite_record
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
 from evaluation.suites.sob.suite import SobSettings, known_answers
-from tests.evaluation.suites.sob.all_mutations import (
-    MUTATIONS,
-    answers_known,
-    mutated,
-)
+from tests.evaluation.suites.sob.all_mutations import MUTATIONS, answers_known, mutated
 from tests.evaluation.suites.sob.mutations import NOTHING, Mutation
 from tests.evaluation.suites.sob.stored import stored_records
 

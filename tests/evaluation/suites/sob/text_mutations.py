@@ -6,12 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.sob.scorer import Mistake
-from tests.evaluation.suites.sob.mutations import (
-    EVERYTHING,
-    NOTHING,
-    Mutated,
-    Mutation,
-)
+from tests.evaluation.suites.sob.mutations import EVERYTHING, NOTHING, Mutated, Mutation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

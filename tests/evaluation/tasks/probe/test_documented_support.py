@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.setup.engine_files import engine_paths
-from evaluation.tasks.probe.outcomes import (
-    Support,
-    coverage,
-    declarations,
-    features,
-)
+from evaluation.tasks.probe.outcomes import Support, coverage, declarations, features
 
 LEVELS = st.sampled_from(Support)
 

@@ -24,12 +24,7 @@ from evaluation.tasks.probe.outcomes import (
     proven,
 )
 from evaluation.tasks.probe.pairs import pairs
-from evaluation.tasks.probe.task import (
-    PROBES,
-    TASK,
-    all_placed,
-    case_of,
-)
+from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run

@@ -20,9 +20,7 @@ from evaluation.suites.concodeeval.settings import (
     Output,
     SuiteReading,
 )
-from tests.evaluation.suites.concodeeval.known_answers.hostile import (
-    hostile_answers,
-)
+from tests.evaluation.suites.concodeeval.known_answers.hostile import hostile_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
