@@ -147,6 +147,7 @@ def _check(
     from curation.checking.schema_check import SchemaChecker, SchemaReport
     from curation.checking.schema_files import STDIN, form_of
     from curation.json.named_text import parse_named
+    from curation.sources.tools import schema_place
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
@@ -168,9 +169,11 @@ def _check(
             problems = (*problems, *fits.pop(name).problems())
         reports[index] = name, replace(report, problems=file.placed(problems))
         if problems and (file.path or name == STDIN):
-            form = form_of(parse_named(name, file.content))
-            if form:
+            value = parse_named(name, file.content)
+            if form := form_of(value):
                 say_command("What it holds", command("check", form + name))
+            elif place := schema_place(value):
+                say(f"A request is no schema; what stands at {place} may be one.")
     # Of a tool list as a whole.
     requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())
     return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]

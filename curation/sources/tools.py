@@ -1,9 +1,9 @@
 """Schemas of tools: of a file, or of a server of the Model Context Protocol.
 
 A file has the forms of OpenAI (`{"type": "function", "function": {"parameters": ...}}`,
-and flat), of Anthropic (`input_schema`) or of the Model Context Protocol
-(`inputSchema`, `outputSchema`), alone, in a list, under `tools` or `functions`, or as
-the response to a request (`result`).
+and flat), of Anthropic (`input_schema`), of Gemini (`functionDeclarations`), of
+Bedrock (`toolSpec`) or of the Model Context Protocol (`inputSchema`, `outputSchema`),
+alone, in a list, in a request, or as the response to one (`result`).
 
 A server is a program that speaks over stdio. Its command is printed before it runs; it
 gets few environment variables, no credentials, and a deadline. It needs the extra
@@ -15,10 +15,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
+from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.json import text as jsontext
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
+from curation.schema.roots import TYPES
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import (
     BadData,
@@ -32,12 +35,30 @@ from curation.system.words import counted
 #: Where a definition has its schema, and what is put behind the tool's name.
 _SCHEMAS = {
     "parameters": "",
+    "parametersJsonSchema": "",
+    "parameters_json_schema": "",
     "input_schema": "",
     "inputSchema": "",
     "outputSchema": ".output",
 }
 #: Members that hold the tools of a list.
-LISTS = ("tools", "functions")
+LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
+#: Members around one tool, or around a list of them.
+_AROUND_TOOLS = ("result", "body", "toolConfig", "toolSpec", "function")
+#: Members of a request, or of a part of one, that lead to a schema: that of its answer
+#: before those of tools.
+AROUND: Final = (
+    *("body", "text", "format", "response_format", "json_schema", "schema"),
+    *("output_config", "output_format", "generationConfig", "generation_config"),
+    *("responseSchema", "response_schema", "responseJsonSchema"),
+    *("response_json_schema", "config", "structured_outputs", "json", "guided_json"),
+    *("extra_body", "value", "grammar", "sampling_params"),
+    *(*_AROUND_TOOLS, *LISTS, *_SCHEMAS),
+)
+#: Members of which one leads to the next, at most.
+MOST_AROUND: Final = 8
+#: Keywords that no request has, other than `type`.
+SAYING: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
 #: What source expressions of tools begin with: all tools of one are one request.
 TOOL_FORMS = ("tools:", "mcp:")
 #: Seconds for the server to start and to list its tools.
@@ -82,15 +103,10 @@ def _definitions(value: Json) -> Iterator[dict[str, Json]]:
             if isinstance(item, dict):
                 yield from _definitions(item)
     elif isinstance(value, dict):
-        inner = value.get("result")
+        value = inside(value)
         tools = next((value[name] for name in LISTS if name in value), None)
-        function = value.get("function")
         if isinstance(tools, list):
             yield from _definitions(tools)
-        elif isinstance(inner, dict):
-            yield from _definitions(inner)
-        elif isinstance(function, dict):
-            yield function
         elif "name" in value or "type" in value:
             yield value
 
@@ -103,6 +119,8 @@ def tool_schemas(definition: dict[str, Json]) -> Iterator[NamedSchema]:
         if definition.get(member) is not None:
             title = name if isinstance(name, str) else "unnamed"
             schema = definition[member]
+            if isinstance(schema, dict) and [*schema] == ["json"]:  # of Bedrock
+                schema = schema["json"]
             text = jsontext.write(schema) if isinstance(schema, str) else schema
             yield NamedSchema(name=title + suffix, schema=text)
 
@@ -114,14 +132,55 @@ def is_tool(value: dict[str, Json]) -> bool:
         >>> is_tool({"name": "add", "parameters": {"type": "object"}})
         True
     """
-    own = value.get("function", value)
+    own = inside(value)
     return (
-        isinstance(own, dict)
-        and isinstance(own.get("name"), str)
+        isinstance(own.get("name"), str)
         and any(isinstance(own.get(member), dict) for member in _SCHEMAS)
-        and (KNOWN_KEYWORDS - ANNOTATIONS) & own.keys() <= {"type"}
-        and own.get("type") in (None, "function", "custom")
+        and not _may_be_schema(own)
     )
+
+
+def inside(value: dict[str, Json]) -> dict[str, Json]:
+    """Return a tool, or what holds a list of them, without what stands around it."""
+    while not _may_be_schema(value):
+        found = (value.get(name) for name in _AROUND_TOOLS)
+        inner = next((it for it in found if isinstance(it, dict)), None)
+        if inner is None:
+            break
+        value = inner
+    return value
+
+
+def schema_place(value: Json | Rejected, most: int = MOST_AROUND) -> str | None:
+    """Return the pointer of the first schema in a request; None if there is none.
+
+    It is empty if the value may be a schema itself.
+
+    Args:
+        value: A request, a part of one, or a schema.
+        most: Levels to look into.
+
+    Example:
+        >>> schema_place({"response_format": {"schema": {"type": "object"}}})
+        '/response_format/schema'
+    """
+    inner: list[tuple[str, Json]] = []
+    if isinstance(value, list):
+        inner = [("0", item) for item in value[:1]]
+    elif isinstance(value, dict):
+        if _may_be_schema(value):
+            return ""
+        inner = [(name, value[name]) for name in AROUND if name in value]
+    for name, part in inner if most else ():
+        place = schema_place(part, most - 1)
+        if place is not None:
+            return f"/{name}{place}"
+    return None
+
+
+def _may_be_schema(value: dict[str, Json]) -> bool:
+    kind = value.get("type")
+    return bool(SAYING & value.keys()) or isinstance(kind, list) or kind in TYPES
 
 
 def read_mcp_server(

@@ -12,6 +12,8 @@ from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
 from curation.fit.verdict import told_keywords
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.schema.roots import TYPES
+from curation.sources.tools import AROUND, MOST_AROUND, SAYING
 from curation.validation.metaschemas import standard_documents
 from evaluation.site.rendering import data_script, render
 
@@ -47,6 +49,12 @@ def tables() -> dict[str, object]:
         "counts": {name: noun for name, (noun, _) in COUNTS.items()},
         "outside": OUTSIDE.pattern,
         "features": {name: it.pattern for name, it in FEATURES.items()},
+        "requests": {
+            "around": AROUND,
+            "most": MOST_AROUND,
+            "saying": sorted(SAYING),
+            "types": sorted(TYPES),
+        },
         "rewrites": [
             {
                 "name": it.name,

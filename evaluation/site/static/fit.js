@@ -468,5 +468,22 @@ csbdata.fit = (() => {
 
   const isTaken = (findings) => !findings.some(({ effect }) => FAILING.has(effect));
 
-  return { Scan, dialectOf, judge, untold, rewrites, isTaken };
+  // The tokens and the value of the first schema in a request, as curation/sources/tools.py
+  // finds it; null where there is none.
+  function inRequest(value, { requests }, most = requests.most) {
+    let inner = [];
+    if (Array.isArray(value)) inner = value.slice(0, 1).map((item) => ["0", item]);
+    else if (isObject(value)) {
+      const type = value.get("type");
+      if (requests.saying.some((name) => value.has(name)) || Array.isArray(type) || requests.types.includes(type)) return [[], value];
+      inner = requests.around.filter((name) => value.has(name)).map((name) => [name, value.get(name)]);
+    }
+    for (const [name, part] of most ? inner : []) {
+      const found = inRequest(part, { requests }, most - 1);
+      if (found) return [[name, ...found[0]], found[1]];
+    }
+    return null;
+  }
+
+  return { Scan, dialectOf, inRequest, judge, untold, rewrites, isTaken };
 })();

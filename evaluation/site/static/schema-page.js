@@ -69,13 +69,14 @@
     result.replaceChildren();
     if (!text.trim()) { status.textContent = "Nothing is pasted yet."; return; }
     if (text.length > MOST) { status.textContent = `Too long: at most ${json.grouped(MOST)} characters are judged here; csbdata fit FILE has no such limit.`; return; }
-    let schema;
+    let pasted;
     try {
-      schema = json.parse(text);
+      pasted = json.parse(text);
     } catch (error) {
       status.textContent = json.safe(`Not JSON: ${error.message}`);
       return;
     }
+    const [tokens, schema] = fit.inRequest(pasted, tables) ?? [[], pasted];
     if (!json.isSchema(schema)) { status.textContent = "No JSON Schema: neither an object nor a boolean."; return; }
     const scan = new fit.Scan(schema, tables);
     const fault = metaschema.fault(schema, tables);
@@ -83,7 +84,8 @@
     const judged = tables.profiles.map((profile) => [profile, [...broken, ...fit.judge(scan, profile, tables)], fit.untold(scan, profile, tables)]);
     const taken = judged.filter(([, findings]) => fit.isTaken(findings)).length;
     const why = fault ? `: ${fault.sentence}, at ${fault.pointer || "the root"}` : "";
-    status.textContent = json.safe(`${taken} of ${judged.length} targets take it${why}.`);
+    const where = tokens.length ? ` It is the schema at ${json.pointer(tokens)} of what was pasted, and judged alone.` : "";
+    status.textContent = json.safe(`${taken} of ${judged.length} targets take it${why}.${where}`);
     const count = (findings, effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
     result.replaceChildren(
       csbdata.table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], judged.map(([profile, findings]) => [

@@ -573,6 +573,7 @@ def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) ->
         ("tools", '{"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}'),
         ("tools", '{"name": "t", "input_schema": {"type": "object"}}'),
         ("tools", '{"type": "function", "function": {"name": "t", "parameters": {}}}'),
+        ("tools", '{"id": 1, "result": {"tools": [{"name": "t", "inputSchema": {}}]}}'),
     ],
 )
 def test_of_what_only_holds_schemas_the_next_command_checks_those(
@@ -586,6 +587,15 @@ def test_of_what_only_holds_schemas_the_next_command_checks_those(
         result = CliRunner().invoke(APP, [name.replace("/dev/stdin", "-")], input=text)
         assert result.exit_code == 1
         assert f"\n  csbdata check {form}:{name}\n" in result.stderr
+
+
+def test_of_a_request_is_told_where_its_schema_stands(tmp_path: Path) -> None:
+    """Beside the problem that it is as a schema: it restricts nothing."""
+    file = tmp_path / "request.json"
+    file.write_text('{"text": {"format": {"schema": {"$ref": "#"}}}}')
+    result = CliRunner().invoke(APP, [str(file)])
+    assert result.exit_code == 1
+    assert "what stands at /text/format/schema may be one" in result.stderr
 
 
 def test_a_pipe_is_read_by_its_name() -> None:

@@ -544,15 +544,25 @@ def test_a_schema_that_no_validator_can_use_is_taken_by_nobody(
     [
         ("a.yaml", "a: [1", "not JSON as YAML: did not find expected ',' or ']' (line"),
         ("a.yaml", "openapi: 3.0.0", "description is no schema; write openapi:"),
+        (
+            "a.json",
+            '{"response_format": {"schema": {"type": "object"}}}',
+            "a request is no schema; what stands at /response_format/schema may be one",
+        ),
+        (
+            "a.json",
+            '{"id": 1, "result": {"tools": [{"name": "a", "inputSchema": {}}]}}',
+            "a tool, is no schema; if it holds tools, write tools:",
+        ),
     ],
 )
 def test_what_is_no_schema_is_told_by_its_kind(
     tmp_path: Path, name: str, text: str, sentence: str
 ) -> None:
-    """A broken YAML file by YAML's reason; of a description the bodies are asked."""
+    """YAML by YAML's reason; of descriptions and requests what they hold is asked."""
     (tmp_path / name).write_text(text, "utf-8")
     code, out = run("fit", str(tmp_path / name), "--for", "gemini")
     assert code in {4, 65}
     assert sentence in " ".join(out.split())
-    with pytest.raises(BadData, match=r"a\.yaml"):
+    with pytest.raises(BadData, match=name):
         run("fit", str(tmp_path / name), "--for", "gemini", "--diff")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
-from curation.sources.tools import read_tool_list
+from curation.sources.tools import read_tool_list, schema_place
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -20,9 +20,11 @@ SCHEMA: UntypedJson = {"type": "object", "properties": {"city": {"type": "string
 CHAT = {"type": "function", "function": {"name": "chat", "parameters": SCHEMA}}
 FLAT = {"type": "function", "name": "flat", "strict": True, "parameters": SCHEMA}
 ANTHROPIC = {"name": "anthropic", "input_schema": SCHEMA}
+GEMINI = {"functionDeclarations": [{"name": "gemini", "parametersJsonSchema": SCHEMA}]}
+BEDROCK = {"toolSpec": {"name": "bedrock", "inputSchema": {"json": SCHEMA}}}
 MCP = {"name": "mcp", "inputSchema": SCHEMA, "outputSchema": {"type": "object"}}
 SERVICE = {"type": "web_search_20250305", "name": "web_search"}
-ALL: list[UntypedJson] = [CHAT, FLAT, ANTHROPIC, MCP, SERVICE]
+ALL: list[UntypedJson] = [CHAT, FLAT, ANTHROPIC, GEMINI, BEDROCK, MCP, SERVICE]
 
 
 def read(tmp_path: Path, document: UntypedJson) -> tuple[list[str], list[str]]:
@@ -40,18 +42,74 @@ def read(tmp_path: Path, document: UntypedJson) -> tuple[list[str], list[str]]:
         {"functions": ALL},
         {"jsonrpc": "2.0", "id": 1, "result": {"tools": ALL}},
         [{"tools": ALL[:2]}, {"model": "m", "tools": ALL[2:]}],
+        {"custom_id": "1", "body": {"toolConfig": {"tools": ALL}}},
     ],
 )
 def test_every_form_is_read(tmp_path: Path, document: UntypedJson) -> None:
     """Alone, in requests or as an answer; a service's own tools are named."""
     names, told = read(tmp_path, document)
-    assert names == ["chat", "flat", "anthropic", "mcp", "mcp.output"]
+    assert names == [
+        *("chat", "flat", "anthropic", "gemini", "bedrock", "mcp", "mcp.output")
+    ]
     assert told == [f"{tmp_path / 'tools.json'}: 1 tool without a schema: web_search"]
 
 
 def test_one_tool_is_a_list(tmp_path: Path) -> None:
     """A single definition needs no brackets."""
     assert read(tmp_path, ANTHROPIC) == (["anthropic"], [])
+
+
+def _format(schema: UntypedJson) -> UntypedJson:
+    return {"type": "json_schema", "name": "answer", "schema": schema}
+
+
+#: Requests in the forms of providers and servers, and where their schemas stand.
+REQUESTS: list[tuple[UntypedJson, str | None]] = [
+    (_format(SCHEMA), "/schema"),
+    ({"model": "m", "text": {"format": _format(SCHEMA)}}, "/text/format/schema"),
+    (
+        {"response_format": {"type": "json_schema", "json_schema": _format(SCHEMA)}},
+        "/response_format/json_schema/schema",
+    ),
+    (
+        {"body": {"output_config": {"format": _format(SCHEMA)}}},
+        "/body/output_config/format/schema",
+    ),
+    (
+        {"generationConfig": {"responseJsonSchema": SCHEMA}},
+        "/generationConfig/responseJsonSchema",
+    ),
+    ({"id": "7", "format": {"$ref": "#"}}, "/format"),
+    ({"structured_outputs": {"json": SCHEMA}}, "/structured_outputs/json"),
+    (
+        {"text": {"format": {"type": "text"}}, "tools": ALL},
+        "/tools/0/function/parameters",
+    ),
+    ({"result": {"tools": [MCP]}}, "/result/tools/0/inputSchema"),
+    (BEDROCK, "/toolSpec/inputSchema/json"),
+    (SCHEMA, ""),
+    ({"type": ["object"], "schema": SCHEMA}, ""),
+    ({"title": "T", "settings": SCHEMA}, None),
+    ({"response_format": {"type": "json_object"}}, None),
+    ([], None),
+    (True, None),
+]
+
+
+@pytest.mark.parametrize(("document", "place"), REQUESTS)
+def test_the_schema_of_a_request_is_found(
+    document: UntypedJson, place: str | None
+) -> None:
+    """That of the answer before those of tools; a schema is no request."""
+    assert schema_place(document) == place
+
+
+def test_no_request_is_too_deep_to_look_into() -> None:
+    """Levels are counted: a hostile text holds its members inside each other."""
+    deep: UntypedJson = SCHEMA
+    for _ in range(100_000):
+        deep = {"text": deep}
+    assert schema_place(deep) is None
 
 
 @pytest.mark.parametrize(

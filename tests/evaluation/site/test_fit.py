@@ -18,6 +18,7 @@ from curation.fit.verdict import FitFinding, judge_fit, untold_keywords
 from curation.schema.dialects import DIALECTS, declared
 from curation.validation.metaschemas import valid_under
 from evaluation.site.schema import tables
+from tests.curation.sources.test_tools import REQUESTS
 from tests.evaluation.site.node import answers, needs_node
 
 if TYPE_CHECKING:
@@ -145,6 +146,21 @@ def test_a_schema_too_deep_to_walk_has_no_fault_in_the_browser() -> None:
       csbdata.metaschema.fault(csbdata.json.parse(text), tables)"""
     value = {"text": text, "tables": own}
     assert answers("json fit metaschema", fault, value) is None
+
+
+@needs_node
+def test_the_browser_finds_the_schema_of_a_request_where_we_do() -> None:
+    """For every form of request that is known, and for none."""
+    own = json.loads(msgspec.json.encode(tables()))
+    found = answers(
+        "json fit",
+        """({ texts, tables }) => texts.map((text) => {
+          const found = csbdata.fit.inRequest(csbdata.json.parse(text), tables);
+          return found && csbdata.json.pointer(found[0]);
+        })""",
+        {"texts": [json.dumps(request) for request, _ in REQUESTS], "tables": own},
+    )
+    assert found == [place for _, place in REQUESTS]
 
 
 @pytest.mark.slow
