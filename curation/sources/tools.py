@@ -86,7 +86,7 @@ def read_tool_list(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
         if not any(tool_schemas(definition))
     ]
     if not schemas:
-        what = "no tool with a schema among " + f"{len(definitions)}"
+        what = f"no tool with a schema among {len(definitions)}"
         if not definitions:
             what = "no tool list: neither a list, nor `tools` or `functions`"
         then = "tools have their schema as parameters, input_schema or inputSchema"
@@ -180,7 +180,8 @@ def schema_place(value: Json | Rejected, most: int = MOST_AROUND) -> str | None:
 
 def _may_be_schema(value: dict[str, Json]) -> bool:
     kind = value.get("type")
-    return bool(SAYING & value.keys()) or isinstance(kind, list) or kind in TYPES
+    is_type = kind in TYPES if isinstance(kind, str) else isinstance(kind, list)
+    return is_type or bool(SAYING & value.keys())
 
 
 def read_mcp_server(

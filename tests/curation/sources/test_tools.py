@@ -91,6 +91,7 @@ REQUESTS: list[tuple[UntypedJson, str | None]] = [
     ({"type": ["object"], "schema": SCHEMA}, ""),
     ({"title": "T", "settings": SCHEMA}, None),
     ({"response_format": {"type": "json_object"}}, None),
+    ({"type": {"text": 1}, "schema": 5}, None),
     ([], None),
     (True, None),
 ]
