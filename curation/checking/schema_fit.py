@@ -34,6 +34,7 @@ from curation.system.words import command
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.fit.relation import Comparer
+    from curation.system.progress import Progress
 
 _LEVELS: Final = {Effect.IGNORED: "warning", Effect.ROUTED: NOTE}
 #: Seconds of processor time in which safe rewrites of one schema for one target are
@@ -194,17 +195,19 @@ def cited(finding: FitFinding) -> str:
 
 
 def judge_files(
-    files: Sequence[SchemaFile], profiles: Sequence[Profile]
+    files: Sequence[SchemaFile], profiles: Sequence[Profile], progress: Progress
 ) -> Iterator[SchemaFit]:
     """Yield a fit for each text, and one for each request whose tools are too many.
 
     Args:
         files: The texts. Those of one tool list are one request.
         profiles: The targets.
+        progress: Shows how many are judged.
     """
     requests: dict[str, list[Json]] = {}
     with ExitStack() as stack:
         search = _Search(stack)
+        advance = stack.enter_context(progress.bar("Judging", total=len(files)))
         for file in files:
             read = parse_named(file.name, file.content)
             value = None if isinstance(read, Rejected) else read
@@ -240,6 +243,7 @@ def judge_files(
                     if not is_taken(findings[it.name])
                 },
             )
+            advance(1)
     for name, schemas in requests.items():
         whole = {it.name: judge_request(schemas, it) for it in profiles}
         if any(whole.values()):

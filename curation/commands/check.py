@@ -16,7 +16,7 @@ from curation.commands.options import (
 )
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
-from curation.system.progress import Quiet, Shown
+from curation.system.progress import Progress, progress_of
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say, say_command, show, stdout
 from curation.system.words import command, counted
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import SchemaFit
     from curation.sources.neighbours import NeighbourFiles
-
-#: Files from which on a bar is worth its line.
-_MANY = 5
 
 
 def check(  # noqa: PLR0913, PLR0917 (options of one command)
@@ -152,7 +149,7 @@ def _check(
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
     wants_verdicts = len(files) == 1 or format_ is ProblemFormat.JSON
-    progress = Shown() if len(files) >= _MANY else Quiet()
+    progress = progress_of(len(files))
     reports = []
     with (
         SchemaChecker(neighbours) as checker,
@@ -162,7 +159,7 @@ def _check(
             report = checker.check(file.content, place=place, verdicts=wants_verdicts)
             reports.append((file.name, report))
             advance(1)
-    fits = _fits(files, targets) if targets else {}
+    fits = _fits(files, targets, progress) if targets else {}
     for index, (name, report) in enumerate(reports):
         problems, file = report.problems, files[index]
         if name in fits:
@@ -179,11 +176,14 @@ def _check(
     return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]
 
 
-def _fits(files: Sequence[SchemaFile], targets: str) -> dict[str, SchemaFit]:
+def _fits(
+    files: Sequence[SchemaFile], targets: str, progress: Progress
+) -> dict[str, SchemaFit]:
     from curation.checking.schema_fit import judge_files
     from curation.fit.profile import load_profiles
 
-    return {fit.name: fit for fit in judge_files(files, load_profiles(targets))}
+    found = judge_files(files, load_profiles(targets), progress)
+    return {fit.name: fit for fit in found}
 
 
 def _print_for_programs(

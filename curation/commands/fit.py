@@ -139,13 +139,14 @@ def fit(
     from curation.checking.schema_files import read_schema_files
     from curation.checking.schema_fit import judge_files
     from curation.fit.profile import load_profiles
+    from curation.system.progress import progress_of
 
     profiles = load_profiles(targets)
     files = read_schema_files(sources, say)
     if rewriting.is_asked:
         _rewrite(files, targets.split(","), rewriting)
         return
-    fits = list(judge_files(files, profiles))
+    fits = list(judge_files(files, profiles, progress_of(len(files))))
     if format_ is ProblemFormat.AUTO:
         _print(fits, profiles, len(files))
     elif format_ is ProblemFormat.JSON:

@@ -16,6 +16,8 @@ from curation.system.terminal import ACTIVITY, say, stderr
 HEARTBEAT: Final = 10.0
 #: Seconds from which on a duration is said before the work begins.
 _LONG: Final = 60.0
+#: Things to do from which on a bar is worth its line.
+_MANY: Final = 5
 
 
 class Progress(Protocol):
@@ -240,6 +242,11 @@ def spoken(seconds: float) -> str:
     if seconds < 60 * _LONG:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def progress_of(count: int) -> Progress:
+    """Return progress that is shown if so many things to do are worth a line."""
+    return Shown() if count >= _MANY else Quiet()
 
 
 def announce(

@@ -127,6 +127,18 @@ def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
     assert request == "5,000 tools in one request, and at most 128 are taken"
 
 
+@pytest.mark.parametrize("command", [["fit"], ["check", "--for", "gemini"]])
+def test_of_many_schemas_is_told_how_many_are_judged(
+    tmp_path: Path, command: list[str]
+) -> None:
+    """A search may take a minute in all; of a few nothing is said."""
+    for count, said in ((4, False), (5, True)):
+        for number in range(count):
+            (tmp_path / f"{number}.json").write_text('{"type": "object"}', "utf-8")
+        told = CliRunner().invoke(APP, [*command, str(tmp_path)]).stderr
+        assert ("Judging 5 ..." in told) is said
+
+
 @pytest.mark.parametrize(
     "tools",
     [
