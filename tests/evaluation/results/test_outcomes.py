@@ -124,7 +124,8 @@ def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -
         read = parse_row(json.dumps(given_row).encode())
     except NotARow:
         return
-    if place != "walks":
+    # Waiting is taken off the times as a row is read, and then told no more.
+    if place not in {"walks", "compile_waited_ns"}:
         found = getattr(read, place)
         assert found == (tuple(value) if isinstance(value, list) else value)
 
