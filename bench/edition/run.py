@@ -52,7 +52,8 @@ class Step:
     #: The engine, or the model that answers a suite.
     engine: str
     task: str
-    #: The first of its records in the sample; None for a task with its own cases.
+    #: The first of its records in the sample; None for a task with its own cases, and
+    #: for `masks` on all records.
     start: int | None = None
 
     @property
@@ -81,10 +82,12 @@ class Step:
         words += ["eval", "--engine", self.engine, "--task", self.task]
         words += ["--run-dir", str(out / self.name), "--format", "json"]
         words += [word for limit in LIMITS for word in ("--set", limit)]
+        if self.task == "masks" or self.start is not None:
+            words += ["--data", str(data)]
         if self.start is None:
             return words
         part = ids[self.start : self.start + PART]
-        return [*words, "--data", str(data), *(w for i in part for w in ("--id", i))]
+        return [*words, *(word for it in part for word in ("--id", it))]
 
 
 def steps(count: int) -> list[Step]:
@@ -109,6 +112,7 @@ def steps(count: int) -> list[Step]:
         *on(QUICK, "spellings", first),
         *(Step("smollm2", suite) for suite in SUITES if suite != "coverage"),
         *own(QUICK, "test-suite"),
+        *own(("llguidance",), "masks"),
         *on(("xgrammar",), "masks", second),
         *own((*OLDER[:2], *SLOW[1:]), "probe"),
         *on(OLDER[2:], "masks", first),
@@ -124,6 +128,7 @@ def steps(count: int) -> list[Step]:
         *own(OLDER, "test-suite"),
         *on((*every, *OLDER), "spellings", range(PART, count, PART)),
         Step("smollm2", "coverage"),
+        *own(("xgrammar",), "masks"),
     ]
 
 
