@@ -432,9 +432,10 @@ def all_asked_table(index: Index) -> Table:
             )
             for entry in index.engines
         ),
-        note=f"Asked: {counted(index.dataset.asked, 'record')}{sample}. Engines with "
-        "other denominators are not to be compared. Left out, since the machine was "
-        f"busy: {counted(undecided, 'case')}.",
+        note=f"Some engine was asked {counted(index.dataset.asked, 'record')}, every "
+        f"engine {index.dataset.common:,}{sample}. Engines with other denominators are "
+        f"not to be compared. Left out, since the machine was busy: "
+        f"{counted(undecided, 'case')}.",
     )
 
 
