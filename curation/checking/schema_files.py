@@ -15,7 +15,7 @@ from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.sources.openapi_bodies import is_description
-from curation.sources.tools import LISTS, TOOL_FORMS, inside, is_tool, schema_place
+from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, schema_place, unwrapped
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import Limits
@@ -136,9 +136,18 @@ def form_of(value: Json | Rejected) -> str:
         return "openapi:"
     if isinstance(value, dict) and is_tool(value):
         return "tools:"
-    members = [*map(inside(value).get, LISTS)] if isinstance(value, dict) else [value]
+    members = (
+        [*map(unwrapped(value).get, LISTS)] if isinstance(value, dict) else [value]
+    )
     listed = next((it for it in members if isinstance(it, list)), None)
     return "tools:" if listed and all(isinstance(it, dict) for it in listed) else ""
+
+
+def request_of(value: Json | Rejected) -> str:
+    """Return a sentence: where in a request a schema may stand; empty for none."""
+    if place := schema_place(value):
+        return f"a request is no schema; what stands at {place} may be one"
+    return ""
 
 
 def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:
@@ -156,8 +165,8 @@ def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:
         detail = f"an OpenAPI description is no schema; write {meant}"
     elif form and not name.startswith(TOOL_FORMS):
         detail = f"a list, or a tool, is no schema; if it holds tools, write {meant}"
-    elif isinstance(value, dict) and (place := schema_place(value)):
-        detail = f"a request is no schema; what stands at {place} may be one"
+    elif isinstance(value, dict) and (held := request_of(value)):
+        detail = held
     elif isinstance(value, dict | bool):
         return None
     else:

@@ -142,9 +142,8 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
-    from curation.checking.schema_files import STDIN, form_of
+    from curation.checking.schema_files import STDIN, form_of, request_of
     from curation.json.named_text import parse_named
-    from curation.sources.tools import schema_place
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]
@@ -169,8 +168,8 @@ def _check(
             value = parse_named(name, file.content)
             if form := form_of(value):
                 say_command("What it holds", command("check", form + name))
-            elif place := schema_place(value):
-                say(f"A request is no schema; what stands at {place} may be one.")
+            elif held := request_of(value):
+                say(f"{name}: {held}")
     # Of a tool list as a whole.
     requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())
     return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]

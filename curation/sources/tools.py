@@ -44,21 +44,21 @@ _SCHEMAS = {
 #: Members that hold the tools of a list.
 LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
 #: Members around one tool, or around a list of them.
-_AROUND_TOOLS = ("result", "body", "toolConfig", "toolSpec", "function")
+_TOOL_WRAPPERS = ("result", "body", "toolConfig", "toolSpec", "function")
 #: Members of a request, or of a part of one, that lead to a schema: that of its answer
 #: before those of tools.
-AROUND: Final = (
-    *("body", "text", "format", "response_format", "json_schema", "schema"),
+WRAPPERS: Final = (
+    *("text", "format", "response_format", "json_schema", "schema"),
     *("output_config", "output_format", "generationConfig", "generation_config"),
     *("responseSchema", "response_schema", "responseJsonSchema"),
     *("response_json_schema", "config", "structured_outputs", "json", "guided_json"),
     *("extra_body", "value", "grammar", "sampling_params"),
-    *(*_AROUND_TOOLS, *LISTS, *_SCHEMAS),
+    *(*_TOOL_WRAPPERS, *LISTS, *_SCHEMAS),
 )
 #: Members of which one leads to the next, at most.
-MOST_AROUND: Final = 8
+MOST_LEVELS: Final = 8
 #: Keywords that no request has, other than `type`.
-SAYING: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
+SCHEMA_KEYWORDS: Final = KNOWN_KEYWORDS - ANNOTATIONS - {"type", "id"}
 #: What source expressions of tools begin with: all tools of one are one request.
 TOOL_FORMS = ("tools:", "mcp:")
 #: Seconds for the server to start and to list its tools.
@@ -103,7 +103,7 @@ def _definitions(value: Json) -> Iterator[dict[str, Json]]:
             if isinstance(item, dict):
                 yield from _definitions(item)
     elif isinstance(value, dict):
-        value = inside(value)
+        value = unwrapped(value)
         tools = next((value[name] for name in LISTS if name in value), None)
         if isinstance(tools, list):
             yield from _definitions(tools)
@@ -132,7 +132,7 @@ def is_tool(value: dict[str, Json]) -> bool:
         >>> is_tool({"name": "add", "parameters": {"type": "object"}})
         True
     """
-    own = inside(value)
+    own = unwrapped(value)
     return (
         isinstance(own.get("name"), str)
         and any(isinstance(own.get(member), dict) for member in _SCHEMAS)
@@ -140,10 +140,10 @@ def is_tool(value: dict[str, Json]) -> bool:
     )
 
 
-def inside(value: dict[str, Json]) -> dict[str, Json]:
+def unwrapped(value: dict[str, Json]) -> dict[str, Json]:
     """Return a tool, or what holds a list of them, without what stands around it."""
     while not _may_be_schema(value):
-        found = (value.get(name) for name in _AROUND_TOOLS)
+        found = (value.get(name) for name in _TOOL_WRAPPERS)
         inner = next((it for it in found if isinstance(it, dict)), None)
         if inner is None:
             break
@@ -151,7 +151,7 @@ def inside(value: dict[str, Json]) -> dict[str, Json]:
     return value
 
 
-def schema_place(value: Json | Rejected, most: int = MOST_AROUND) -> str | None:
+def schema_place(value: Json | Rejected, most: int = MOST_LEVELS) -> str | None:
     """Return the pointer of the first schema in a request; None if there is none.
 
     It is empty if the value may be a schema itself.
@@ -166,11 +166,11 @@ def schema_place(value: Json | Rejected, most: int = MOST_AROUND) -> str | None:
     """
     inner: list[tuple[str, Json]] = []
     if isinstance(value, list):
-        inner = [("0", item) for item in value[:1]]
+        inner = [(str(index), item) for index, item in enumerate(value)]
     elif isinstance(value, dict):
         if _may_be_schema(value):
             return ""
-        inner = [(name, value[name]) for name in AROUND if name in value]
+        inner = [(name, value[name]) for name in WRAPPERS if name in value]
     for name, part in inner if most else ():
         place = schema_place(part, most - 1)
         if place is not None:
@@ -181,7 +181,7 @@ def schema_place(value: Json | Rejected, most: int = MOST_AROUND) -> str | None:
 def _may_be_schema(value: dict[str, Json]) -> bool:
     kind = value.get("type")
     is_type = kind in TYPES if isinstance(kind, str) else isinstance(kind, list)
-    return is_type or bool(SAYING & value.keys())
+    return is_type or bool(SCHEMA_KEYWORDS & value.keys())
 
 
 def read_mcp_server(

@@ -13,7 +13,7 @@ from curation.fit.verdict import told_keywords
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.roots import TYPES
-from curation.sources.tools import AROUND, MOST_AROUND, SAYING
+from curation.sources.tools import MOST_LEVELS, SCHEMA_KEYWORDS, WRAPPERS
 from curation.validation.metaschemas import standard_documents
 from evaluation.site.rendering import data_script, render
 
@@ -50,9 +50,9 @@ def tables() -> dict[str, object]:
         "outside": OUTSIDE.pattern,
         "features": {name: it.pattern for name, it in FEATURES.items()},
         "requests": {
-            "around": AROUND,
-            "most": MOST_AROUND,
-            "saying": sorted(SAYING),
+            "wrappers": WRAPPERS,
+            "most": MOST_LEVELS,
+            "keywords": sorted(SCHEMA_KEYWORDS),
             "types": sorted(TYPES),
         },
         "rewrites": [

@@ -472,11 +472,11 @@ csbdata.fit = (() => {
   // finds it; null where there is none.
   function inRequest(value, { requests }, most = requests.most) {
     let inner = [];
-    if (Array.isArray(value)) inner = value.slice(0, 1).map((item) => ["0", item]);
+    if (Array.isArray(value)) inner = value.map((item, index) => [String(index), item]);
     else if (isObject(value)) {
       const type = value.get("type");
-      if (requests.saying.some((name) => value.has(name)) || Array.isArray(type) || requests.types.includes(type)) return [[], value];
-      inner = requests.around.filter((name) => value.has(name)).map((name) => [name, value.get(name)]);
+      if (requests.keywords.some((name) => value.has(name)) || Array.isArray(type) || requests.types.includes(type)) return [[], value];
+      inner = requests.wrappers.filter((name) => value.has(name)).map((name) => [name, value.get(name)]);
     }
     for (const [name, part] of most ? inner : []) {
       const found = inRequest(part, { requests }, most - 1);

@@ -87,6 +87,7 @@ REQUESTS: list[tuple[UntypedJson, str | None]] = [
     ),
     ({"result": {"tools": [MCP]}}, "/result/tools/0/inputSchema"),
     (BEDROCK, "/toolSpec/inputSchema/json"),
+    ({"body": {"tools": [SERVICE, FLAT]}}, "/body/tools/1/parameters"),
     (SCHEMA, ""),
     ({"type": ["object"], "schema": SCHEMA}, ""),
     ({"title": "T", "settings": SCHEMA}, None),
