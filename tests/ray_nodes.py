@@ -8,24 +8,33 @@ from __future__ import annotations
 
 import os
 import sys
-
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ray.cluster_utils import Cluster
+from curation.system.slow_formats import formats_when_needed
+
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+with formats_when_needed():
+    from ray.cluster_utils import Cluster
 
 if TYPE_CHECKING:
     from ray._private.node import Node
 
-_NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+_START = str(Path(__file__).with_name("ray_start"))
+#: A raylet ends where its agents take more than some ten seconds to start: whatever may
+#: be left out is not started beside them.
+_NODE = {
+    "num_cpus": 1,
+    "object_store_memory": 80 * 2**20,
+    "include_log_monitor": False,
+    "env_vars": {"PYTHONPATH": _START},
+}
 
 
 def main() -> None:
     """Start both, and kill, add or mend (have both as they were) as told, or end."""
-    cluster = Cluster(
-        initialize_head=True, head_node_args={**_NODE, "include_dashboard": False}
-    )
+    head = {**_NODE, "include_dashboard": False, "no_monitor": True}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
     second: Node | None = cluster.add_node(**_NODE)
     as_started = True
     print(cluster.address, flush=True)  # noqa: T201 - what the test reads
@@ -37,8 +46,8 @@ def main() -> None:
             cluster.remove_node(second, allow_graceful=False)
             second = None
         if second is None and word in ("add", "mend"):
-            variables = {"PYTHONPATH": value} if value else None
-            second = cluster.add_node(**_NODE, env_vars=variables)
+            path = os.pathsep.join((value, _START)) if value else _START
+            second = cluster.add_node(**{**_NODE, "env_vars": {"PYTHONPATH": path}})
             as_started = not value
         print(word, flush=True)  # noqa: T201 - the test waits for it
     cluster.shutdown()

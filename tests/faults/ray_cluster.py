@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -78,10 +80,13 @@ class KeptNodes:
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 text=True,
+                start_new_session=True,
             )
         return Nodes(self._process, self._words)
 
     def end(self) -> None:
-        """End what was started."""
+        """End what was started, and what a node that failed has left running."""
         if self._process is not None:
             self._process.communicate(timeout=PATIENCE)
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
