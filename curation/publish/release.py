@@ -101,7 +101,7 @@ def next_release(
             f"this is version {version}, but the folder was built for another major "
             "version",
             str(folder),
-            f"set MAJOR to {version.major} in curation/core/canary.py and build again",
+            f"make MAJOR {version.major} in curation/core/benchmark.py; build again",
         )
     text = changelog(
         version=version,

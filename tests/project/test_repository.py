@@ -25,6 +25,11 @@ _BARE = re.compile(
 #: The extras that the default install asks of its requirements.
 _EXTRAS = {"jsonschema": ("format-nongpl",)}
 _PINNED = re.compile(r"[A-Za-z0-9._-]+==\S+")
+#: A file or module of the project as pages, messages and comments name it.
+_NAMED = re.compile(
+    r"(?<![\w/.])(?:curation|evaluation|bench|tests|cards)(?:/\w+)+"
+    r"(?:\.(?:py|toml|json|md|js)\b|(?=`))"
+)
 
 
 def _tracked(*patterns: str) -> list[Path]:
@@ -72,6 +77,18 @@ def test_every_ignored_lint_rule_has_its_reason() -> None:
     for path in _tracked("*.py"):
         bare += _BARE.findall(path.read_text())
     assert bare == []
+
+
+def test_files_that_are_named_are_there() -> None:
+    """A page, a message or a comment that sends a reader to a file knows its place."""
+    lost = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in _tracked("*.md", "*.toml", "Makefile", "csbdata.py", "bench/*.py")
+        + _tracked("curation/*.py", "evaluation/*.py")
+        for name in _NAMED.findall(path.read_text("utf-8"))
+        if not any((ROOT / f"{name}{end}").exists() for end in ("", ".py"))
+    }
+    assert lost == set()
 
 
 def test_constraints_pin_every_requirement_exactly() -> None:
