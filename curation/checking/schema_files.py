@@ -15,7 +15,7 @@ from curation.core.json_types import Json
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
 from curation.sources.openapi_bodies import is_description
-from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, schema_place, unwrapped
+from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, request_of, unwrapped
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_unprintable
 from curation.workers.limits import Limits
@@ -141,13 +141,6 @@ def form_of(value: Json | Rejected) -> str:
     )
     listed = next((it for it in members if isinstance(it, list)), None)
     return "tools:" if listed and all(isinstance(it, dict) for it in listed) else ""
-
-
-def request_of(value: Json | Rejected) -> str:
-    """Return a sentence: where in a request a schema may stand; empty for none."""
-    if place := schema_place(value):
-        return f"a request is no schema; what stands at {place} may be one"
-    return ""
 
 
 def why_no_schema(name: str, value: Json | Rejected) -> Rejected | None:

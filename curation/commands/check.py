@@ -142,8 +142,9 @@ def _check(
     names: Sequence[str], format_: ProblemFormat, targets: str
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
-    from curation.checking.schema_files import STDIN, form_of, request_of
+    from curation.checking.schema_files import STDIN, form_of
     from curation.json.named_text import parse_named
+    from curation.sources.tools import request_of
 
     placed, neighbours = _read(names)
     files = [file for file, _ in placed]

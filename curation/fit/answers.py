@@ -14,6 +14,8 @@ from curation.fit.relation import VALUE_SECONDS, Comparer, Relation, text_of
 from curation.fit.rewriting import REWRITE_SECONDS, rewrite
 from curation.fit.verdict import BROKEN
 from curation.instances.constraints.interpretations import read_schema
+from curation.json.text import parse
+from curation.sources.tools import request_of
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
         seconds: The deadline in processor time; `Fit.is_late` if it ended the search.
 
     Raises:
-        BadData: no validator can use the schema.
+        BadData: no validator can use the schema, or it is a request around one.
         BadUsage: there is no such target.
 
     Example:
@@ -87,6 +89,8 @@ def _read(
     dialect: str,
 ) -> CompiledSchema:
     text = schema if isinstance(schema, str) else json.dumps(schema)
+    if held := request_of(parse(text.encode("utf-8", "surrogatepass"))):
+        raise BadData(held)
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
@@ -109,7 +113,7 @@ def compare_schemas(
         dialect: That of both, such as `draft-07`; empty to decide by `$schema`.
 
     Raises:
-        BadData: no validator can use one of them.
+        BadData: no validator can use one of them, or it is a request around one.
 
     Example:
         >>> import csbdata

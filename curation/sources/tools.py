@@ -178,6 +178,13 @@ def schema_place(value: Json | Rejected, most: int = MOST_LEVELS) -> str | None:
     return None
 
 
+def request_of(value: Json | Rejected) -> str:
+    """Return a sentence: where in a request a schema may stand; empty for none."""
+    if place := schema_place(value):
+        return f"a request is no schema; what stands at {place} may be one"
+    return ""
+
+
 def _may_be_schema(value: dict[str, Json]) -> bool:
     kind = value.get("type")
     is_type = kind in TYPES if isinstance(kind, str) else isinstance(kind, list)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 
 from bench.schema_strategies import schemas
 from curation.fit import rewriting
-from curation.fit.answers import decode, fit_schema
+from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError
 from curation.fit.edits import Claim
 from curation.fit.equal_edits import tidied
@@ -524,3 +526,13 @@ def test_a_schema_that_cannot_be_used_is_refused(schema: str) -> None:
     """One line says why, before anything is rewritten."""
     with pytest.raises(BadData):
         fit_schema(schema, OPENAI)
+
+
+@pytest.mark.parametrize("name", ["response_format", "function"])
+def test_a_request_is_refused(name: str) -> None:
+    """A request around a schema is none, and restricts nothing: its schema is named."""
+    request = {"type": "function", name: {"parameters": {"type": "object"}}}
+    for use in (partial(fit_schema, target=OPENAI), partial(compare_schemas, "{}")):
+        for schema in (request, json.dumps(request)):
+            with pytest.raises(BadData, match=f"stands at /{name}/parameters may be"):
+                use(schema)
