@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -90,6 +91,7 @@ class EnginePipe:
     def __init__(self, program: Program, limits: Limits) -> None:
         """Prepare; the process is started when first needed."""
         self._worker = Worker(program, limits)
+        self._wall_times = limits.wall_times
         self._askers: Sequence[Asker] = ()
         #: Questions that are not sent yet, and the ones that are, in order.
         self._queued: list[EngineQuestion] = []
@@ -115,6 +117,24 @@ class EnginePipe:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         self._worker.start()
+
+    def clocks(self) -> tuple[float, float]:
+        """Return the seconds of the wall clock, and of the process's processor time."""
+        child = self._worker.child
+        return monotonic(), child.processor_seconds() if child else 0.0
+
+    def spent_since(self, begun: tuple[float, float]) -> float:
+        """Return how many seconds of a deadline are over.
+
+        Like those of all questions they are of processor time, or of `wall_times` as
+        many by the wall clock. Other texts' work is counted too, up to that clock.
+
+        Args:
+            begun: `clocks` when they began.
+        """
+        (now, processor), (then, before) = self.clocks(), begun
+        wall = now - then
+        return min(wall, max(wall / self._wall_times, processor - before))
 
     def queue(self, question: EngineQuestion) -> None:
         """Queue a question."""

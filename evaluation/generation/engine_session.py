@@ -6,7 +6,6 @@ from collections import deque
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -103,8 +102,9 @@ class EngineSession:
         #: Whether a text has begun, and is under way.
         self._has_begun = False
         self._lost = False
-        #: Since when a grammar is compiled beside other texts; None while none is.
-        self._since: float | None = None
+        #: Since when a grammar is compiled beside other texts, by the pipe's clocks;
+        #: None while none is.
+        self._since: tuple[float, float] | None = None
         #: A token of which it is not yet known whether it was taken.
         self._unsure: _UnsureToken | None = None
 
@@ -138,7 +138,8 @@ class EngineSession:
         self._lost = self._has_begun = False
         self._since = None
         if self._beside_others:
-            self._since = monotonic()
+            self._pipe.start()
+            self._since = self._pipe.clocks()
             self._ask({"compile": schema, "beside": True}, seconds)
         else:
             self._ask_alone()
@@ -243,9 +244,9 @@ class EngineSession:
         while self.is_waiting(_LOOK):
             pass
 
-    def _look_for_grammar(self, since: float, seconds: float) -> None:
+    def _look_for_grammar(self, since: tuple[float, float], seconds: float) -> None:
         """Begin the text if its grammar is compiled; give up past its deadline."""
-        remaining = max(0.0, since + self._compile_seconds - monotonic())
+        remaining = max(0.0, self._compile_seconds - self._pipe.spent_since(since))
         self._ask({"compiled": min(seconds, remaining)}, remaining + _GRACE)
         while self._questions and not self._lost:
             self._pipe.serve(None)
