@@ -143,7 +143,8 @@ def _split_harmony(text: str) -> AnswerParts | None:
 
 
 _FENCE: Final = "```"
-_OPENING: Final = re.compile(r"\A```[ \t]*([^\s`]*)[ \t]*\r?\n?")
+#: A fence and the name of a language; an answer on the same line is none.
+_OPENING: Final = re.compile(r'\A```[ \t]*+(?:([^\s`{\["]*+)(?!`))?[ \t]*+\r?\n?')
 _PAIR: Final = re.compile(r"```(.*?)```", re.DOTALL)
 #: A first line with the name of a language alone.
 _LANGUAGE: Final = re.compile(r"\A[ \t]*\.?([A-Za-z][\w+#-]*)[ \t]*\r?\n")
@@ -190,7 +191,7 @@ def outer_fence(text: str) -> Extraction:
     return Extraction(
         text=(body[: -len(_FENCE)] if closed else body).strip(),
         fenced=True,
-        language=opening[1],
+        language=opening[1] or "",
         problem="" if closed else "unclosed_fence",
     )
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-import orjson
-
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
 from curation.schema.keywords import KeywordKind, names_of_kind
@@ -162,7 +160,7 @@ def is_trivial(value: Json, schema: str) -> bool:
     if not isinstance(required, list) or not isinstance(properties, dict):
         return False
     names = {name for name in required if isinstance(name, str)}
-    return set(value) <= names < set(properties)
+    return set(value) <= names and not set(properties) <= names
 
 
 def _spelt_out(schema: Json) -> Iterator[str]:
@@ -188,8 +186,8 @@ def _answer_in(text: str, policy: str) -> str:
 
 def _text_of(schema: Json) -> str:
     try:
-        return schema if isinstance(schema, str) else orjson.dumps(schema).decode()
-    except TypeError as error:
+        return schema if isinstance(schema, str) else json.dumps(schema)
+    except (TypeError, ValueError) as error:
         raise BadData(f"this schema is no JSON value: {error}") from error
 
 

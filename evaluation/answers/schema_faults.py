@@ -80,13 +80,13 @@ def answer_faults(
 def _faults_of(
     error: jsonschema_rs.ValidationError, schema: Json
 ) -> Iterator[SchemaFault]:
-    contexts = (list(branch) for branch in getattr(error.kind, "context", None) or ())
+    contexts = [list(branch) for branch in getattr(error.kind, "context", None) or ()]
     branches = [
         [fault for inner in context for fault in _faults_of(inner, schema)]
         for context in contexts
-        if context
     ]
-    if branches:
+    # A branch without a fault: the value is valid under too many of `oneOf`.
+    if branches and all(branches):
         yield from min(branches, key=_distance)
         return
     path = [str(token) for token in error.schema_path]

@@ -98,7 +98,7 @@ class Template:
             values["shot"] = shot
         try:
             content = _environment().from_string(part.text).render(values)
-        except TemplateError as error:
+        except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
             message = (
                 f"--set prompt={self.name}: {error}; a part may use schema and shots"
             )
@@ -125,7 +125,7 @@ def read_template(which: str) -> Template:
     """
     path = _FOLDER / f"{which}.txt" if which in template_names() else Path(which)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         names = ", ".join(template_names())
         message = f"--set prompt={which}: no such template; say {names}, or name a file"

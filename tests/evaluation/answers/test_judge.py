@@ -55,6 +55,22 @@ def test_a_fault_has_its_places() -> None:
     assert judgement.reasons == ("/a~1b/1: 2 is less than the minimum of 3 [minimum]",)
 
 
+def test_a_value_of_two_branches_of_one_of_breaks_one_of() -> None:
+    """No fault of a third branch is told: mending that one would mend nothing."""
+    schema: Json = {"oneOf": [{"type": "integer"}, {"minimum": 0}, {"type": "string"}]}
+    (fault,) = csbdata.judge("5", schema).faults
+    assert (fault.keyword, fault.schema_path) == ("oneOf", "/oneOf")
+    (fault,) = csbdata.judge("-0.5", schema).faults
+    assert fault.keyword != "oneOf"
+
+
+def test_a_number_of_a_schema_may_have_any_size() -> None:
+    """The schema as a value is judged as its text is."""
+    schema: Json = {"maximum": 10**30}
+    assert csbdata.judge("5", schema)
+    assert not csbdata.judge(str(10**31), schema)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

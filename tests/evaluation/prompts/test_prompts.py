@@ -113,12 +113,31 @@ def test_a_template_that_asks_nothing_is_refused(tmp_path: Path, text: str) -> N
         prompts.read_template(str(path))
 
 
-def test_a_template_that_names_what_there_is_not_is_refused(tmp_path: Path) -> None:
-    """An unknown name in a template is told with the name."""
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("{{ scheme }}", "scheme"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ('{{ "a" + 1 }}', "concatenate"),
+        ("{% for _ in range(10 ** 6) %}a{% endfor %}", "Range too big"),
+    ],
+)
+def test_a_template_that_cannot_be_filled_is_refused(
+    tmp_path: Path, part: str, said: str
+) -> None:
+    """A name that there is not, and what an expression raises, is told in one line."""
     path = tmp_path / "bad.txt"
-    path.write_text("--- user\n{{ scheme }}")
-    with pytest.raises(BadConfiguration, match="scheme"):
+    path.write_text(f"--- user\n{part}")
+    with pytest.raises(BadConfiguration, match=said):
         prompts.read_template(str(path)).fill("{}", ())
+
+
+def test_a_byte_order_mark_is_no_part_of_a_template(tmp_path: Path) -> None:
+    """The first turn stays."""
+    path = tmp_path / "mine.txt"
+    path.write_text("--- system\nTerse.\n--- user\n{{ schema }}", "utf-8-sig")
+    filled = prompts.read_template(str(path)).fill("{}", ())
+    assert [each.role for each in filled] == ["system", "user"]
 
 
 def test_what_is_not_there_is_told() -> None:

@@ -15,7 +15,7 @@ _SCHEMA = json.dumps(
             {"const": "slack"},
             {"type": ["object", "array", "string", "boolean", "null", "integer"]},
         ],
-        "required": ["tide"],
+        "required": ["tide", "undeclared"],
         "properties": {"tide": {}, "when": {}},
     }
 )
