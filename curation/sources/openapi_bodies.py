@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final
-from urllib.parse import unquote
 
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.schema.dialects import BY_NAME, Dialect
@@ -26,7 +25,12 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 _SWAGGER = "Swagger 2.0"
-_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_METHODS = (
+    *("get", "put", "post", "delete", "options", "head", "patch", "trace"),
+    "query",
+)
+#: The member of a path item that holds its operations with other methods.
+_MORE_METHODS = "additionalOperations"
 _COMPONENTS = "#/components/schemas/"
 #: Members of a schema that OpenAPI alone knows; none of them restricts a value.
 _OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
@@ -124,34 +128,39 @@ class Description:
 
     def _operations(self) -> Iterator[tuple[str, Tokens]]:
         paths = self.document.get("paths")
-        for path, item in paths.items() if isinstance(paths, dict) else ():
-            for method in _METHODS:
-                operation = item.get(method) if isinstance(item, dict) else None
-                if isinstance(operation, dict):
+        for path, own_item in paths.items() if isinstance(paths, dict) else ():
+            own_place = ("paths", path)
+            place, item = self._target(own_place)
+            # A path item may have operations beside its reference.
+            for inside, holder in {place: item, own_place: own_item}.items():
+                for method, operation in _operations_of(holder):
                     own = operation.get("operationId")
-                    name = own if isinstance(own, str) else f"{method}{path}"
-                    yield name, ("paths", path, method)
+                    name = own if isinstance(own, str) else f"{method[-1]}{path}"
+                    yield name, (*inside, *method)
 
     def _target(self, place: Tokens) -> tuple[Tokens, Json]:
-        """Return a place and its value, or those that a reference there names."""
+        """Return a place and its value, or those at the end of its references."""
+        visited: set[Tokens] = set()
         with suppress(LookupError):
-            value = at(self.document, place)
-            reference = value.get("$ref") if isinstance(value, dict) else None
-            if not (isinstance(reference, str) and reference.startswith("#/")):
-                return place, value
-            place = tokens_of_fragment(reference)
-            return place, at(self.document, place)
+            while place not in visited:
+                visited.add(place)
+                value = at(self.document, place)
+                reference = value.get("$ref") if isinstance(value, dict) else None
+                if not (isinstance(reference, str) and reference.startswith("#/")):
+                    return place, value
+                place = tokens_of_fragment(reference)
         return place, None
 
     def _named(self, name: str, place: Tokens) -> Iterator[NamedSchema]:
         place, body = self._target(place)
         content = body.get("content") if isinstance(body, dict) else None
-        for kind, media in content.items() if isinstance(content, dict) else ():
+        for kind in content if isinstance(content, dict) else ():
             plain = kind.partition(";")[0].strip().lower()
             is_json = plain == "application/json" or plain.endswith("+json")
+            media_place, media = self._target((*place, "content", kind))
             if is_json and isinstance(media, dict) and "schema" in media:
                 schema = self._whole(media["schema"])
-                inside = pointer((*place, "content", kind, "schema"))
+                inside = pointer((*media_place, "schema"))
                 yield NamedSchema(name=name, schema=schema, place=inside)
                 return
 
@@ -159,33 +168,35 @@ class Description:
         root = self._in_json_schema(schema)
         holder = "definitions" if self.dialect.name == "draft-04" else "$defs"
         # The root says itself what it is, where it only says where that stands.
-        visited: set[str] = set()
+        visited: set[Tokens] = set()
         while isinstance(root, dict) and root.keys() == {"$ref"}:
-            name = self._component_of(root["$ref"], holder)
-            if name is None or name in visited:
+            tokens = self._in_components(root["$ref"], holder)
+            if len(tokens) != 1 or tokens in visited:
                 break
-            visited.add(name)
-            root = self._component(name)
+            visited.add(tokens)
+            root = self._component(tokens[0])
         needed: dict[str, Json] = {}
         waiting = [root]
         while waiting:
             for subschema in subschemas(waiting.pop(), self.dialect):
-                name = self._component_of(subschema.get("$ref"), holder)
-                if name is not None and name not in needed:
-                    needed[name] = self._component(name)
-                    waiting.append(needed[name])
+                for name in self._in_components(subschema.get("$ref"), holder)[:1]:
+                    if name not in needed:
+                        needed[name] = self._component(name)
+                        waiting.append(needed[name])
         if not isinstance(root, dict):
             return root
-        parts = {holder: {**needed}} if needed else {}
+        own = root.get(holder)
+        own = own if isinstance(own, dict) else {}
+        parts = {holder: {**own, **needed}} if needed else {}
         return {"$schema": self.dialect.uri, **root, **parts}
 
-    def _component_of(self, reference: Json, holder: str) -> str | None:
+    def _in_components(self, reference: Json, holder: str) -> Tokens:
+        """Return a component's name and the tokens below it; () of other references."""
         start = f"#/{holder}/"
         if not (isinstance(reference, str) and reference.startswith(start)):
-            return None
-        token = unquote(reference.removeprefix(start))
-        name = token.replace("~1", "/").replace("~0", "~")
-        return name if name in self._components else None
+            return ()
+        tokens = tokens_of_fragment(reference)[1:]
+        return tokens if tokens[0] in self._components else ()
 
     @property
     def _components(self) -> dict[str, Json]:
@@ -201,6 +212,20 @@ class Description:
     def _in_json_schema(self, schema: Json) -> Json:
         edit = _from_3_0 if self.dialect.name == "draft-04" else _from_3_1
         return edited(schema, self.dialect, edit)
+
+
+def _operations_of(item: Json) -> Iterator[tuple[Tokens, dict[str, Json]]]:
+    """Yield the operations of a path item, and where they stand in it."""
+    if not isinstance(item, dict):
+        return
+    more = item.get(_MORE_METHODS)
+    places: list[Tokens] = [(method,) for method in _METHODS]
+    places += [(_MORE_METHODS, name) for name in more] if isinstance(more, dict) else []
+    for place in places:
+        with suppress(LookupError):
+            operation = at(item, place)
+            if isinstance(operation, dict):
+                yield place, operation
 
 
 def _from_3_0(_tokens: Tokens, schema: Json) -> Json:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 
+from curation.json.pointer import at, tokens_of
 from curation.sources.openapi_bodies import Description, read_openapi
 from curation.system.errors import BadData, NoInput
 
@@ -111,6 +112,117 @@ def test_beside_a_reference_of_3_0_nothing_counts() -> None:
     pet = {"properties": {"a": {"$ref": "#/components/schemas/Other", "type": "null"}}}
     schema: UntypedJson = next(Description.of(described("3.0.0", pet)).bodies()).schema
     assert schema["properties"]["a"] == {"$ref": "#/definitions/Other"}
+
+
+def request_of(
+    version: str, schema: UntypedJson, **schemas: UntypedJson
+) -> UntypedJson:
+    """Return the schema of the one request of a description."""
+    operation = {"requestBody": {"content": {"application/json": {"schema": schema}}}}
+    paths = {"/a": {"post": operation}}
+    document: UntypedJson = {
+        "openapi": version,
+        "paths": paths,
+        "components": {"schemas": schemas},
+    }
+    (body,) = Description.of(document).bodies()
+    return body.schema
+
+
+@pytest.mark.parametrize(
+    ("version", "holder"), [("3.0.0", "definitions"), ("3.1.0", "$defs")]
+)
+@pytest.mark.parametrize("place", [(), ("properties", "a")])
+def test_a_reference_into_a_component_brings_it_in(
+    version: str, holder: str, place: tuple[str, ...]
+) -> None:
+    """With what that component needs, at the root as below it."""
+    reference = {"$ref": "#/components/schemas/A~1b%20c/properties/z"}
+    schema = request_of(
+        version,
+        {"properties": {"a": reference}} if place else reference,
+        **{
+            "A/b c": {"properties": {"z": {"$ref": "#/components/schemas/D"}}},
+            "D": {"type": "string"},
+        },
+    )
+    inside: UntypedJson = at(schema, place)
+    assert inside["$ref"] == f"#/{holder}/A~1b%20c/properties/z"
+    assert schema[holder] == {
+        "A/b c": {"properties": {"z": {"$ref": f"#/{holder}/D"}}},
+        "D": {"type": "string"},
+    }
+
+
+@pytest.mark.parametrize("own", [{"L": {"type": "null", "$anchor": "l"}}, 7])
+def test_the_definitions_of_a_body_stay(own: UntypedJson) -> None:
+    """Beside the components that it needs."""
+    reference = {"$ref": "#/components/schemas/C"}
+    schema = request_of("3.1.0", {"$defs": own, "items": reference}, C={})
+    assert schema["$defs"] == ({**own, "C": {}} if isinstance(own, dict) else {"C": {}})
+
+
+JSON_BODY: UntypedJson = {"content": {"application/json": {"schema": {"type": "null"}}}}
+
+
+@pytest.mark.parametrize(
+    ("item", "names"),
+    [
+        ({"query": {"requestBody": JSON_BODY}}, ["query/a"]),
+        (
+            {"additionalOperations": {"COPY": {"requestBody": JSON_BODY}}},
+            ["COPY/a"],
+        ),
+        ({"$ref": "#/components/pathItems/P"}, ["post/a"]),
+        (
+            {
+                "$ref": "#/components/pathItems/P",
+                "get": {"responses": {"200": JSON_BODY}},
+            },
+            ["post/a", "get/a"],
+        ),
+        ({"put": {"requestBody": {"$ref": "#/components/requestBodies/Q"}}}, ["put/a"]),
+        (
+            {
+                "put": {
+                    "requestBody": {
+                        "content": {
+                            "application/json": {"$ref": "#/components/mediaTypes/M"}
+                        }
+                    }
+                }
+            },
+            ["put/a"],
+        ),
+        ({"$ref": "#/components/pathItems/Loop"}, []),
+        ({"$ref": "#/components/pathItems/Gone"}, []),
+    ],
+)
+def test_a_body_is_read_wherever_it_stands(item: UntypedJson, names: list[str]) -> None:
+    """Of every method, and at the end of every chain of references."""
+    description = Description.of(
+        {
+            "openapi": "3.2.0",
+            "paths": {"/a": item},
+            "components": {
+                "pathItems": {
+                    "P": {"$ref": "#/components/pathItems/Q"},
+                    "Q": {"post": {"requestBody": JSON_BODY}},
+                    "Loop": {"$ref": "#/components/pathItems/Loop"},
+                },
+                "requestBodies": {
+                    "Q": {"$ref": "#/components/requestBodies/R"},
+                    "R": JSON_BODY,
+                },
+                "mediaTypes": {"M": JSON_BODY["content"]["application/json"]},
+            },
+        }
+    )
+    bodies = list(description.bodies())
+    assert [body.name.rpartition(".")[0] for body in bodies] == names
+    assert description.operations == len(names)
+    for body in bodies:
+        assert at(description.document, tokens_of(body.place)) == {"type": "null"}
 
 
 def test_a_reference_to_itself_ends() -> None:
