@@ -15,6 +15,7 @@ from curation.commands.options import (
     ExecutorOption,
     MirrorOption,
     OfflineOption,
+    local_path,
     shard_of,
     with_option_groups,
 )
@@ -93,8 +94,10 @@ _NoGpl = Annotated[
 _Out = Annotated[
     Path | None,
     typer.Option(
+        metavar="DIR",
         help=f"The dataset folder to write [default: {DEFAULT_BUILD}; "
-        f"with --sample {SAMPLE_BUILD}; with --only {BUILDS}/SOURCE]."
+        f"with --sample {SAMPLE_BUILD}; with --only {BUILDS}/SOURCE].",
+        parser=local_path,
     ),
 ]
 _Replace = Annotated[

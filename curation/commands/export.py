@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curation.commands.options import CommandGroup
+from curation.commands.options import CommandGroup, local_path
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say_command, show
 from curation.system.words import command, counted
@@ -41,7 +41,12 @@ class Layout(StrEnum):
 @export.command()
 def training(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to write; replaced whole.")
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="The folder to write; replaced whole.",
+            parser=local_path,
+        ),
     ],
     program: Annotated[
         Layout, typer.Option("--as", help="verifiers, trl, or lm-eval.")
@@ -72,7 +77,12 @@ def training(
 @export.command()
 def maskbench(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to write; replaced whole.")
+        Path,
+        typer.Argument(
+            metavar="DIR",
+            help="The folder to write; replaced whole.",
+            parser=local_path,
+        ),
     ],
     data: Annotated[
         Path,

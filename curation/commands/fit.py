@@ -16,6 +16,7 @@ from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
     SourcesArgument,
+    local_path,
     with_option_groups,
 )
 from curation.system.errors import BadData, BadUsage
@@ -67,6 +68,7 @@ class RewriteOptions:
             metavar="FILE",
             help="Rewrite one schema for one target, say what each step changes, and "
             "write it here.",
+            parser=local_path,
         ),
     ] = None
     only: Annotated[
@@ -84,6 +86,7 @@ class RewriteOptions:
         typer.Option(
             metavar="FILE",
             help="Write what the target will not hold, as a schema for its answers.",
+            parser=local_path,
         ),
     ] = None
     decode: Annotated[

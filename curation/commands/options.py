@@ -20,7 +20,9 @@ import typer
 from typer._coercion import RuntimeParam, bool_flag_type_descriptor, build_runtime_param
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from curation.system.credentials import redacted
 from curation.system.errors import BadUsage
+from curation.system.user_files import refuse_unprintable
 
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter, Parameter
@@ -31,6 +33,20 @@ if TYPE_CHECKING:
 _PASSWORD = "CSBDATA_SIGN_PASSWORD"  # noqa: S105 - the name of a variable
 #: Most characters of the sentence about a command.
 _SENTENCE: Final = 400
+
+
+def local_path(text: str) -> Path:
+    """Return a path on this machine: a URL would become a folder named `s3:`.
+
+    Raises:
+        BadParameter: it is a URL (exit 2).
+        NoInput: its name is no UTF-8, and stands in what the command writes.
+    """
+    if "://" in text:
+        raise typer.BadParameter(f"a path on this machine, not {redacted(text)}")
+    return refuse_unprintable(Path(text))
+
+
 #: A dataset folder that a command reads, and may write into.
 DatasetFolderArgument = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")

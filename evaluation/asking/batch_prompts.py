@@ -1,7 +1,8 @@
-"""Prompts as requests of a provider's batches, in every way to ask."""
+"""Files of prompts: the folder they may stand in, and lines of batches."""
 
 from __future__ import annotations
 
+from os.path import realpath
 from typing import TYPE_CHECKING
 
 from curation.system.atomic_files import atomic_write_bytes
@@ -13,6 +14,7 @@ from evaluation.servers.batches import batch_line
 from evaluation.servers.client import ServerConnection
 from evaluation.servers.model_server import ModelServer, server_participants
 from evaluation.servers.provider import is_served, split_provider
+from evaluation.walking.run_folder import HEADER, RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +23,28 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest
     from evaluation.core.records import Record
+
+
+def refuse_overwriting(out: Path, data: str | None) -> None:
+    """Refuse a file of prompts that would replace its own data, or a run's records.
+
+    Args:
+        out: The file; `RECORDS` and `FITS` are written beside it.
+        data: Where the records are read from.
+
+    Raises:
+        BadUsage: it is one of these files, one of them is the data, or a run is there.
+    """
+    beside = [realpath(out.parent / name) for name in (RECORDS, FITS)]
+    place = realpath(out)
+    is_own = data is not None and realpath(data) in {place, *beside}
+    if is_own or place in beside or (out.parent / HEADER).exists():
+        raise BadUsage(
+            f"records would be overwritten: beside --out, {RECORDS} and {FITS} are "
+            "written",
+            str(out),
+            "name a file in another folder",
+        )
 
 
 def servers_of(layout: str, model: str, ways: Sequence[str]) -> Sequence[ModelServer]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import with_option_groups
+from curation.commands.options import local_path, with_option_groups
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say, say_command
@@ -63,6 +63,7 @@ class TaskOptions:
             metavar="FILE",
             hidden=True,
             help="Each decoding step as JSON events, for ui.perfetto.dev.",
+            parser=local_path,
         ),
     ] = None
     compat: Annotated[

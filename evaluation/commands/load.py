@@ -115,7 +115,7 @@ def load(  # noqa: PLR0913 (options of one command)
     Examples:
       csbdata load http://localhost:8000/v1#qwen --rate 4
       csbdata load vllm:qwen --rate inf --engine strict --engine none
-      csbdata load http://localhost:8000 --rate 4 --goodput 'ttft:200ms tpot:50ms'
+      csbdata load http://localhost:8000/v1 --rate 4 --goodput ttft:200ms
       csbdata load runs/4f1c22a09b3e
 
     Arrivals are drawn in advance; every time counts from the scheduled arrival. Killed

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import local_path
 from curation.system.terminal import say
-from evaluation.commands.options import local_path
 
 if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun

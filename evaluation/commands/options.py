@@ -11,10 +11,8 @@ import msgspec
 import typer
 from msgspec import Meta
 
-from curation.commands.options import ExecutorOption, shard_of
-from curation.system.credentials import redacted
+from curation.commands.options import ExecutorOption, local_path, shard_of
 from curation.system.errors import BadConfiguration, BadUsage
-from curation.system.user_files import refuse_unprintable
 from curation.system.words import counted
 from evaluation.generation.text_generation import AUTO_BATCH, Adapt, LoopOptions
 
@@ -32,18 +30,6 @@ _OVERLAPS: Final = {
     "mask": (False, True),
     "none": (False, False),
 }
-
-
-def local_path(text: str) -> Path:
-    """Return a path on this machine: a URL would become a folder named `s3:`.
-
-    Raises:
-        BadParameter: it is a URL (exit 2).
-        NoInput: its name is no UTF-8, and stands in files of the run.
-    """
-    if "://" in text:
-        raise typer.BadParameter(f"a path on this machine, not {redacted(text)}")
-    return refuse_unprintable(Path(text))
 
 
 #: The folder of a run: its rows, and everything from which it is continued.

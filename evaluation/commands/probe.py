@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from curation.commands.options import with_option_groups
+from curation.commands.options import local_path, with_option_groups
 from curation.system.terminal import say, say_command
 from curation.system.words import command, counted
-from evaluation.commands.options import SpendingOptions, local_path
+from evaluation.commands.options import SpendingOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import with_option_groups
+from curation.commands.options import local_path, with_option_groups
 from curation.system.terminal import say
 from curation.system.words import counted
 from evaluation.commands.opened_run import RunArgument, open_and_report_problems
@@ -57,7 +57,10 @@ def ratchet(
     *,
     run: RunArgument,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The ratchet, one line a schema.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The ratchet, one line a schema.", parser=local_path
+        ),
     ],
     options: RatchetOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,

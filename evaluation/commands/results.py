@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from curation.commands.options import CommandGroup, with_option_groups
+from curation.commands.options import CommandGroup, local_path, with_option_groups
 from curation.system.terminal import print_json, say, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import counted
@@ -18,7 +18,6 @@ from evaluation.commands.opened_run import (
     RunsArgument,
     open_and_report_problems,
 )
-from evaluation.commands.options import local_path
 from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import (
     SHOWN,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from curation.commands.options import local_path
 from curation.system.terminal import say
 from curation.system.words import counted
-from evaluation.commands.options import local_path
 
 
 def site(

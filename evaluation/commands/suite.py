@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import GroupedCommand, with_option_groups
+from curation.commands.options import GroupedCommand, local_path, with_option_groups
 from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet, Shown
 from curation.system.terminal import say, say_command, show, with_more
@@ -25,7 +25,6 @@ from evaluation.commands.options import (
     SetOption,
     WorkOptions,
     choose_named_suite,
-    local_path,
     run_request,
     split_settings,
 )
@@ -303,7 +302,8 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="[default: stdout]")
+        Path | None,
+        typer.Option(metavar="FILE", help="[default: stdout]", parser=local_path),
     ] = None,
     layout: Annotated[
         PromptFormat,
@@ -343,6 +343,8 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         )
     if out is None and set(engine or ()) - {"none"}:
         raise BadUsage("score decodes by what stands beside --out", then="--out FILE")
+    if out is not None:
+        batch_prompts.refuse_overwriting(out, data)
     choice, request = _request(name, value, data=DataOptions(data=data, limit=limit))
     records = records_of(choice, request.records()).records
     if model:
@@ -365,7 +367,10 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
 def generate_command(  # noqa: PLR0913 (options of one command)
     *,
     name: _NameArgument,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file of records.")],
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The file of records.", parser=local_path),
+    ],
     rows: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
     value: SetOption = None,
@@ -453,7 +458,10 @@ def report_command(
     *,
     runs: RunsArgument,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the page there too.", parser=local_path
+        ),
     ] = None,
     tables: TableOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,

@@ -177,6 +177,7 @@ _MISTAKES = {
         fit good.json --for openai-strict --write file/x
         fit good.json --for openai-strict --rest file/x
         eval --engine none --task declared --data good.json --run-dir file/x
+        eval --engine none --task declared --data good.json --trace file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
         results merge RUN --out file/x
@@ -204,6 +205,11 @@ _MISTAKES = {
         site EDITION --out taken
         """,
 }
+_MISTAKES["a URL where a command writes to this machine", 2] = (
+    _MISTAKES["a place that cannot be written", 73].replace("file/x", "s3://bucket/x")
+    + """suite report RUN --html s3://bucket/x
+    """
+)
 _CASES = [
     pytest.param(line, code, id=line)
     for (_, code), lines in _MISTAKES.items()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -17,9 +18,6 @@ from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import scored_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SCHEMA = '{"type": "object", "required": ["n"]}'
 
@@ -56,6 +54,34 @@ def test_prompts_are_written_with_their_records(data: Path, tmp_path: Path) -> N
     first = json.loads(out.read_text().splitlines()[0])
     assert first["record"] == "g/a"
     assert (out.parent / "records.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "more"),
+    [
+        ("prompts.jsonl", ["--data", "records.jsonl", "--limit", "1"]),
+        ("own.jsonl", ["--data", "own.jsonl"]),
+        ("records.jsonl", []),
+        ("fits.jsonl", []),
+        ("run/prompts.jsonl", []),
+    ],
+)
+def test_prompts_replace_no_records(
+    out: str, more: list[str], data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the data, nor what stands beside the prompts, nor a run's records."""
+    monkeypatch.chdir(data.parent)
+    for name in ("records.jsonl", "own.jsonl", "fits.jsonl", "run/records.jsonl"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_bytes(data.read_bytes())
+    Path("run/run.json").write_text("{}")
+    before = {path: path.read_bytes() for path in Path().rglob("*.json*")}
+    refused = _ask(
+        "prompts", "passrate", *(more or ["--data", str(data)]), "--out", out
+    )
+    assert isinstance(refused.exception, BadUsage)
+    assert "records would be overwritten" in str(refused.exception)
+    assert {path: path.read_bytes() for path in Path().rglob("*.json*")} == before
 
 
 def test_lines_of_a_batch_name_the_model(data: Path) -> None:
