@@ -17,6 +17,7 @@ from evaluation.analysis.regression_gate import (
     compare_with_baseline,
     compared_engines,
     gate_table,
+    is_timed,
     match_baselines,
     moved_table,
 )
@@ -25,7 +26,7 @@ from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import Ratio, Shift, Table
 from evaluation.results.conditions import differences
 from evaluation.results.overview import coverage, latency
-from evaluation.results.reader import RecordedRun, gaps_of
+from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
     PairedShares,
     PairedSides,
@@ -97,13 +98,19 @@ _COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
 )
 
 
-def comparison(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
-    """Yield the tables of one task's comparison, the one that decides first."""
+def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
+    """Yield the tables of one task's comparison, the one that decides first.
+
+    Args:
+        pairs: Which engines are compared.
+        task: The task; times are compared only if they are results of it.
+    """
     cases = {side.label: side.cases for pair in pairs for side in (pair.a, pair.b)}
     yield from paired_shares(pairs)
     yield coverage(cases)
-    yield from times_tables(pairs)
-    yield from latency(cases)
+    if is_timed(task):
+        yield from times_tables(pairs)
+        yield from latency(cases)
     moved = changes(pairs)
     if moved.rows:
         yield moved
@@ -161,10 +168,10 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
     """Return why the runs are not comparable, a line each: gaps and conditions."""
-    first = runs[0]
-    gaps = [f"{run.folder.name}: {gap}" for run in runs for gap in gaps_of(run)]
+    first, names = runs[0], run_names(runs)
+    gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in gaps_of(run)]
     return gaps + [
-        f"{run.folder.name} and {first.folder.name} differ in {difference}: "
+        f"{names[run.folder]} and {names[first.folder]} differ in {difference}: "
         f"{difference.condition.consequence}"
         for run in runs[1:]
         for difference in differences(first.raw_header, run.raw_header)
@@ -229,7 +236,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             compared = (
                 suite_comparison(pairs, task)
                 if is_of_suites(pairs)
-                else comparison(pairs)
+                else comparison(pairs, task)
             )
             by_task.append([replace(table, task=named) for table in compared])
     if not by_task:
@@ -253,6 +260,8 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     ]
     for gate in gates:
         failing += slowdowns(gate.pair, question.slower)
+    if question.slower is not None and not any(map(is_timed, tasks)):
+        failing.append(f"task {', '.join(tasks)} has no times to compare")
     return ComparisonResult(
         tables=[*verdicts, *ranked],
         objections=objections(every),
@@ -284,13 +293,15 @@ def _gates(
 def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
     """Return the times whose whole 95 % interval of the ratio is above `most`.
 
+    None of a task whose times are no results (`Task.timed`).
     Between two runs the ratio is taken at one speed of the machine, if that is known.
     """
-    if most is None:
+    task = pair.cases[0][0].task if pair.cases else ""
+    if most is None or not is_timed(task):
         return []
     times = paired_times(pair)
-    if is_of_suites([pair]) and pair.cases:
-        answer = suite_time_ratio(pair, pair.cases[0][0].task)
+    if is_of_suites([pair]) and task:
+        answer = suite_time_ratio(pair, task)
         times = {
             "for an answer": None if answer is None else PairedTime(measured=answer)
         }

@@ -401,7 +401,9 @@ def _file_name(label: str) -> str:
 
 def _page(run: RecordedRun, label: str, issues: Sequence[Reproducer]) -> str:
     walks = counted(sum(issue.walks for issue in issues), "wrong walk")
-    configs = Counter(row.config for row in run.rows() if row.engine == label)
+    configs = Counter(
+        row.config for row in run.rows() if (row.engine, row.task) == (label, _TASK)
+    )
     schemas = ", ".join(f"{name} {count:,}" for name, count in configs.items())
     about = (
         "Written by `csbdata results export RUN --format issues`, of "

@@ -23,6 +23,7 @@ from evaluation.analysis.paper_setup import (
 )
 from evaluation.analysis.run_report import reports
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
+from evaluation.results.reader import run_names
 from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
@@ -373,12 +374,13 @@ def _sides(
     runs: Sequence[RecordedRun], table: _PaperTable, setup: PaperSetup
 ) -> dict[str, _Side]:
     sides: dict[str, _Side] = {}
+    folders = run_names(runs)
     for run in runs:
         for label, texts in texts_by_engine(scored_run(run, "coverage", {})).items():
             framework = framework_of(run.header.participant(label))
             if framework == "LM only" and framework not in table.frameworks:
                 continue
-            name = label if label not in sides else f"{run.folder.name}: {label}"
+            name = label if label not in sides else f"{folders[run.folder]}: {label}"
             sides[name] = _Side(
                 framework=framework,
                 texts=texts,

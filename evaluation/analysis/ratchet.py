@@ -57,6 +57,8 @@ class RatchetDifference:
     common: int
     #: The file's outcomes with what is better or new; what is worse is as it was.
     tightened: Mapping[Place, CaseStanding]
+    #: The run's outcomes, with those of the file that it decides nothing about.
+    accepted: Mapping[Place, CaseStanding]
 
     @property
     def holds(self) -> bool:
@@ -83,33 +85,28 @@ def outcomes_by_place(
         tasks: The tasks that count; empty for all of the run.
 
     Raises:
-        BadUsage: the run has several engines, and none was named.
+        BadUsage: the run has several engines of the name, or none was named.
         NoInput: the run has no schema of these tasks, or not this engine.
     """
     by_engine: dict[str, dict[Place, CaseStanding]] = {}
     for task in tasks or run.tasks:
         for label, cases in measure_run(run, task, criterion_of(task)).items():
-            own = by_engine.setdefault(label, {})
-            for case in cases:
-                place = (task, "/".join(case.case_key))
-                now = standing(case)
-                # Of a schema that was asked again the worst counts.
-                earlier = own.get(place, now)
-                own[place] = earlier if earlier.is_worse(now) else now
+            by_engine.setdefault(label, {}).update(
+                ((task, "/".join(case.case_key)), standing(case)) for case in cases
+            )
     if not by_engine:
         raise NoInput("no schema of these tasks", str(run.folder))
-    if engine is None and len(by_engine) > 1:
-        raise BadUsage(
-            f"a ratchet is of one engine, the run has {len(by_engine)}",
-            then=f"--engine with one of: {'; '.join(by_engine)}",
-        )
     names = run.header.names()
-    for label, own in by_engine.items():
-        if engine in (None, label, names.get(label)):
-            return label, own
-    raise NoInput(
-        f"the run has no engine {engine!r}", then=f"it has {'; '.join(by_engine)}"
-    )
+    labels = [own for own in by_engine if engine in (None, own, names.get(own))]
+    if not labels:
+        have = "; ".join(by_engine)
+        raise NoInput(f"the run has no engine {engine!r}", then=f"it has {have}")
+    if len(labels) > 1:
+        raise BadUsage(
+            f"a ratchet is of one engine, the run has {len(labels)}",
+            then=f"--engine with one of: {'; '.join(labels)}",
+        )
+    return labels[0], by_engine[labels[0]]
 
 
 def read_ratchet(path: Path) -> dict[Place, CaseStanding]:
@@ -192,7 +189,7 @@ def hold_against(
     Args:
         ratchet: The outcomes of the file.
         now: Those of the run.
-        undecided: Places of the run without an outcome, which are not missing.
+        undecided: Places that the run decides nothing about, which are not missing.
     """
     both = {
         place: (before, now[place]) for place, before in ratchet.items() if place in now
@@ -207,6 +204,7 @@ def hold_against(
         new=new,
         common=len(both),
         tightened={**ratchet, **{place: now[place] for place in (*better, *new)}},
+        accepted={**{p: ratchet[p] for p in undecided if p in ratchet}, **now},
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import Outcome
+from evaluation.results.reader import run_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,13 @@ def criterion_of(task: str) -> Criterion | None:
     return tasks()[task].passes if task in tasks() else None
 
 
+def is_timed(task: str) -> bool:
+    """Return whether a task's times are results; not known of one that is not here."""
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    return task not in tasks() or tasks()[task].timed
+
+
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task.
 
@@ -70,10 +78,10 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
             engine: _calibration_by_case(cases) for engine, cases in measured.items()
         }
         sides += [(run, engine, measured[engine], calibration) for engine in measured]
-    names = Counter(engine for _, engine, *_ in sides)
+    names, folders = Counter(engine for _, engine, *_ in sides), run_names(runs)
     return [
         ComparedEngine(
-            label=engine if names[engine] == 1 else f"{run.folder.name}: {engine}",
+            label=engine if names[engine] == 1 else f"{folders[run.folder]}: {engine}",
             run=run,
             engine=engine,
             cases=cases,

@@ -12,6 +12,7 @@ from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
+from evaluation.results.reader import run_names
 from evaluation.results.suite_rows import (
     SUITE,
     RecordedSuiteRun,
@@ -136,7 +137,6 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
             known_tasks[name].report(run)
             if name in known_tasks
             else overview(run, name),
-            timed=name not in known_tasks or known_tasks[name].timed,
         )
         for name in names or available
     }
@@ -175,22 +175,20 @@ def most_telling(reports: Mapping[str, Report]) -> list[Table]:
     return [table for tables in zip_longest(*by_task) for table in tables if table]
 
 
-def _paired_first(
-    run: RecordedRun, task: str, report: Report, *, timed: bool
-) -> Report:
+def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
     """Return a report that begins with the comparison of every two engines.
 
     It is made on what both were asked; after it come the rates, then the times of a
     task whose times are results.
     """
+    from evaluation.analysis import regression_gate as gate  # noqa: PLC0415 (rarely)
     from evaluation.analysis.compare_runs import paired_shares  # noqa: PLC0415 (rarely)
     from evaluation.analysis.paired_times import times_tables  # noqa: PLC0415 (rarely)
-    from evaluation.analysis.regression_gate import all_pairs, compared_engines  # noqa: PLC0415 (rarely)
 
     if sum(name == task for _, name in run.row_counts) < 2:  # noqa: PLR2004 (a pair)
         return report
-    pairs = all_pairs(compared_engines([run], task))
-    times = times_tables(pairs) if timed else ()
+    pairs = gate.all_pairs(gate.compared_engines([run], task))
+    times = times_tables(pairs) if gate.is_timed(task) else ()
     rates, rest = report.tables[:1], report.tables[1:]
     return replace(report, tables=(*paired_shares(pairs), *rates, *times, *rest))
 
@@ -203,15 +201,13 @@ def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
         BadConfiguration: they were scored by different readings.
     """
     scored: dict[str, RecordedSuiteRun] = {}
+    folders = run_names(runs)
     for run in runs:
         if suite.name not in run.tasks:
             names = ", ".join(sorted(run.tasks)) or "no task at all"
             what = f"no row of suite {suite.name}"
             raise NoInput(what, str(run.folder), f"it has {names}")
-        name = run.folder.resolve().name
-        scored[name if name not in scored else str(run.folder)] = scored_run(
-            run, suite.name, run.raw_header
-        )
+        scored[folders[run.folder]] = scored_run(run, suite.name, run.raw_header)
     return suite_report(suite, joined_runs(scored))
 
 

@@ -86,10 +86,12 @@ def ratchet(
     if options.accept_worse and not options.update:
         raise typer.BadParameter("wants --update", param_hint="--accept-worse")
     opened_run = open_and_report_problems(run)
-    label, now = outcomes_of(opened_run, options.engine, options.task or [])
+    tasks = options.task or []
+    label, now = outcomes_of(opened_run, options.engine, tasks)
     fresh = options.update and not file.exists()
     before = {} if fresh else read_ratchet(file)
     undecided = undecided_places(opened_run, label)
+    undecided |= {place for place in before if tasks and place[0] not in tasks}
     difference = hold_against(before, now, undecided)
     print_tables(
         [difference_table(difference, SHOWN if format_ is ReportFormat.AUTO else None)],
@@ -99,7 +101,8 @@ def ratchet(
     if options.update:
         participant = opened_run.header.participant(label)
         about = f"{participant.name or label} {participant.preset or ''}"
-        _write(file, now if options.accept_worse else difference.tightened, about)
+        both = difference.tightened, difference.accepted
+        _write(file, both[options.accept_worse], about)
     if difference.holds or fresh or options.accept_worse:
         say(f"the ratchet holds: {difference.summary()}", style="green")
         if not options.update and (difference.better or difference.new):

@@ -128,7 +128,7 @@ class BaselineGate:
             min=1,
             metavar="TIMES",
             help="Exit 1 if compiling or masks surely take more than so many times as "
-            "long as in the baseline.",
+            "long as in the baseline; of timed tasks alone.",
         ),
     ] = None
 

@@ -304,8 +304,15 @@ class Shift:
 
     @classmethod
     def of(cls, figure: PairedFigure | None) -> Shift | None:
-        """Return the cell of a difference of pairs; None without any."""
-        return None if figure is None else cls(figure.value, figure.interval)
+        """Return the cell of a difference of pairs; None without any.
+
+        Resampling pairs that all differ alike, or not at all, gives an interval without
+        width: it says nothing of other pairs, and is left out.
+        """
+        if figure is None:
+            return None
+        wide = figure.interval and figure.interval.low < figure.interval.high
+        return cls(figure.value, figure.interval if wide else None)
 
     def __str__(self) -> str:
         """Return it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""

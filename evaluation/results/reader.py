@@ -323,6 +323,16 @@ def gaps_of(run: RecordedRun) -> list[str]:
     ]
 
 
+def run_names(runs: Iterable[RecordedRun]) -> dict[Path, str]:
+    """Return by its folder what each run is called beside the others.
+
+    The folder's name; its path where another run's folder has the same name.
+    """
+    names = {run.folder: run.folder.resolve().name for run in runs}
+    of = Counter(names.values())
+    return {path: name if of[name] == 1 else str(path) for path, name in names.items()}
+
+
 def to_finish(run: RecordedRun) -> str:
     """Return the command that goes on with a run, or where a long one stands.
 

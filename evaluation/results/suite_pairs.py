@@ -209,14 +209,11 @@ def cluster_differences(pair: PairedSides) -> dict[str, int]:
 
 
 def _difference(pair: PairedSides) -> Cell:
-    mean = share_difference(
-        pair.answers, lambda one: one.verdict.passed, lambda one: one.cluster
+    return Shift.of(
+        share_difference(
+            pair.answers, lambda one: one.verdict.passed, lambda one: one.cluster
+        )
     )
-    if mean is None:
-        return None
-    # Resampling pairs that all agree would give an interval without width.
-    differ = any(cluster_differences(pair).values())
-    return Shift(mean.value, mean.interval if differ else None)
 
 
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:

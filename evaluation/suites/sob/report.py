@@ -204,7 +204,7 @@ def _shift(
         [figure(after, metric) for _, after in pairs],
         [before.cluster for before, _ in pairs],
     )
-    return None if difference is None else Shift(difference.value, difference.interval)
+    return Shift.of(difference)
 
 
 def _lenient_table(figures: RunFigures) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,14 +25,13 @@ from evaluation.analysis.regression_gate import (
 )
 from evaluation.analysis.run_report import reports
 from evaluation.core.cases import Result
-from evaluation.reporting.tables import Rate, Ratio, Table
+from evaluation.reporting.tables import Rate, Ratio, Shift, Table
 from evaluation.results.outcomes import Outcome
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from curation.core.json_types import UntypedJson
     from evaluation.analysis.compare_runs import ComparisonResult
@@ -103,6 +104,50 @@ def test_the_same_engine_in_two_runs_has_the_runs_name(tmp_path: Path) -> None:
     runs = [_run(tmp_path / name, [row()]) for name in ("old", "new")]
     labels = [each.label for each in compared_engines(runs, "masks")]
     assert labels == ["old: alpha 1.0", "new: alpha 1.0"]
+
+
+def test_folders_of_one_name_are_told_apart_by_their_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In every table and objection; the folder that one stands in has its name."""
+    runs = [
+        _run(tmp_path / "old" / "run", [row(), row(id="o2")], limit=1),
+        _run(tmp_path / "new" / "run", [_bad(), _bad(id="o2")], limit=2),
+    ]
+    answer = compare_runs(ComparisonRequest(runs=runs))
+    labels = [f"{run.folder}: alpha 1.0" for run in runs]
+    assert [*_table(answer, "What passes, paired").rows[0][:2]] == labels
+    coverage = next(table for table in answer.tables if table.slug == "coverage")
+    assert [line[0] for line in coverage.rows] == labels
+    assert f"{runs[1].folder} and {runs[0].folder} differ" in answer.objections[0]
+    monkeypatch.chdir(runs[0].folder)
+    here, other = open_run(Path()), _run(tmp_path / "other", [row()])
+    own, _ = compared_engines([here, other], "masks")
+    assert own.label == "run: alpha 1.0"
+
+
+def test_times_of_a_task_without_timing_are_not_compared(tmp_path: Path) -> None:
+    """Neither shown nor a reason to fail; a limit of no times does not hold."""
+    old = [replace(each, task="declared") for each in many("alpha 1.0", 60, broken=0)]
+    new = [replace(each, compile_ns=9 * (each.compile_ns or 0)) for each in old]
+    answer = _gate(tmp_path / "a", old, new)
+    assert not [each.title for each in answer.tables if "ime" in each.title]
+    alone = _gate(tmp_path / "b", old, new, slower=1.2)
+    assert alone.holds is False
+    assert alone.reason == "task declared has no times to compare"
+    masks = many("alpha 1.0", 60, broken=0)
+    answer = _gate(tmp_path / "c", old + masks, new + masks, slower=1.2)
+    assert answer.holds is True, answer.reason
+
+
+def test_schemas_that_agree_give_no_interval(tmp_path: Path) -> None:
+    """Resampling them says nothing about others; nor do those that all differ."""
+    rows = [row(id=f"o{n}") for n in range(9)]
+    rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(9)]
+    rows += [_bad(id=f"o{n}", engine="gamma 1") for n in range(9)]
+    answer = compare_runs(ComparisonRequest(runs=[_run(tmp_path, rows)]))
+    differences = [line[6] for line in _table(answer, "What passes, paired").rows]
+    assert differences == [Shift(0.0), Shift(-1.0), Shift(-1.0)]
 
 
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:

@@ -53,7 +53,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RecordedRun:
     content = json.dumps({"schema": _SCHEMA, "tests": tests})
     (data / "one.json").write_text(content, "utf-8")
     request = replace(
-        request_of(tmp_path, (), given_only=True), data=data, bounds=_PATIENT
+        request_of(tmp_path, (), given_only=True),
+        data=data,
+        bounds=_PATIENT,
+        tasks=("declared", "masks"),
     )
     _, recorded = measured(tmp_path, ["llguidance"], request)
     return recorded
@@ -81,6 +84,7 @@ def test_each_class_has_a_smallest_reproducer(run: RecordedRun, tmp_path: Path) 
     assert (number.byte, number.walks, number.schemas) == (1, 2, 1)
     assert set(json.loads(order.schema)["properties"]) == {"a", "z"}
     text = page.read_text("utf-8")
+    assert ", of 1 schema (" in text
     for reproducer in (number, order):
         assert reproducer.schema in text
         assert reproducer.text in text

@@ -240,14 +240,14 @@ def test_figures_are_numbers(run: RecordedRun) -> None:
 
 
 def test_several_runs_stand_in_one_table(run: RecordedRun, tmp_path: Path) -> None:
-    """The same engine in two runs has two rows."""
-    again = _run(
-        tmp_path / "again",
-        [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)],
-        _AS_THEY_DID,
-    )
-    rows = paper_table(3, [run, again]).rows
-    assert [row[1] for row in rows[:3]] == ["Guidance", "Guidance", "mine 3.0"]
+    """The same engine has a row of each, and folders may have one name."""
+    runs = [run]
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        texts = [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)]
+        runs.append(_run(tmp_path / place / "again", texts, _AS_THEY_DID))
+    rows = paper_table(3, runs).rows
+    assert [row[1] for row in rows[:4]] == [*["Guidance"] * 3, "mine 3.0"]
 
 
 def test_what_cannot_be_filled_is_said(tmp_path: Path, run: RecordedRun) -> None:

@@ -144,6 +144,23 @@ def test_a_schema_that_is_missing_closes_it(tmp_path: Path) -> None:
     assert _ask(other, file)[0] == 1
 
 
+def test_what_the_run_says_nothing_about_stays(tmp_path: Path) -> None:
+    """Lines of other tasks than the named one, and of undecided cases; accepted too."""
+    file = tmp_path / "ratchet.tsv"
+    rows = [row(id=name, task=task) for task in ("masks", "other") for name in "ab"]
+    _ask(_run(tmp_path / "before", *rows), file, "--update")
+    lines = file.read_text().splitlines()
+    undecided = row(id="b", result=Result.UNDECIDED, walks=())
+    now = _run(tmp_path / "now", row(id="a"), undecided)
+    assert _ask(now, file, "--task", "masks")[0] == 0
+    assert _ask(now, file)[0] == 1
+    update = ("--update", "--accept-worse")
+    _ask(now, file, "--task", "masks", *update)
+    assert file.read_text().splitlines() == lines
+    _ask(now, file, *update)
+    assert file.read_text().splitlines() == lines[:3]
+
+
 def test_the_answer_has_its_figures_in_json(tmp_path: Path) -> None:
     """For programs, on stdout alone."""
     file = tmp_path / "ratchet.tsv"
@@ -181,6 +198,12 @@ def test_it_is_of_one_engine(tmp_path: Path) -> None:
     for name in ("beta 2.0", "beta"):
         assert _ask(run, file, "--update", "--engine", name)[0] == 0
     assert "untested" in file.read_text()
+    rows += [row(engine="beta 2.0 paper")]
+    engines += [{"engine": "beta 2.0 paper", "name": "beta"}]
+    run = write_run(tmp_path / "presets", rows, {**HEAD, "engines": engines})
+    with pytest.raises(BadUsage, match=r"has 2.*beta 2\.0; beta 2\.0 paper"):
+        _ask(run, file, "--update", "--engine", "beta")
+    assert _ask(run, file, "--update", "--engine", "beta 2.0")[0] == 0
     with pytest.raises(NoInput, match="no schema"):
         _ask(run, file, "--task", "declared")
 
