@@ -6,14 +6,17 @@ import gc
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.checking.check_lints import refused_values, unused_definitions
 from curation.checking.findings import (
     is_benchmark_matter,
+    is_made,
     is_named_already,
     is_the_authors,
+    own_places,
     to_mend,
 )
 from curation.checking.messages import (
@@ -32,6 +35,7 @@ from curation.lint.contradictions import UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.pipeline.process_document import read
 from curation.references.schema import Schema
+from curation.rules.lossless.equal_members import NAME as EQUAL_MEMBERS
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
@@ -43,6 +47,9 @@ from curation.validation.metaschemas import (
     valid_under,
 )
 from curation.workers.protocol import serve
+
+if TYPE_CHECKING:
+    from curation.checking.codes import CodeChoice
 
 
 def _by_jsonschema(schema: Json, dialect: str) -> str:
@@ -77,19 +84,15 @@ VALIDATORS: dict[str, Callable[[Json, str], str]] = {
 }
 
 
-def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> RulesAnswer:
-    """Apply the rule set `clean` to a text.
-
-    Unlike in a build, later rules still look at a document that an earlier one rejects.
-    """
+def _apply_rules(question: RulesQuestion, library: Library) -> RulesAnswer:
+    """Apply the rule set `clean` to a text."""
     rules = rule_set("clean")
-    context = Context(library=library)
     raw = RawDocument(
         config="local",
         unique_id="checked",
         provenance=NOWHERE,
-        content=content,
-        base_uri=base_uri,
+        content=question.content.encode("latin-1"),
+        base_uri=question.base_uri,
     )
     document = read(raw, rules)
     if isinstance(document, Rejected):
@@ -99,21 +102,10 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
     valid = valid_under(given)
     if isinstance(document.schema, bool):
         return RulesAnswer(valid_under=valid)
-    rejected: list[Rejected] = []
-    for rule in rules.rules:
-        if is_benchmark_matter(rule.name, document.schema):
-            continue
-        result = rule.apply(document, context)
-        if not isinstance(result, Rejected):
-            document = result
-            continue
-        if not is_named_already(result, rejected):
-            rejected.append(replace(result, rule=rule.name))
-        # The rules that come later rely on a legal schema, and on nothing else.
-        if document.dialect is None or not is_valid(
-            document.schema, BY_NAME[document.dialect]
-        ):
-            break
+    context = Context(library=library)
+    document, rejected = _through(rules.rules, document, context, question.edits)
+    if question.edits:
+        return RulesAnswer(mended=_text_of(document))
     answer = _answer(document, rejected, rules.rules, valid)
     if document.dialect not in valid:
         return answer
@@ -123,6 +115,53 @@ def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> Rule
         lints=(*answer.lints, *refused_values(as_read)),
         notes=tuple(unused_definitions(as_read)),
     )
+
+
+def _through(
+    rules: Sequence[Rule],
+    document: Document,
+    context: Context,
+    edits: CodeChoice | None,
+) -> tuple[Document, list[Rejected]]:
+    """Return a document after the rules, and why they reject it.
+
+    Unlike in a build, later rules still look at a document that an earlier one rejects.
+    """
+    given = document.schema
+    rejected: list[Rejected] = []
+    for rule in rules:
+        if is_benchmark_matter(rule.name, document.schema):
+            continue
+        result = rule.apply(document, context)
+        if isinstance(result, Rejected):
+            if not is_named_already(result, rejected):
+                rejected.append(replace(result, rule=rule.name))
+        elif edits is None or is_made(rule.name, edits, given):
+            document = result
+        else:
+            # Later rules need the dialect, and the schema that will be written.
+            document = replace(result, schema=document.schema, changes=document.changes)
+        # The rules that come later rely on a legal schema, and on nothing else.
+        if not isinstance(document.schema, dict) or (
+            isinstance(result, Rejected)
+            and (
+                document.dialect is None
+                or not is_valid(document.schema, BY_NAME[document.dialect])
+            )
+        ):
+            break
+    return document, rejected
+
+
+def _text_of(document: Document) -> str | None:
+    """Return the text of an edited document; None if it holds no edit.
+
+    So of one whose equal members are to stay: a parsed value has each of them once.
+    """
+    edited = {change.rule for change in document.changes}
+    if not edited or (document.merged and EQUAL_MEMBERS not in edited):
+        return None
+    return jsontext.write(document.schema)
 
 
 def _answer(
@@ -135,14 +174,21 @@ def _answer(
     if document is None:
         return RulesAnswer(rejected=tuple(rejected), summaries=summaries)
     meanings = {code: text for rule in rules for code, text in rule.lints.items()}
+    is_own = own_places(document)
     return RulesAnswer(
         dialect=document.dialect,
         dialect_found=document.dialect_found,
         dialect_words=document.dialect_words,
         valid_under=valid,
-        rejected=tuple(rejected),
-        changes=tuple(filter(is_the_authors, document.changes)),
-        lints=tuple((lint, _meaning(lint, meanings)) for lint in _to_mend(document)),
+        rejected=tuple(it for it in rejected if is_own(it.pointer)),
+        changes=tuple(
+            it for it in document.changes if is_the_authors(it) and is_own(it.pointer)
+        ),
+        lints=tuple(
+            (it, _meaning(it, meanings))
+            for it in _to_mend(document)
+            if is_own(it.pointer)
+        ),
         summaries=summaries,
     )
 
@@ -170,10 +216,9 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
 
     def answer(request: Json) -> RulesAnswer | VerdictAnswer:
         question = msgspec.convert(request, RulesQuestion | VerdictQuestion)
-        content = question.content.encode("latin-1")
         if isinstance(question, RulesQuestion):
-            return _apply_rules(content, question.base_uri, library)
-        schema = jsontext.parse(content)
+            return _apply_rules(question, library)
+        schema = jsontext.parse(question.content.encode("latin-1"))
         if isinstance(schema, Rejected):
             return VerdictAnswer(verdict=None)
         ask = VALIDATORS[question.validator]

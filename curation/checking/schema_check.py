@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -19,12 +19,10 @@ from curation.checking.messages import (
     VerdictQuestion,
 )
 from curation.checking.problems import NOTE, SchemaProblem
-from curation.core.documents import ABSENT, Change, Reason, Rejected
+from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
 from curation.json.line_diff import lines_of
-from curation.json.pointer import at, tokens_of
 from curation.json.positions import TextPositions
-from curation.json.text import parse, write
 from curation.schema.dialects import DIALECTS
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.escaping import shortened
@@ -34,6 +32,9 @@ from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
+
+if TYPE_CHECKING:
+    from curation.checking.codes import CodeChoice
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
@@ -54,8 +55,6 @@ _REASONS = {
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
 }
 _SHOWN = 60
-#: Where a build puts what it brings in from other documents.
-_BROUGHT_IN = re.compile(r"/(?:\$defs|definitions)/")
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
@@ -187,36 +186,33 @@ class SchemaChecker:
             problems=problems,
         )
 
-    def _ask_rules(self, text: str, place: str | None) -> ProcessResult:
+    def _ask_rules(
+        self, text: str, place: str | None, edits: CodeChoice | None = None
+    ) -> ProcessResult:
         base_uri = None if place is None else base_uri_of(place)
-        return self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
+        return self._worker.ask(
+            RulesQuestion(content=text, base_uri=base_uri, edits=edits)
+        )
 
-    def mended(
-        self, content: bytes, *, place: str | None, wanted: Callable[[str], bool]
-    ) -> bytes:
-        """Return a text with the edits of the rules whose names are wanted.
+    def mended(self, content: bytes, *, place: str | None, choice: CodeChoice) -> bytes:
+        """Return a text with the edits of the rules that are wanted.
 
         Its indentation stays; what is no JSON, or has nothing to mend, stays whole.
         """
-        result = self._ask_rules(content.decode("latin-1"), place)
-        value = parse(content)
-        if result.ending is not Ending.OK or isinstance(value, Rejected):
+        result = self._ask_rules(content.decode("latin-1"), place, choice)
+        if result.ending is not Ending.OK:
             return content
-        changes = [
-            change
-            for change in result.answer_as(RulesAnswer).changes
-            if wanted(change.rule)
-        ]
-        for change in changes:
-            value = _edited(value, change)
+        mended = result.answer_as(RulesAnswer).mended
+        if mended is None:
+            return content
         indent = re.search(rb"\n([ \t]+)", content)
         step = indent[1].decode() if indent else "  "
         lines = (
             step * ((len(line) - len(line.lstrip(" "))) // 2) + line.lstrip(" ")
-            for line in lines_of(write(value))
+            for line in lines_of(mended)
         )
         end = "\r\n" if b"\r\n" in content else "\n"
-        return "".join(line + end for line in lines).encode() if changes else content
+        return "".join(line + end for line in lines).encode()
 
     def _verdicts(
         self, content: str, own_dialect: str | None
@@ -248,38 +244,6 @@ class SchemaChecker:
         return verdicts
 
 
-def _edited(value: Json, change: Change) -> Json:
-    """Return a value after an edit: a member is put in place, added or taken out.
-
-    Or renamed, where there was a value and no such member: then both sides of the
-    change have the member's name.
-    """
-    tokens, after = tokens_of(change.pointer), change.after
-    new = None if after == ABSENT else parse(after.encode())
-    assert not isinstance(new, Rejected)  # noqa: S101 - a rule has written it
-    if not tokens:
-        return new
-    holder = at(value, tokens[:-1])
-    if isinstance(holder, dict):
-        if change.before != ABSENT and tokens[-1] not in holder:
-            (old,) = json.loads(change.before)
-            members = [*holder.items()]
-            holder.clear()
-            for name, member in members:
-                if name != old:
-                    holder[name] = member
-                elif isinstance(new, dict):
-                    holder |= new
-            return value
-        holder[tokens[-1]] = new
-        if after == ABSENT:
-            del holder[tokens[-1]]
-    elif isinstance(holder, list):
-        index = int(tokens[-1])
-        holder[index : index + 1] = [] if after == ABSENT else [new]
-    return value
-
-
 def _failure(result: ProcessResult) -> SchemaProblem:
     reason = _REASONS.get(result.ending, Reason.CRASHED)
     message = _joined(reason.explanation, result.detail)
@@ -296,18 +260,13 @@ def _problem(level: str, pointer: str, code: str, message: str) -> SchemaProblem
 def _placed(
     problems: Iterable[SchemaProblem], content: bytes
 ) -> Iterator[SchemaProblem]:
-    """Give every problem its line and column.
-
-    Lints of other files that a build would bundle are dropped.
-    """
+    """Give every problem its line and column."""
     unplaced = list(problems)
     if all(not problem.pointer for problem in unplaced):
         yield from map(_placed_by_its_words, unplaced)
         return
     positions = TextPositions(content.decode("utf-8-sig", "replace"))
     for problem in unplaced:
-        if _BROUGHT_IN.match(problem.pointer) and not positions.holds(problem.pointer):
-            continue
         line, column = positions.of(problem.pointer)
         yield replace(problem, line=line, column=column)
 

@@ -34,6 +34,12 @@ class SchemaFile:
     #: Where it is; None for standard input.
     path: Path | None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all that its file holds, and JSON."""
+        path = self.path
+        return path is not None and path.is_file() and path.read_bytes() == self.content
+
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in its file if that is YAML."""
         found, path = tuple(problems), self.path
@@ -71,8 +77,9 @@ def read_schema_files(
     for name in names:
         path = Path(name)
         if name in {"-", STDIN}:
-            content = sys.stdin.buffer.read(most)
-            files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
+            if STDIN not in files:
+                content = sys.stdin.buffer.read(most)
+                files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
         elif path.exists() and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
             content = _read(refuse_unprintable(path), most)
             files.setdefault(

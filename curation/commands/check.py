@@ -80,11 +80,12 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
     from curation.checking.codes import choose_codes
 
     choice = choose_codes(select, ignore)
+    placed, neighbours = _read(files)
     if fix:
-        _fix(files, choice)
+        placed = list(_fixed(placed, neighbours, choice))
     reports = [
         (name, replace(report, problems=tuple(_wanted(report, choice))))
-        for name, report in _check(files, format_, targets)
+        for name, report in _check(placed, neighbours, format_, targets)
     ]
     if format_ is ProblemFormat.AUTO:
         _print(reports)
@@ -100,20 +101,28 @@ def _wanted(report: SchemaReport, choice: CodeChoice) -> Iterator[SchemaProblem]
     return (problem for problem in report.problems if choice.wants(problem.code))
 
 
-def _fix(names: Sequence[str], choice: CodeChoice) -> None:
-    """Mend files, and print every edit as a difference on stderr."""
+def _fixed(
+    placed: Sequence[tuple[SchemaFile, str | None]],
+    neighbours: NeighbourFiles,
+    choice: CodeChoice,
+) -> Iterator[tuple[SchemaFile, str | None]]:
+    """Mend files, and print every edit as a difference on stderr.
+
+    A text that stands in its file beside something else, or in another form, stays.
+    """
     import difflib
+    import shutil
 
     from curation.checking.schema_check import SchemaChecker
-    from curation.system.atomic_files import atomic_write_bytes
+    from curation.system.atomic_files import atomic_file
 
-    files, neighbours = _read(names)
     with SchemaChecker(neighbours) as checker:
-        for file, place in files:
-            if file.path is None or file.path.suffix != ".json":
-                continue
-            mended = checker.mended(file.content, place=place, wanted=choice.wants)
-            if mended == file.content:
+        for file, place in placed:
+            mended = file.content
+            if file.is_whole:
+                mended = checker.mended(file.content, place=place, choice=choice)
+            yield replace(file, content=mended), place
+            if file.path is None or mended == file.content:
                 continue
             before, after = (
                 text.decode("utf-8", "replace").splitlines()
@@ -121,7 +130,9 @@ def _fix(names: Sequence[str], choice: CodeChoice) -> None:
             )
             for line in difflib.unified_diff(before, after, file.name, lineterm=""):
                 say(line)
-            atomic_write_bytes(file.path, mended)
+            with atomic_file(file.path.resolve()) as temporary:
+                temporary.write_bytes(mended)
+                shutil.copymode(file.path, temporary)
 
 
 def _read(
@@ -139,14 +150,16 @@ def _read(
 
 
 def _check(
-    names: Sequence[str], format_: ProblemFormat, targets: str
+    placed: Sequence[tuple[SchemaFile, str | None]],
+    neighbours: NeighbourFiles,
+    format_: ProblemFormat,
+    targets: str,
 ) -> list[tuple[str, SchemaReport]]:
     from curation.checking.schema_check import SchemaChecker, SchemaReport
     from curation.checking.schema_files import STDIN, form_of
     from curation.json.named_text import parse_named
     from curation.sources.tools import request_of
 
-    placed, neighbours = _read(names)
     files = [file for file, _ in placed]
     wants_verdicts = len(files) == 1 or format_ is ProblemFormat.JSON
     progress = progress_of(len(files))

@@ -39,10 +39,6 @@ class TextPositions:
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._offsets: dict[Tokens, int] = dict(_offsets(text))
 
-    def holds(self, pointer: str) -> bool:
-        """Return whether the text has a value at a pointer."""
-        return tokens_of(pointer) in self._offsets
-
     def of(self, pointer: str) -> TextPosition:
         """Return the place of a pointer, or of the innermost value on the way there."""
         tokens = tokens_of(pointer)

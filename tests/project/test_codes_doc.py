@@ -24,8 +24,10 @@ them; a project sets both in its `pyproject.toml`:
 ignore = ["unused-definition"]
 ```
 
-`--fix` makes the edits of the rules and prints them. `csbdata explain CODE` has the
-details of rules and reasons.
+`--fix` makes the edits of the rules in JSON files and prints them; a row (an object
+with `json_schema`) stays as it is, and a schema that `promote-embedded` would take out
+stays where other members stand beside it. `csbdata explain CODE` has the details of
+rules and reasons.
 
 """
 _KINDS = {

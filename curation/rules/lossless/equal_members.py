@@ -6,7 +6,7 @@ from curation.core.rule import Change, Context, Document, RepairKind, Rule
 from curation.json.pointer import at, tokens_of
 from curation.json.text import write
 
-_NAME = "equal-members"
+NAME = "equal-members"
 
 
 def _apply(document: Document, _context: Context) -> Document:
@@ -17,7 +17,7 @@ def _apply(document: Document, _context: Context) -> Document:
         member = f"{name}: {value}"
         changes.append(
             Change(
-                rule=_NAME,
+                rule=NAME,
                 pointer=merged.pointer,
                 before=f"{{{member}, {member}}}",
                 after=f"{{{member}}}",
@@ -28,7 +28,7 @@ def _apply(document: Document, _context: Context) -> Document:
 
 
 RULE = Rule(
-    name=_NAME,
+    name=NAME,
     summary="Members of one object with equal names and equal values become one; a "
     "document in which such values differ is not read at all.",
     source="RFC 8259, section 4: what is made of equal names is left to the reader, "

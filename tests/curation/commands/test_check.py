@@ -497,42 +497,6 @@ def test_a_code_that_there_is_not_is_refused(tmp_path: Path) -> None:
         run(str(tmp_path / "a.json"), "--select", "refused-defualt")
 
 
-def test_edits_are_made_and_shown(tmp_path: Path) -> None:
-    """A file is mended with its own indentation; what no rule mends is left."""
-    path = tmp_path / "a.json"
-    wrong = {"properties": {"n": {"type": "strng", "minimum": 1.50}}, "required": "n"}
-    path.write_text(json.dumps(wrong, indent=4), "utf-8")
-    untouched = tmp_path / "b.json"
-    untouched.write_bytes(b'{"type":   "object"}')
-    result = CliRunner().invoke(APP, [str(tmp_path), "--fix", "--ignore", "dialect"])
-    mended = path.read_text("utf-8")
-    assert '            "type": "string",' in mended.splitlines()
-    assert "1.5" in mended
-    assert '-            "type": "strng",' in result.stderr
-    assert '+            "type": "string",' in result.stderr
-    assert untouched.read_bytes() == b'{"type":   "object"}'
-
-
-def test_renamed_keywords_keep_their_place_and_lines_their_ends(tmp_path: Path) -> None:
-    """What draft-03 calls otherwise has its new name and value; CRLF stays CRLF."""
-    path = tmp_path / "a.json"
-    old = {
-        "divisibleBy": 2,
-        "disallow": "null",
-        "extends": {"minimum": 1},
-        "title": "t",
-    }
-    schema = {"$schema": "http://json-schema.org/draft-03/schema#", **old}
-    path.write_bytes(json.dumps(schema, indent=1).replace("\n", "\r\n").encode())
-    CliRunner().invoke(APP, [str(path), "--fix"])
-    content = path.read_bytes()
-    assert content.count(b"\r\n") == content.count(b"\n") > 1
-    new = {"multipleOf": 2, "not": {"type": "null"}, "allOf": [{"minimum": 1}]}
-    mended = json.loads(content)
-    assert mended.pop("$schema") == "http://json-schema.org/draft-04/schema#"
-    assert [*mended.items()] == [*new.items(), ("title", "t")]
-
-
 def test_problems_of_yaml_stand_where_they_are_written(tmp_path: Path) -> None:
     """At the member's name or the item, through an alias too."""
     text = """\
