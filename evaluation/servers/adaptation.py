@@ -65,7 +65,9 @@ class AdaptedSchema(msgspec.Struct, frozen=True, kw_only=True):
         try:
             codec = Codec(Shaped(self.marked, BY_NAME[self.dialect]))
             value = codec.decode(json.loads(answer))
-            return json.dumps(value, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+            # Half a surrogate pair stays the escape that the answer has.
+            return text.encode("utf-8", "backslashreplace").decode()
         except (ValueError, TypeError, LookupError, RecursionError):
             return answer
 

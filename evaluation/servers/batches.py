@@ -55,6 +55,8 @@ class BatchPart(msgspec.Struct, kw_only=True, omit_defaults=True):
     id: str = ""
     #: Whether nothing more comes of it.
     over: bool = False
+    #: The parameters that its model refuses (`Parameters.changes`).
+    changes: dict[str, str] = {}
 
 
 def batch_line(provider: Provider, name: str, body: Mapping[str, Json]) -> bytes:
@@ -94,17 +96,17 @@ class BatchLine(msgspec.Struct):
     result: _Result | None = None
 
     def outcome(self) -> tuple[int, dict[str, Any], Any]:
-        """Return the status, the body and the error; None for no error."""
+        """Return the status, 0 if none is told, the body and the error or None."""
         if self.result is not None:
             if self.result.type == "succeeded":
                 return 200, self.result.message or {}, None
             outer = self.result.error or {}
             error = outer.get("error") or self.result.type
             refused = isinstance(error, dict) and "invalid" in str(error.get("type"))
-            return 400 if refused else 503, {}, error
-        response = self.response or _Response()
+            return 400 if refused else 0, {}, error
+        response = self.response or _Response(status_code=0)
         body, status = response.body or {}, response.status_code
-        failed = self.error or not self.response or status != 200  # noqa: PLR2004 (success)
+        failed = self.error or status != 200  # noqa: PLR2004 (success)
         return status, body, (self.error or body.get("error") or {}) if failed else None
 
 
@@ -152,11 +154,13 @@ class BatchWriter:
         path = folder / _FILE
         for part in read_lines(path, BatchPart):
             self._parts[part.key] = part
+            if part.writer == self.label:
+                self.parameters.changes |= part.changes
         self._lines = AppendedLines(path)
         if self._provider.batches not in {_OPENAI, _ANTHROPIC}:
             raise BadUsage(f"{self._provider.name or 'this server'} has no batches")
         prices = writer.account.prices
-        self._prices = prices and prices.of_batches()
+        self._account = replace(writer.account, prices=prices and prices.of_batches())
 
     def close(self) -> None:
         """Let every part reach the disk, and close the connection."""
@@ -184,12 +188,15 @@ class BatchWriter:
         missing = []
         for request in requests:
             if request.mark in waiting:
-                self.owe(request)
+                self._writer.owe(request, self._account)
             elif request.mark in places:
                 missing.append(request)
         if not self._submits or not missing:
             return []
         if not any(part.writer == self.label for part in self._parts.values()):
+            missing.sort(
+                key=lambda it: bool(self._writer.prepared(it)[0].schema.refusal)
+            )
             first, *missing = missing
             place = places[first.mark]
             self._writer.write([first], lambda _, made: on_end(place, made))
@@ -221,7 +228,7 @@ class BatchWriter:
                 limit = reached
                 break
             line = batch_line(self._provider, request.mark, body)
-            self.owe(request)
+            self._writer.owe(request, self._account)
             lines[request.mark] = line
         if lines:
             begun = datetime.datetime.now(datetime.UTC).isoformat()
@@ -235,6 +242,7 @@ class BatchWriter:
             raise limit
 
     def _note(self, part: BatchPart) -> None:
+        part = msgspec.structs.replace(part, changes=self.parameters.changes)
         self._lines.write(msgspec.json.encode(part))
         self._parts[part.key] = part
 
@@ -283,12 +291,15 @@ class BatchWriter:
         files = self._files(part)
         if files is None:
             return
-        for path in files:
-            for line in self._client.call("GET", path).splitlines():
-                name = decoded(line, dict[str, Any], self._url).get("custom_id")
-                place = places.pop(str(name), None)
-                if place is not None:
-                    on_end(place, self._generation(requests[place], line))
+        content = b"\n".join(self._client.call("GET", path) for path in files)
+        lines = {_name(line): line for line in content.strip().splitlines()}
+        if lines.keys() == {""}:
+            # A page in place of the results: raises `Unavailable`.
+            decoded(content, BatchLine, self._url)
+        for name, line in lines.items():
+            place = places.pop(name, None)
+            if place is not None:
+                on_end(place, self._generation(requests[place], line))
         self._note(msgspec.structs.replace(part, over=True))
 
     def _identified(self, part: BatchPart) -> BatchPart:
@@ -321,15 +332,16 @@ class BatchWriter:
         return [f"/files/{name}/content" for name in names if name]
 
     def _generation(self, request: GenerationRequest, line: bytes) -> Generation:
-        text, _ = self._writer.prepared(request)
-        text = replace(text, prices=self._prices)
+        text, sent = self._writer.prepared(request)
+        text = replace(text, prices=self._account.prices)
         answer = ServerAnswer()
         try:
             status, body, error = msgspec.json.decode(line, type=BatchLine).outcome()
             if error is not None:
                 words = read_refusal(json.dumps({"error": error}))
-                why = f"HTTP {status}: {words}"
+                why = f"HTTP {status}: {words}".removeprefix("HTTP 0: ")
                 if status in {400, 413, 422}:
+                    self.parameters.learn(sent, words)
                     constrains = self._writer.server.constrains
                     return text.refused(words.cause, why, constrains=constrains)
                 return text.failed(Result.ERROR, TextEnding.MODEL, why)
@@ -341,6 +353,17 @@ class BatchWriter:
         made = text.written(answer, 0)
         self._writer.account.spending.pay(made.cost)
         return made
+
+
+def _name(line: bytes) -> str:
+    """Return the name of an answer's request; empty if the line has none.
+
+    `json` reads half a surrogate pair, which msgspec refuses.
+    """
+    try:
+        return str(json.loads(line)["custom_id"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ""
 
 
 def _moment(text: object) -> float:

@@ -35,6 +35,7 @@ from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.provider import CHAT, Provider
 from evaluation.servers.responses import (
     BrokenStream,
+    RefusalCause,
     RefusalWords,
     ServerAnswer,
     TooLate,
@@ -48,6 +49,7 @@ from evaluation.servers.responses import (
 _CONNECT_SECONDS: Final = 10.0
 #: For all that is no text: the answers of a batch are many.
 _CALL_SECONDS: Final = 300.0
+_CALL_BYTES: Final = 2**30
 #: What may happen where a whole answer was to be read.
 _LOST: Final = (requests.RequestException, HTTPError, BrokenStream, TooLate, ValueError)
 _GOES_ON: Final = "the same command goes on"
@@ -64,7 +66,7 @@ _PAYMENT: Final = 402
 _NOT_FOUND: Final = 404
 #: What no other request of a run gets past, as providers say it.
 _EXHAUSTED: Final = re.compile(
-    r"insufficient_quota|credit balance is too low|billing_error|PerDay"
+    r"insufficient_quota|credit balance is too low|billing_error|quotaId\W+\w*PerDay"
 )
 
 
@@ -199,10 +201,12 @@ class ServerClient:
         """
         connection = self._connection
         models = self._object(connection.base + connection.provider.models)
-        root = connection.base.rpartition("/")[0]
+        base = connection.base
+        has_path = base.count("/") > len("//")
+        root = base.rpartition("/")[0] if has_path else base
         answers: dict[str, Json] = {}
         for path in dict.fromkeys(paths):
-            with suppress(Unavailable, BadConfiguration):
+            with suppress(Unavailable, BadConfiguration, NotPermitted, NoInput):
                 answers[path] = self._object(f"{root}{path}")
         return _model_ids(models), answers
 
@@ -223,9 +227,16 @@ class ServerClient:
             CsbdataError: see `ask`.
         """
         url = self._connection.base + path
-        return self._whole(method, url, _CALL_SECONDS, **content)
+        return self._whole(method, url, _CALL_SECONDS, _CALL_BYTES, **content)
 
-    def _whole(self, method: str, url: str, seconds: float, **content: Any) -> bytes:  # noqa: ANN401 (as requests takes it)
+    def _whole(
+        self,
+        method: str,
+        url: str,
+        seconds: float,
+        most: int | None = None,
+        **content: Any,  # noqa: ANN401 (as requests takes it)
+    ) -> bytes:
         then = _GOES_ON
         try:
             with self._session.request(
@@ -238,7 +249,7 @@ class ServerClient:
             ) as response:
                 self._check_status(response)
                 limit = time.monotonic() + seconds
-                whole = b"".join(response_pieces(response, limit))
+                whole = b"".join(response_pieces(response, limit, most))
                 return self._hide(whole.decode()).encode()
         except (RequestRefused, _TryAgain) as error:
             raise Unavailable(str(error), url, then) from None
@@ -373,7 +384,9 @@ class ServerClient:
         body = redacted(self._hide(read_some(response).decode("utf-8", "replace")))
         words = read_refusal(body)
         answer_text = f"HTTP {status}: {words}".removesuffix(": ")
-        self._check_account(status, body, answer_text)
+        # What a refused schema names may be called as what ends a run.
+        if status not in _REFUSED or words.cause is not RefusalCause.SCHEMA:
+            self._check_account(status, body, answer_text)
         if status in _REFUSED:
             raise RequestRefused(status, words)
         if status in _TRY_LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)

@@ -162,22 +162,25 @@ class TooLate(Exception):  # noqa: N818 (it says what it is)
     """The deadline passed before the response had ended."""
 
 
-def response_pieces(response: requests.Response, limit: float) -> Iterator[bytes]:
+def response_pieces(
+    response: requests.Response, limit: float, most: int | None = None
+) -> Iterator[bytes]:
     """Yield a response as it comes; a server may send for ever, with no line's end.
 
     Args:
         response: A response whose content has not been read.
         limit: The moment at which it must have ended, by `time.monotonic`.
+        most: Bytes that it may have; None for one answer.
 
     Raises:
         TooLate: it has lasted too long.
         BrokenStream: it is too large.
     """
-    size = 0
+    size, most = 0, _MOST_BYTES if most is None else most
     while piece := _next_piece(response, limit):
         size += len(piece)
-        if size > _MOST_BYTES:
-            raise BrokenStream(f"an answer of over {_MOST_BYTES:,} bytes")
+        if size > most:
+            raise BrokenStream(f"an answer of over {most:,} bytes")
         yield piece
 
 

@@ -232,10 +232,15 @@ class ServerWriter:
         body = self.server.request(request, schema.text)
         return text, self.parameters.apply(body)
 
-    def owe(self, request: GenerationRequest) -> None:
-        """Count the most that an answer can cost which is not here, or not counted."""
+    def owe(self, request: GenerationRequest, account: Account | None = None) -> None:
+        """Count the most that an answer can cost which is not here, or not counted.
+
+        Args:
+            request: The text that was asked for.
+            account: Has its price; None for the writer's own.
+        """
         _, body = self.prepared(request)
-        self.account.pay(None, None, len(json.dumps(body)), request.budget)
+        (account or self.account).pay(None, None, len(json.dumps(body)), request.budget)
 
     def _write_one(self, request: GenerationRequest) -> Generation:
         text, _ = self.prepared(request)

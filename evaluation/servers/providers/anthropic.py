@@ -73,6 +73,9 @@ def _read(data: bytes, answer: ServerAnswer) -> None:
     answer.reasoning += event.delta.thinking
     answer.write(event.delta.text + event.delta.partial_json)
     answer.finish = event.delta.stop_reason or event.stop_reason or answer.finish
+    if answer.finish == "tool_use" and not answer.text:
+        # A call without arguments is streamed without a piece of them.
+        answer.write("{}")
     if answer.finish == "model_context_window_exceeded":
         answer.finish = "length"
     if answer.finish == "refusal":

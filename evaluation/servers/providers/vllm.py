@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BACKEND: Final = re.compile(
     r"""structured_outputs_config["']?\s*[=:]\s*[^)}]*?"""
-    r"""\bbackend["']?\s*[=:]\s*["'](\w+)["']"""
+    r"""\bbackend["']?\s*[=:]\s*["']([\w-]+)["']"""
 )
 
 

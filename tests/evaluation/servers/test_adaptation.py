@@ -112,6 +112,7 @@ def test_answers_are_decoded_and_judged_by_the_original(
             "canoe": (_TAKEN, '{"deck": 0}'),
             "yacht": (_OPTIONAL, '{"deck": "no", "name": null}'),
             "sloop": (_MAP, '{"decks": [1]}'),
+            "broken": (_OPTIONAL, '{"deck": "\\ud800 \u00e9", "name": null}'),
         }
     )
     assert {name: (it.generation.text, it.compliant) for name, it in texts.items()} == {
@@ -120,6 +121,8 @@ def test_answers_are_decoded_and_judged_by_the_original(
         "canoe": ('{"deck": 0}', True),
         "yacht": ('{"deck": "no"}', False),
         "sloop": ('{"decks": [1]}', False),
+        # Half a character cannot be written but as an escape.
+        "broken": ('{"deck": "\\ud800 \u00e9"}', False),
     }
     assert texts["barge"].generation.undecoded == pairs
     assert texts["ferry"].generation.edits == ("nullable: equal",)

@@ -129,6 +129,16 @@ def test_tokens_that_nobody_counts_are_not_told(provider: str) -> None:
     assert told == (None, None)
 
 
+def test_an_empty_object_is_an_answer(provider: str) -> None:
+    """Though the call of a tool without any argument is streamed without text."""
+    contract = CONTRACTS[provider]
+    empty = "" if provider == "anthropic" else "{}"
+    for is_tool in (True, False):
+        text = empty if is_tool else "{}"
+        answer, _ = _ask(provider, Said(pieces=contract.stream((text,), is_tool)))
+        assert answer.text == "{}"
+
+
 def test_a_key_that_is_said_back_is_hidden(provider: str) -> None:
     """In an answer, though in two pieces, and in the words of an error."""
     header = CONTRACTS[provider].key[0]

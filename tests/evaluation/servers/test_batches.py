@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,13 +15,14 @@ from curation.system.errors import BadUsage, Unavailable
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.core.records import Record, encode_records
 from evaluation.generation.text_generation import TokenPrices
+from evaluation.servers.pacing import Spending
+from evaluation.servers.parameters import Parameters
 from tests.evaluation.servers.batch_fakes import Batches, BatchHandler
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
 from tests.evaluation.servers.loopback import loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from evaluation.asking.request import RunRequest
 
@@ -113,14 +115,23 @@ def test_what_is_submitted_is_collected(
     }
     assert {it["text"] for it in responses} == {'{"n": 1}'}
     assert {it.get("seconds") for it in responses if it["cost"] < 10} == {None}
-    for line in [it for lines in batches.requests.values() for it in lines]:
-        body = line.get("body") or line["params"]
-        assert CONTRACTS[_name(request)].reply(body, "{}").status == 200
-        assert "stream" not in body
+    assert _are_taken(request, batches)
+    assert not any("stream" in body for body in _bodies(batches))
 
 
 def _name(request: RunRequest) -> str:
     return request.models[0].model.partition(":")[0]
+
+
+def _bodies(batches: Batches) -> list[dict[str, Any]]:
+    lines = [line for part in batches.requests.values() for line in part]
+    return [line.get("body") or line["params"] for line in lines]
+
+
+def _are_taken(request: RunRequest, batches: Batches) -> bool:
+    """Return whether the provider takes every request that any batch has."""
+    contract = CONTRACTS[_name(request)]
+    return {contract.reply(it, "{}").status for it in _bodies(batches)} == {200}
 
 
 class _Killed(BaseException):
@@ -179,6 +190,8 @@ def test_what_is_refused_in_a_batch_is_told(
     result = csbdata.run(replace(request, batches="collect"))
     assert len(batches.names) == 20
     assert result.totals.waiting == 0
+    # What the first request of all was refused for is not sent later either.
+    assert _are_taken(request, batches)
 
 
 def test_limits_hold_for_batches(
@@ -194,6 +207,29 @@ def test_limits_hold_for_batches(
         # More than the answers that are there have cost.
         csbdata.run(replace(request, max_cost=100.0))
         assert len(batches.names) == sent
+
+
+def test_what_is_under_way_counts_at_the_price_of_batches(
+    served: tuple[RunRequest, Any], batches: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a limit of cost would stop a run at half of what it may spend."""
+    request, _ = served
+    batches.through = False
+    most: list[float] = []
+
+    def pay(_self: Spending, cost: float | None, at_most: float = 0.0) -> None:
+        most.append(at_most if cost is None else 0.0)
+
+    monkeypatch.setattr(Spending, "pay", pay)
+    for _ in range(2):
+        most.clear()
+        csbdata.run(request)
+        full = sum(
+            len(json.dumps(body))
+            + next(value for name, value in body.items() if name.startswith("max_"))
+            for body in _bodies(batches)
+        )
+        assert 0.5 * full <= sum(most) < 0.6 * full
 
 
 #: What stands where an answer about batches should: of no form, or of another.
@@ -226,6 +262,7 @@ _ODD: tuple[dict[str, Any], ...] = (
     {"result": {"type": "errored"}},
     {"error": 7},
     {},
+    {"result": {"type": "succeeded", "message": {"content": "\ud800"}}},
 )
 
 
@@ -243,6 +280,84 @@ def test_an_odd_line_of_a_batch_costs_its_own_answer_alone(
     result = csbdata.run(replace(request, batches="collect"))
     assert result.totals.waiting == 0
     assert len(batches.names) == 10 + len(_ODD)
+
+
+def test_results_that_name_no_request_are_not_taken_for_its_end(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """A page in place of the file is one line; a line among others is left out."""
+    request, _ = served
+    csbdata.run(request)
+    results = Batches.results
+    odd = b"<html>Sign in</html>\n"
+    batches.results = lambda name: odd  # type: ignore[method-assign]  # noqa: ARG005 (the fake's)
+    with pytest.raises(Unavailable, match="no answer of such a server: '<html>Sign"):
+        csbdata.run(replace(request, batches="collect"))
+    batches.results = lambda name: odd + results(batches, name)  # type: ignore[method-assign]  # the fake's
+    result = csbdata.run(replace(request, batches="collect"))
+    assert result.totals.waiting == 0
+    assert len(batches.names) == 10
+
+
+def test_what_expired_has_no_status(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """The provider's words alone: no request was answered."""
+    request, _ = served
+    words = "the completion window expired"
+    batches.odd = [
+        {"error": {"code": "batch_expired", "message": words}},
+        {"response": None, "error": {"message": words}},
+        {"result": {"type": "expired", "error": {"error": {"message": words}}}},
+    ] * 5
+    csbdata.run(request)
+    csbdata.run(replace(request, batches="collect"))
+    errors = {it["error"] for it in _responses(request) if it["error"]}
+    assert {error.partition(": ")[2] for error in errors} == {words}
+
+
+def test_a_parameter_that_batches_alone_refuse_is_learnt(
+    served: tuple[RunRequest, Any],
+    batches: Batches,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where the first request told nothing, the refused ones of a batch do."""
+    request, _ = served
+    error = {"type": "invalid_request_error", "message": "no `temperature`, please"}
+    batches.odd = [
+        {
+            "response": {"status_code": 400, "body": {"error": error}},
+            "result": {"type": "errored", "error": {"error": error}},
+        }
+        if _name(request) == "anthropic"
+        else {"response": {"status_code": 400, "body": {"error": error}}}
+    ] * 10
+    with monkeypatch.context() as patched:
+        patched.setattr(Parameters, "learn", lambda *_: None)
+        with pytest.raises(Unavailable, match="no request was answered"):
+            csbdata.run(request)
+    assert not _are_taken(request, batches)
+    with pytest.raises(Unavailable, match="`temperature`, please"):
+        csbdata.run(replace(request, batches="collect"))
+    batches.requests.clear()
+    csbdata.run(request)
+    assert batches.requests
+    assert _are_taken(request, batches)
+
+
+def test_a_schema_that_is_not_sent_tells_nothing_of_parameters(
+    served: tuple[RunRequest, Any], batches: Batches
+) -> None:
+    """The first request that is sent is the one that is asked by itself."""
+    request, _ = served
+    lost = json.dumps({"type": "array", "contains": {"not": {"type": "string"}}})
+    assert isinstance(request.data, Path)
+    request.data.write_bytes(
+        encode_records([Record(id="lost", group="g", schema=lost), *_RECORDS])
+    )
+    csbdata.run(replace(request, engines=("strict",)))
+    assert len(batches.names) == 5
+    assert _are_taken(request, batches)
 
 
 def test_a_server_without_batches_says_so(tmp_path: Path) -> None:

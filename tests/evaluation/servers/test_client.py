@@ -289,6 +289,18 @@ def test_an_endless_list_of_models_is_no_server(
         client.description()
 
 
+def test_a_file_of_many_answers_may_be_larger_than_one(
+    httpserver: HTTPServer, client: ServerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch has a thousand; it is bounded too."""
+    monkeypatch.setattr("evaluation.servers.responses._MOST_BYTES", 2**10)
+    httpserver.expect_request("/v1/file").respond_with_data(b" " * 2**16)
+    assert len(client.call("GET", "/file")) == 2**16
+    monkeypatch.setattr("evaluation.servers.client._CALL_BYTES", 2**10)
+    with pytest.raises(Unavailable, match="BrokenStream"):
+        client.call("GET", "/file")
+
+
 def test_a_list_of_models_that_nests_too_deeply_is_no_server(
     httpserver: HTTPServer, client: ServerClient
 ) -> None:

@@ -180,6 +180,34 @@ def test_what_ends_a_run_is_one_line_and_an_exit_code(
     assert len(server.asked) == 1
 
 
+_INVALID = "Invalid schema for response_format 'answer': In ('properties', '{}')."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *map(_INVALID.format, ("hoursPerDay", "billing_error", "model_not_found")),
+        _INVALID.format("API_KEY_INVALID"),
+        "Unknown name 'hoursPerDay'.",
+    ],
+)
+@pytest.mark.parametrize("told", [{"param": "response_format"}, {}])
+def test_a_name_in_a_refused_schema_ends_no_run(
+    tmp_path: Path, words: str, told: dict[str, str]
+) -> None:
+    """A property may be called as what ends a run; its schema alone is refused."""
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        if "ferry1" in json.dumps(body["messages"]) and "response_format" in body:
+            return refusal(400, {"error": {"message": words, **told}})
+        return answer("{}")
+
+    with loopback(reply) as server:
+        result = csbdata.run(_request(tmp_path, server.base, count=2))
+    outcomes = [str(row.label["outcome"]) for row in result.open().rows()]
+    assert sorted(outcomes) == ["compile_error", "compliant"]
+
+
 def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) -> None:
     """It is given up with its own sentence, and asked again by the same command."""
     well = False

@@ -157,6 +157,62 @@ def test_a_server_that_does_not_tell_its_models_is_told_how_it_answered(
         served_model("http://127.0.0.1:9/v1#m", ["none"], RequestLimits())
 
 
+class _Silent(Handler):
+    """Tells its models at any address, and nothing else of itself."""
+
+    status, body = 404, b""
+
+    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
+        """Answer."""
+        self.heads.append((self.path, self.headers["Host"]))
+        models = self.path.endswith("/models")
+        body = b'{"data": [{"id": "small"}]}' if models else self.body
+        self.send_response(200 if models else self.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>Sign in</html>"),
+        (401, b""),
+        (402, b""),
+        (403, b"Forbidden"),
+        (404, b"<html>All the models you need</html>"),
+        (400, b"API_KEY_INVALID"),
+        (500, b""),
+    ],
+)
+def test_a_server_that_does_not_describe_itself_is_used(
+    status: int, body: bytes
+) -> None:
+    """A gateway guards the paths that it does not serve; its models are enough."""
+    with loopback(
+        lambda _body, _number: answer("{}"), base=_Silent, status=status, body=body
+    ) as server:
+        (one,) = served_model(server.base, ["none"], RequestLimits())
+    assert one.about == {"models": ["small"]}
+
+
+@pytest.mark.parametrize("path", ["", "/v1", "/api/v1"])
+def test_no_other_host_is_asked_to_describe_a_server(path: str) -> None:
+    """Below an address without a path as well: the key would go with the request."""
+    heads: list[tuple[str, str]] = []
+    with loopback(
+        lambda _body, _number: answer("{}"), heads=heads, base=_Silent
+    ) as server:
+        host = server.base.removesuffix("/v1").removeprefix("http://")
+        served_model(f"vllm:http://{host}{path}", ["none"], RequestLimits())
+    root = path.removesuffix("/v1")
+    assert heads == [
+        (f"{path}/models", host),
+        (f"{root}/version", host),
+        (f"{root}/server_info", host),
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "answers", "backend"),
     [
@@ -172,6 +228,11 @@ def test_a_server_that_does_not_tell_its_models_is_told_how_it_answered(
                 }
             },
             "guidance",
+        ),
+        (
+            "vllm",
+            {"/server_info": "structured_outputs_config=backend='lm-format-enforcer'"},
+            "lm-format-enforcer",
         ),
         (
             "vllm",
