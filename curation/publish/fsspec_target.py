@@ -1,8 +1,8 @@
 """Write a dataset to a folder on this machine, or to a URL where fsspec can write.
 
 A folder on this machine appears whole in one step, as a build does. At a URL the
-manifest is written last, so that a reader of the manifest sees the old state or the new
-one.
+manifest is written last: an interrupted push leaves the old one, by which the same
+command knows what to delete and goes on.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import fsspec
@@ -174,7 +174,10 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
         CsbdataError: the place cannot be read.
     """
     with _file_system_errors(target.url):
-        remote = {name: _remote(_read(target, name)) for name in _names(target)}
+        remote = {
+            name: _remote(_read(target, name)) if name in files else RemoteFile()
+            for name in _names(target)
+        }
         manifest = _read(target, MANIFEST) if MANIFEST in remote else b""
     return plan_for(files, remote, files_listed(manifest))
 
@@ -204,7 +207,7 @@ def _read(target: FsspecTarget, name: str) -> bytes:
 def write_to_target(
     folder: Path, files: Mapping[str, LocalFile], target: FsspecTarget, plan: PushPlan
 ) -> None:
-    """Write the files there, then read them back.
+    """Write the files there, unless all are there already, then read them back.
 
     Raises:
         BadData: a file changed since it was verified, or came back otherwise.
@@ -212,9 +215,9 @@ def write_to_target(
         CannotCreate: the place cannot be written, or holds what is not ours.
         CsbdataError: the place cannot be reached.
     """
-    if target.local is not None:
+    if target.local is not None and not plan.nothing:
         _write_folder(folder, files, target.local, plan)
-    else:
+    elif not plan.nothing:
         with _file_system_errors(target.url):
             _write_files(folder, files, target, plan)
     with _file_system_errors(target.url):
@@ -243,12 +246,27 @@ def _write_folder(
     folder: Path, files: Mapping[str, LocalFile], target: Path, plan: PushPlan
 ) -> None:
     with _alone(target), atomic_folder(target, marker=MANIFEST) as fresh:
-        for name in plan.left_alone:
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(target / name, fresh / name)
         for name, file in files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             (fresh / name).write_bytes(_verified(folder, name, file))
+        if target.exists():
+            ours = {*files, *plan.deleted}
+            ours |= _folders_of(ours) - _folders_of(plan.left_alone)
+            _copy_without(ours, target, fresh)
+
+
+def _folders_of(names: Iterable[str]) -> set[str]:
+    return {str(folder) for name in names for folder in PurePosixPath(name).parents}
+
+
+def _copy_without(ours: set[str], target: Path, fresh: Path) -> None:
+    """Copy what is not ours as it is: modes, links and empty folders too."""
+
+    def ours_in(folder: str, names: list[str]) -> set[str]:
+        inside = Path(folder).relative_to(target)
+        return {name for name in names if (inside / name).as_posix() in ours}
+
+    shutil.copytree(target, fresh, symlinks=True, ignore=ours_in, dirs_exist_ok=True)
 
 
 @contextmanager
@@ -270,11 +288,12 @@ def _alone(target: Path) -> Iterator[None]:
 def _write_files(
     folder: Path, files: Mapping[str, LocalFile], target: FsspecTarget, plan: PushPlan
 ) -> None:
-    order = [name for name in plan.written if name not in _LAST]
+    order = [*(name for name in plan.written if name not in _LAST), *plan.deleted]
     order += [name for name in _LAST if name in plan.written]
     for name in order:
         path = target.path(name)
-        target.files.makedirs(path.rpartition("/")[0], exist_ok=True)
-        target.files.pipe_file(path, _verified(folder, name, files[name]))
-    for name in plan.deleted:
-        target.files.rm_file(target.path(name))
+        if name in files:
+            target.files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            target.files.pipe_file(path, _verified(folder, name, files[name]))
+        else:
+            target.files.rm_file(path)

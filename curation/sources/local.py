@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -266,17 +267,21 @@ def read_hub_column(
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
     if not tables:
         raise NoInput("has no parquet files at this revision", where)
-    schemas, broken = [], 0
-    for number, (own, value) in enumerate(column_values(tables, column), start=1):
-        schema = jsontext.parse(value.encode()) if isinstance(value, str) else value
+    schemas, rows = [], 0
+    for unique_id, value in column_values(tables, column):
+        rows += 1
+        schema = jsontext.parse(value) if isinstance(value, bytes) else value
         if schema is None or isinstance(schema, Rejected):
-            broken += 1
             continue
-        schemas.append(NamedSchema(name=own or f"row-{number}", schema=schema))
+        own = NamedSchema(name=unique_id or f"row-{rows}", schema=schema)
+        with suppress(TypeError, ValueError):  # bytes and NaN in it are no JSON
+            as_rows([own])
+            schemas.append(own)
     if not schemas:
         raise BadData("no value of it is JSON", where)
-    if broken:
-        say(f"{where}: {counted(broken, 'value')} left out: no JSON")
+    if len(schemas) < rows:
+        left_out = counted(rows - len(schemas), "value")
+        say(f"{where}: {left_out} left out: no JSON")
     return schemas
 
 

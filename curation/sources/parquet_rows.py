@@ -15,8 +15,10 @@ from curation.system.user_files import reading_parquet
 _SCHEMA, _ID = "json_schema", "unique_id"
 
 
-def column_values(tables: list[Path], column: str) -> Iterator[tuple[str | None, Json]]:
-    """Yield the id and the value of each row.
+def column_values(
+    tables: list[Path], column: str
+) -> Iterator[tuple[str | None, Json | bytes]]:
+    """Yield the id and the value of each row; a text as its bytes.
 
     Raises:
         NoInput: a table lacks the column.
@@ -30,8 +32,17 @@ def column_values(tables: list[Path], column: str) -> Iterator[tuple[str | None,
                 )
             columns = [column, _ID] if _ID in names else [column]
             for batch in file.iter_batches(columns=columns):
-                for row in batch.to_pylist():
-                    yield row.get(_ID), row[column]
+                ids = _ids(batch) if _ID in names else [None] * len(batch)
+                for unique_id, value in zip(
+                    ids, batch.column(column).to_pylist(), strict=True
+                ):
+                    is_text = isinstance(value, str)
+                    yield unique_id, value.encode() if is_text else value
+
+
+def _ids(batch: pa.RecordBatch) -> list[str | None]:
+    ids: list[str | None] = batch.column(_ID).cast(pa.large_string()).to_pylist()
+    return ids
 
 
 def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, bytes]]:
@@ -48,7 +59,6 @@ def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, b
         number = 0
         for batch in file.iter_batches(columns=[_SCHEMA, _ID]):
             texts = batch.column(_SCHEMA).cast(pa.large_binary()).to_pylist()
-            ids = batch.column(_ID).cast(pa.large_string()).to_pylist()
-            for text, unique_id in zip(texts, ids, strict=True):
+            for text, unique_id in zip(texts, _ids(batch), strict=True):
                 number += 1
                 yield number, unique_id, text or b""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from curation.sources.readers import NamedSchema
+from curation.sources.readers import NamedSchema, as_rows
 from curation.system.errors import BadData, NoInput
 
 
@@ -28,21 +28,19 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
         BadData: it has no models.
     """
     from pydantic import TypeAdapter  # noqa: PLC0415 (slow)
-    from pydantic.errors import (  # noqa: PLC0415 (as above)
-        PydanticInvalidForJsonSchema,
-        PydanticUserError,
-    )
 
     say(f"Importing {module}")
     loaded = _imported(module)
     schemas: list[NamedSchema] = []
     for name, model in sorted(_models(loaded).items()):
         try:
-            schema = TypeAdapter(model).json_schema()
-        except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
-            say(f"{module}.{name} has no JSON Schema ({str(error).splitlines()[0]})")
+            own = NamedSchema(name=name, schema=TypeAdapter(model).json_schema())
+            as_rows([own])  # an infinite default, for one, is no JSON
+        except Exception as error:  # noqa: BLE001 (a model runs code of the user's)
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            say(f"{module}.{name} has no JSON Schema ({why})")
             continue
-        schemas.append(NamedSchema(name=name, schema=schema))
+        schemas.append(own)
     if not schemas:
         then = "models are classes of pydantic.BaseModel that it defines"
         raise BadData("no model with a JSON Schema", module, then)
@@ -54,7 +52,7 @@ def _imported(module: str) -> ModuleType:
     sys.path.insert(0, here)
     try:
         return importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
         raise NoInput(f"cannot be imported ({why})", module) from error
     finally:

@@ -97,8 +97,9 @@ def refuse_foreign(path: Path, *markers: str, left: Collection[str] = ()) -> Non
 
 def _flush_tree(folder: Path) -> None:
     for parent, _, names in os.walk(folder):
-        for name in names:
-            flush(Path(parent, name))
+        for file in (Path(parent, name) for name in names):
+            if not file.is_symlink():
+                flush(file)
         flush(Path(parent))
 
 

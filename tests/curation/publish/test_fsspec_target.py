@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 import fsspec
@@ -33,6 +34,7 @@ from curation.system.errors import (
 from tests.publishing import FILES, contents, write_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from curation.publish.plan import PushPlan
@@ -75,6 +77,70 @@ def test_the_same_files_are_there(form: str, tmp_path: Path) -> None:
     assert plan.left_alone == ("theirs.txt",)
     assert len(plan.deleted) == 2
     assert _held(url) == {**contents(fewer), "theirs.txt": b"1"}
+
+
+def test_a_killed_push_is_gone_on_with(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Wherever it was killed, the same command ends with what the folder has."""
+    url = "memory://killed/there"
+    files, _ = fsspec.core.url_to_fs(url)
+    folder = write_folder(tmp_path / "fewer", dict(list(FILES.items())[:2]))
+    steps = [getattr(type(files), name) for name in ("pipe_file", "rm_file")]
+    done = killed_at = 0
+
+    def counting(step: Callable[..., None]) -> Callable[..., None]:
+        def call(*arguments: object, **more: object) -> None:
+            nonlocal done
+            done += 1
+            if done == killed_at:
+                raise KeyboardInterrupt
+            step(*arguments, **more)
+
+        return call
+
+    while done == killed_at:
+        with monkeypatch.context() as patch:
+            _written(write_folder(tmp_path / "one"), url)
+            done, killed_at = 0, killed_at + 1
+            for step in steps:
+                patch.setattr(type(files), step.__name__, counting(step))
+            with suppress(KeyboardInterrupt):
+                _written(folder, url)
+        _written(folder, url)
+        assert _held(url) == contents(folder), f"killed at step {killed_at}"
+    assert killed_at > len(FILES) - 2
+
+
+def test_what_is_not_ours_stays_as_it_is(tmp_path: Path) -> None:
+    """Modes, links and empty folders too; our own emptied folder goes."""
+    there = tmp_path / "there"
+    _written(write_folder(tmp_path / "one"), str(there))
+    private = there / "notes" / "own.txt"
+    private.parent.mkdir(mode=0o700)
+    private.write_text("mine")
+    private.chmod(0o600)
+    (there / "empty").mkdir()
+    links = {"file": "notes/own.txt", "folder": "notes", "broken": "gone"}
+    for name, leads_to in links.items():
+        (there / name).symlink_to(leads_to)
+    fewer = write_folder(tmp_path / "two", dict(list(FILES.items())[:2]))
+    assert _written(fewer, str(there)).left_alone == (*sorted(links), "notes/own.txt")
+    assert private.read_text() == "mine"
+    assert private.stat().st_mode & 0o777 == 0o600
+    assert private.parent.stat().st_mode & 0o777 == 0o700
+    assert {name: str((there / name).readlink()) for name in links} == links
+    assert (there / "empty").is_dir()
+    assert not (there / "A").exists()
+
+
+def test_what_is_there_already_is_not_written_again(tmp_path: Path) -> None:
+    """It is only read back: the files are the same ones."""
+    folder, there = write_folder(tmp_path / "one"), tmp_path / "there"
+    _written(folder, str(there))
+    before = (there / "README.md").stat().st_ino
+    assert _written(folder, str(there)).nothing
+    assert (there / "README.md").stat().st_ino == before
 
 
 def test_looking_changes_nothing(tmp_path: Path) -> None:

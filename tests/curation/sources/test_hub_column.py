@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -46,6 +47,46 @@ def test_values_are_schemas(hub: Path) -> None:
         ("row-4", {"type": "string"}),
     ]
     assert told == ["ours/data@v1#s: 2 values left out: no JSON"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "names"),
+    [
+        ([0, 7], ["0", "7"]),
+        ([b"a", b"b"], ["a", "b"]),
+        ([None, ""], ["row-1", "row-2"]),
+    ],
+)
+def test_ids_are_texts(hub: Path, ids: list[object], names: list[str]) -> None:
+    """Numbers and bytes too, as in a file of the user's."""
+    write(hub / "0.parquet", s=["{}", "{}"], unique_id=ids)
+    found = read_hub_column("ours/data", "v1", "s", print)
+    assert [own.name for own in found] == names
+    assert len(list(open_source("ours/data@v1#s").texts())) == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [b'{"type": "null"}', b"\xff"],
+        [{"const": 1.5}, {"const": float("nan")}],
+        [{"const": b"x"}],
+        [True, None],
+        [float("inf")],
+        [timedelta(1)],
+    ],
+)
+def test_a_value_that_is_no_json_is_left_out(
+    hub: Path, values: list[UntypedJson]
+) -> None:
+    """Wherever in the value it stands."""
+    write(hub / "0.parquet", s=["{}"])
+    write(hub / "1.parquet", s=values)
+    told: list[str] = []
+    found = read_hub_column("ours/data", "v1", "s", told.append)
+    kept = found[1:]
+    assert [own.name for own in kept] == ["row-2"][: len(values) - 1]
+    assert told == ["ours/data@v1#s: 1 value left out: no JSON"]
 
 
 def test_a_column_that_is_not_there_is_named(hub: Path) -> None:

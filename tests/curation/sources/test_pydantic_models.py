@@ -26,6 +26,13 @@ class Order:
     items: list[Item]
 class Hook(BaseModel):
     call: Callable[[], int]
+class Endless(BaseModel):
+    limit: float = float("inf")
+class Raising(BaseModel):
+    limit: int
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core, handler):
+        raise KeyError("own")
 class Plain:
     pass
 """
@@ -38,6 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "own_shop.py").write_text(SHOP)
     (tmp_path / "own_empty.py").write_text("from pydantic import BaseModel")
     (tmp_path / "own_broken.py").write_text("1 / 0")
+    (tmp_path / "own_ended.py").write_text("import sys; sys.exit(0)")
     return tmp_path
 
 
@@ -50,7 +58,9 @@ def test_models_of_the_module_are_read() -> None:
     order: UntypedJson = found["Order"]
     assert list(order["$defs"]) == ["Item"]
     assert told[0] == "Importing own_shop"
-    assert told[1].startswith("own_shop.Hook has no JSON Schema")
+    assert [text.partition(" (")[0] for text in told[1:]] == [
+        f"own_shop.{name} has no JSON Schema" for name in ("Endless", "Hook", "Raising")
+    ]
 
 
 @pytest.mark.usefixtures("here")
@@ -59,6 +69,7 @@ def test_models_of_the_module_are_read() -> None:
     [
         ("own_empty", BadData, "no model with a JSON Schema"),
         ("own_broken", NoInput, "ZeroDivisionError"),
+        ("own_ended", NoInput, "SystemExit: 0"),
         ("own_gone", NoInput, "No module named 'own_gone'"),
     ],
 )
