@@ -278,7 +278,8 @@ def _is_required(scan: Scan, tokens: Tokens) -> bool:
     """Return whether the innermost property around a schema must be present."""
     while holder := scan.holders.get(tokens):
         around, keyword = holder
-        if keyword == "properties":
+        # A reference may lead to the whole of `properties`, which is no property.
+        if keyword == "properties" and len(tokens) > len(around) + 1:
             required = required_of(scan.document.location_at(around).keywords)
             return tokens[len(around) + 1] in required
         tokens = around

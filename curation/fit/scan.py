@@ -34,8 +34,7 @@ class Scan:
         dialect = declared(stated) or ANY_DIALECT
         self.document = Schema(schema, dialect)
         self.targets: dict[Tokens, Tokens | None] = {}
-        #: Those whose value is a string.
-        self.references: list[Reference] = []
+        references: dict[tuple[Tokens, str], Reference] = {}
         places: dict[Tokens, SchemaLocation] = {}
         # References may lead to where no keyword does, and from there further.
         starts = [self.document.root]
@@ -50,13 +49,16 @@ class Scan:
             if start.tokens:
                 scan = scan_references(start, dialect)
             for reference in scan.references:
-                if not isinstance(reference.value, str):
+                key = reference.tokens, reference.keyword
+                if not isinstance(reference.value, str) or key in references:
                     continue
-                self.references.append(reference)
+                references[key] = reference
                 target = self.document.lookup(reference.text, reference.base)
                 self.targets[reference.tokens] = target.tokens if target else None
                 starts += [target] if target else []
         self.places = list(places.values())
+        #: Those whose value is a string.
+        self.references = list(references.values())
 
     @cached_property
     def recursive(self) -> frozenset[Tokens]:

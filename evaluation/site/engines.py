@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.reporting.tables import Duration
-from evaluation.results.edition import TASKS, EngineResults, Line, read_engine
+from evaluation.results.edition import TASKS, EngineResults, Line, is_cut, read_engine
 from evaluation.site.classes import Class, class_of, rates_of
 from evaluation.site.keywords import (
     keywords_of_messages,
@@ -122,7 +122,7 @@ def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
         key=lambda line: (-line[column], line["config"], line["id"]),
     )
     return [
-        (line, Duration(line[column], line["outcome"] == "timeout"))
+        (line, Duration(line[column], column == "compile_ns" and is_cut(line)))
         for line in timed[:_MOST]
     ]
 

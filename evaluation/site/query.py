@@ -28,12 +28,10 @@ def pages(site: Site) -> Iterator[Page]:
     """Yield the page, and the data that it shares with `pairs`."""
     yield data_script("records.js", "records", records_data(site))
     names = sorted({name.split()[0] for name, task in site.by_task if task == MASKS})
-    a, b = (names * 2)[:2]
-    examples = [
-        f"{a}:silent {b}:right",
-        f"{b}:failed kw:oneOf",
-        "name:email size:<1000",
-    ]
+    examples = ["name:email size:<1000"]
+    if names:
+        a, b = (names * 2)[:2]
+        examples = [f"{a}:silent {b}:right", f"{b}:failed kw:oneOf", *examples]
     title = "Query the records"
     yield render("q.html", "query", site=site, title=title, examples=examples)
 

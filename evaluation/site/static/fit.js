@@ -121,21 +121,28 @@ csbdata.fit = (() => {
       this.anchors = new Map();
       this.inner = [];
       this.base = baseOf(schema, this.dialect, "");
-      for (const place of locations([], schema, this.dialect)) this.register(place);
-      this.targets = new Map(this.references.map((it) => [it.key, this.lookup(it.text, it.base)]));
+      const bases = new Map();
+      for (const place of locations([], schema, this.dialect)) {
+        this.register(place);
+        bases.set(place.key, place.inside);
+      }
+      this.targets = new Map();
       this.byKey = new Map();
-      const starts = [[[], schema]];
-      let isFirst = true;
+      // References may lead to where no keyword does, and from there further.
+      const starts = [{ tokens: [], key: "", schema }];
       while (starts.length) {
-        const [start, value] = starts.pop();
-        for (const place of locations(start, value, this.dialect)) {
-          if (!this.byKey.has(place.key)) this.byKey.set(place.key, place);
-        }
-        if (!isFirst) continue;
-        isFirst = false;
-        for (const it of this.references) {
-          const target = this.lookup(it.text, it.base);
-          if (target && isSchema(target.schema) && !this.byKey.has(target.key)) starts.push([target.tokens, target.schema]);
+        const { tokens: start, key, schema: value } = starts.pop();
+        if (this.byKey.has(key) || !isSchema(value)) continue;
+        const around = start.map((_, count) => bases.get(pointer(start.slice(0, count)))).findLast((it) => it !== undefined);
+        for (const place of locations(start, value, this.dialect, around)) {
+          if (this.byKey.has(place.key)) continue;
+          this.byKey.set(place.key, place);
+          for (const it of this.referencesOf(place)) {
+            const target = this.lookup(it.text, it.base);
+            this.references.push(it);
+            this.targets.set(it.key, target);
+            if (target) starts.push(target);
+          }
         }
       }
       this.places = [...this.byKey.values()];
@@ -151,7 +158,7 @@ csbdata.fit = (() => {
       this.recursive = this.findRecursive();
     }
 
-    register({ tokens, key, keywords, inside }) {
+    register({ tokens, keywords, inside }) {
       if (startsResource(keywords, this.dialect)) {
         if (!this.resources.has(inside)) this.resources.set(inside, { tokens, schema: keywords });
         if (tokens.length) this.inner.push(tokens);
@@ -163,10 +170,11 @@ csbdata.fit = (() => {
         const full = JSON.stringify([inside, name]);
         if (typeof name === "string" && !this.anchors.has(full)) this.anchors.set(full, { tokens, schema: keywords });
       }
-      for (const keyword of this.dialect.references) {
-        const text = keywords.get(keyword);
-        if (typeof text === "string") this.references.push({ tokens, key, keyword, text, base: inside });
-      }
+    }
+
+    referencesOf({ tokens, key, keywords, inside }) {
+      return this.dialect.references.map((keyword) => ({ tokens, key, keyword, text: keywords.get(keyword), base: inside }))
+        .filter(({ text }) => typeof text === "string");
     }
 
     // Where a reference leads in here; null if nowhere.
@@ -317,7 +325,7 @@ csbdata.fit = (() => {
   function isRequired(scan, key) {
     for (let holder = scan.holders.get(key); holder; holder = scan.holders.get(holder[0])) {
       const [around, keyword, name] = holder;
-      if (keyword === "properties") return requiredOf(scan.byKey.get(around).keywords).includes(name);
+      if (keyword === "properties" && name !== undefined) return requiredOf(scan.byKey.get(around).keywords).includes(name);
     }
     return false;
   }

@@ -56,8 +56,10 @@ csbdata.json = (() => {
   // As Python spells a number: whole ones as they are, others as the shortest fraction.
   function spelled(number) {
     if (/^-?\d+$/.test(number.text)) return number.text === "-0" ? "0" : number.text;
-    const text = String(number.valueOf());
-    return /[.e]/.test(text) ? text : `${Object.is(number.valueOf(), -0) ? "-0" : text}.0`;
+    const [digits, power] = number.valueOf().toExponential().split("e");
+    if (power >= 16 || power <= -6) return `${digits}e${Number(power)}`;
+    const text = Object.is(number.valueOf(), -0) ? "-0" : String(number.valueOf());
+    return text.includes(".") ? text : `${text}.0`;
   }
 
   // With `sorted`, equal values have equal texts.

@@ -9,6 +9,10 @@
   const data = csbdata.query.prepared(await csbdata.read("records"));
   const { records } = data;
   const names = data.engines.map(({ name }) => name);
+  if (names.length < 2) {
+    status.textContent = "There is no pair: fewer than two engines of this edition ran task masks.";
+    return;
+  }
   const SIZES = [["", "any"], ["<1000", "under 1,000 characters"], [">=1000 size:<10000", "1,000 to 9,999"], [">=10000", "10,000 and more"]];
 
   function fill(field, options) {

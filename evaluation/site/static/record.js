@@ -78,10 +78,10 @@ function schemaOf(text) {
   }
 }
 
-function time(ns) {
+function time(ns, isAtLeast = false) {
   if (ns === null) return "";
   const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]].find(([each]) => ns >= each) ?? [1, "ns"];
-  return `${Number((ns / size).toPrecision(3))}\u00a0${unit}`;
+  return `${isAtLeast ? "≥\u00a0" : ""}${Number((ns / size).toPrecision(3))}\u00a0${unit}`;
 }
 
 function placesOf(row, texts) {
@@ -99,9 +99,11 @@ function engines(record) {
     const row = Object.fromEntries(columns.map((name, number) => [name, own[number]]));
     const places = placesOf(row, record.texts);
     const more = places.length > 6 ? [`and ${places.length - 6} more`] : [];
+    // As `is_cut` in evaluation/results/edition.py: a deadline has cut off the call.
+    const isCut = row.outcome === "timeout" && row.phase === "compile";
     const outcome = element("span", { title: outcomes[row.outcome] ?? "" }, row.outcome.replaceAll("_", " "));
     return [engine, outcome, [...places.slice(0, 6), ...more].join("; "), row.why.replaceAll(" | ", "; "),
-      time(row.compile_ns), time(row.between_ns)];
+      time(row.compile_ns, isCut), time(row.between_ns)];
   });
   return table(["engine", "outcome", "where", "why", "compile", "mask"], rows);
 }
@@ -130,20 +132,25 @@ function dispute(name, record) {
     element("label", { for: "report" }, "Report"), area);
 }
 
+const wanted = () => decodeURIComponent(location.hash.slice(1));
+
 async function show() {
-  const name = decodeURIComponent(location.hash.slice(1));
+  const name = wanted();
   input.value = name;
   place.replaceChildren();
+  state.textContent = name ? "reading" : "";
   if (!name) return;
   const number = crc32(name) % Number(place.dataset.scripts);
-  state.textContent = "reading";
   try {
     const records = await load(number);
+    // While a script is read the address may change, and change back.
+    if (name !== wanted()) return;
+    place.replaceChildren();
     const record = Object.hasOwn(records, name) ? records[name] : null;
     state.textContent = record ? "" : "no such record in this edition";
-    if (!record) return;
     document.querySelector("h1").textContent = visible(name);
     document.title = `${visible(name)} · csbdata`;
+    if (!record) return;
     place.append(section("What engines did", engines(record)));
     if (record.schema === undefined) {
       place.append(element("p", { class: "note" }, "This site was built without its dataset: no schema and no texts."));
@@ -152,7 +159,7 @@ async function show() {
     place.append(section("Schema", ...schemaOf(record.schema)), section("Texts", texts(record)),
       section("Story", ...story(record)), dispute(name, record));
   } catch (error) {
-    state.textContent = `cannot be read: ${visible(error.message)}`;
+    if (name === wanted()) state.textContent = `cannot be read: ${visible(error.message)}`;
   }
 }
 

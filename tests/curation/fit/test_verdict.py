@@ -37,6 +37,14 @@ _TREE = {
     "$ref": "#/$defs/node",
 }
 _LIST = {"properties": {"next": {"anyOf": [{"$ref": "#"}]}}, "required": ["next"]}
+#: References to the whole of `properties`, at the root and in a property.
+_WHOLE = {"$ref": "#/properties", "properties": {"items": {"$ref": "#/properties"}}}
+_INNER = {"items": {"$ref": "#/properties/a/properties"}}
+#: A reference into what another reference leads to.
+_INSIDE = {
+    "anyOf": [{"$ref": "#/x/a"}, {"$ref": "#/x/a/items"}],
+    "x": {"a": {"items": {"$ref": "#/nothing"}}},
+}
 _TWICE = {
     "$defs": {"name": {"oneOf": [True]}},
     "properties": {"a": {"$ref": "#/$defs/name"}, "b": {"$ref": "#/$defs/name"}},
@@ -138,7 +146,21 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
         ("array-without-items", {}, {"type": ["array", "null"]}, [""]),
         ("required-recursion", {}, _TREE, []),
         ("required-recursion", {}, _LIST, ["/properties/next/anyOf/0/$ref"]),
+        ("required-recursion", {}, _WHOLE, []),
+        (
+            "required-recursion",
+            {},
+            {"properties": {"properties": _WHOLE}, "required": ["properties"]},
+            [],
+        ),
+        (
+            "required-recursion",
+            {},
+            {"properties": {"a": {"properties": _INNER}}, "required": ["a"]},
+            ["/properties/a/properties/items/$ref"],
+        ),
         ("dangling-reference", {}, {"$ref": "#/$defs/a"}, ["/$ref"]),
+        ("dangling-reference", {}, _INSIDE, ["/x/a/items/$ref"]),
         ("no-pointer", {}, {"items": {"$ref": "#"}}, ["/items/$ref"]),
         (
             "reference-in",

@@ -19,6 +19,7 @@ import pytest
 from curation.dataset.content_digest import content_digest
 from evaluation.results.edition import common_records, read_lines
 from evaluation.site.build import build_site
+from evaluation.site.records import bundle_of
 from evaluation.site.run_page import page as page_of_run
 from tests.builds import write_build
 from tests.evaluation.site.browser import CHROMIUM, tools, visited
@@ -119,6 +120,73 @@ def test_a_hostile_record_is_text_on_every_page(tmp_path: Path) -> None:
         assert it["said"] == [], page
         assert "alert(1)" in it["text"], page
         assert not re.search("[\x1b\u202e]", it["text"]), page
+
+
+@pytest.mark.slow
+def test_a_page_is_of_the_record_that_the_address_names_last(tmp_path: Path) -> None:
+    """Its name, heading and sections once, though an earlier script comes late."""
+    ids = [f"o{number}" for number in range(33)]
+    edition = write_edition(tmp_path / "edition", [line("alpha 1.0", it) for it in ids])
+    build_site(edition, None, tmp_path / "site")
+    names = [f"Github_easy/{it}" for it in ids]
+    late = next(name for name in names if bundle_of(name, 2) == 0)
+    soon = next(name for name in names if bundle_of(name, 2) == 1)
+    for order in ([late, soon], [late, soon, late], [late, soon, "Github_easy/x"]):
+        to_each = [["until", f"location.hash = {json.dumps(it)}"] for it in order]
+        visit = {
+            "url": _address(tmp_path / "site", "record.html"),
+            "actions": [
+                ["delay", "**/records/0.js"],
+                *to_each,
+                ["until", "csbdata.packed['records-0'] !== undefined"],
+                ["until", "document.getElementById('state').textContent !== 'reading'"],
+            ],
+            "read": "[document.querySelector('h1').textContent, document.title,"
+            " document.getElementById('name').value,"
+            " document.querySelectorAll('#record > *').length]",
+        }
+        (it,) = visited([visit])
+        assert it["said"] == []
+        last = order[-1]
+        sections = 2 if last in names else 0
+        assert it["value"] == [last, f"{last} · csbdata", last, sections], order
+
+
+@pytest.mark.slow
+def test_a_record_says_which_compile_call_was_cut_off(tmp_path: Path) -> None:
+    """One that ended has its time, though a deadline ended what came after it."""
+    lines = [
+        line("alpha 1.0", "o0", "timeout", phase="walk", compile_ns=9_000_000),
+        line("beta 2.0", "o0", "timeout", phase="compile", compiled=False,
+             compile_ns=40_000_000_000),
+    ]  # fmt: skip
+    build_site(write_edition(tmp_path / "edition", lines), None, tmp_path / "site")
+    visit = {
+        "url": _address(tmp_path / "site", "record.html#Github_easy/o0"),
+        "actions": [["expect", "What engines did"]],
+        "read": "[...document.querySelectorAll('td[data-label=compile]')]"
+        ".map((cell) => cell.textContent)",
+    }
+    (it,) = visited([visit])
+    assert (it["said"], it["value"]) == ([], ["9\u00a0ms", "≥\u00a040\u00a0s"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ["masks", "declared"])
+def test_an_edition_without_a_pair_says_so(tmp_path: Path, task: str) -> None:
+    """One engine in task masks, or none: each page is whole and in order."""
+    lines = [line("alpha 1.0", "o0", task=task), line("beta 2.0", "o0", task="probe")]
+    build_site(write_edition(tmp_path / "edition", lines), None, tmp_path / "site")
+    made = {"vs.html": "There is no pair", "q.html": "records"}
+    pages = [path.name for path in (tmp_path / "site").glob("*.html")]
+    visits = [
+        {
+            "url": _address(tmp_path / "site", page),
+            "actions": [["expect", made[page]]] if page in made else [],
+        }
+        for page in pages
+    ]
+    assert [it["said"] for it in visited(visits)] == [[] for _ in pages]
 
 
 @pytest.mark.slow

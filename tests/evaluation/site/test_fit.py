@@ -61,6 +61,33 @@ _HARD = (
     json.dumps({"enum": ["\N{GRINNING FACE}" * 60, "x" * 16_000] + ["y"] * 300}),
     json.dumps({"properties": {f"p{n}": {"anyOf": [{}, {}]} for n in range(60)}}),
     '{"const": {"type": "string", "minItems": 4}, "minItems": 4, "maxItems": 3000.5}',
+    # What only a reference reaches, and what is reached from there.
+    (
+        '{"$ref": "#/x/a", "x": {"a": {"properties": {"b": {"$ref": "#/x/b"}}}, "b":'
+        ' {"items": {"oneOf": [{"$ref": "#/x/a"}]}, "minLength": 2500}}}'
+    ),
+    (
+        '{"anyOf": [{"$ref": "#/x/a"}, {"$ref": "#/x/a/items"}], "x": {"a":'
+        ' {"$id": "http://a.example/b", "items": {"$ref": "#/none"}}}}'
+    ),
+    (
+        '{"$id": "http://a.example/b", "$defs": {"c": {"$id": "d", "x": {"$ref":'
+        ' "#/y"}, "y": {"$ref": "b#/z"}}}, "$ref": "d#/x", "z": {"oneOf":'
+        ' [{"$ref": "#"}]}}'
+    ),
+    '{"$ref": "#/properties", "properties": {"items": {"$ref": "#/properties"}}}',
+    (
+        '{"properties": {"a": {"properties": {"items": {"$ref":'
+        ' "#/properties/a/properties"}}, "$ref": "#/properties/a/properties"}},'
+        ' "required": ["a"]}'
+    ),
+    *(
+        f'{{"type": "object", "additionalProperties": {{"enum": [{numbers}]}}}}'
+        for numbers in (
+            *("1e15, 1e16, 1.5E+20, 1e21", "1e22, -1.25e300, 5e-324, 1e-7"),
+            *("1.5e-6, 1e-5, 0.00012, -0.0", "1e2, 12345678901234567890123, -0"),
+        )
+    ),
 )
 
 

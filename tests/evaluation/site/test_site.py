@@ -181,6 +181,33 @@ def test_the_page_of_an_engine_names_causes_and_the_slowest_schema(
     assert "compile call 7.00 ms: Github_easy/o9" in text
 
 
+def test_an_engines_page_marks_the_calls_that_a_deadline_cut_off(
+    tmp_path: Path,
+) -> None:
+    """A compile call that ended, and a time between masks, are what was measured."""
+    lines = [
+        line("alpha 1.0", "o0", "timeout", phase="walk", compile_ns=9_000_000),
+        line("alpha 1.0", "o1", "timeout", phase="compile", compiled=False,
+             compile_ns=40_000_000_000, between_ns=None),
+    ]  # fmt: skip
+    (page, _) = engines.pages(open_site(write_edition(tmp_path, lines), None))
+    text = _Page(page.content).text
+    slowest = text.partition("Slowest schemas")[2]
+    assert "compile call ≥ 40.0 s: Github_easy/o1" in slowest
+    assert "o19.00 ms: Github_easy/o0" in slowest
+    assert "time between masks 9.00 µs: Github_easy/o0" in slowest
+
+
+def test_an_edition_without_task_masks_is_a_site(tmp_path: Path) -> None:
+    """Its engines are shown, and no example of a query names one."""
+    lines = [line("alpha 1.0", "o0", task="declared")]
+    made = open_site(write_edition(tmp_path, lines), None)
+    pages = {page.path: page.content for page in files_of(made)}
+    text = _Page(pages[engine_path("alpha 1.0")]).text
+    assert "declared: 1 case" in text
+    assert "Examples: name:email size:<1000. Outcomes" in _Page(pages["q.html"]).text
+
+
 def _bundles(site: Site) -> dict[int, dict[str, Any]]:
     """Return what the scripts of records hold, by their numbers."""
     found = {}

@@ -17,6 +17,11 @@ const ACTIONS = {
     await page.waitForLoadState();
   },
   fill: (page, selector, text) => page.locator(selector).fill(text),
+  // From now on files that fit a pattern come late.
+  delay: (page, pattern) => page.route(pattern, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await route.continue();
+  }),
   choose: (page, selector, value) => page.locator(selector).selectOption(value),
   expect: (page, text) => page.locator("main").getByText(text).first().waitFor({ timeout: 10000 }),
   // Asked again and again from outside: the page's policy lets it evaluate nothing.
