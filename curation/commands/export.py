@@ -22,6 +22,14 @@ export = typer.Typer(
 )
 
 
+_FolderArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR", help="The folder to write; replaced whole.", parser=local_path
+    ),
+]
+
+
 class Split(StrEnum):
     """A split, as the command line takes it."""
 
@@ -40,14 +48,7 @@ class Layout(StrEnum):
 
 @export.command()
 def training(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR",
-            help="The folder to write; replaced whole.",
-            parser=local_path,
-        ),
-    ],
+    folder: _FolderArgument,
     program: Annotated[
         Layout, typer.Option("--as", help="verifiers, trl, or lm-eval.")
     ],
@@ -76,14 +77,7 @@ def training(
 
 @export.command()
 def maskbench(
-    folder: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR",
-            help="The folder to write; replaced whole.",
-            parser=local_path,
-        ),
-    ],
+    folder: _FolderArgument,
     data: Annotated[
         Path,
         typer.Option(metavar="BUILD", help="The build to take, made with --instances."),

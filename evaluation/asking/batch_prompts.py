@@ -40,8 +40,7 @@ def refuse_overwriting(out: Path, data: str | None) -> None:
     is_own = data is not None and realpath(data) in {place, *beside}
     if is_own or place in beside or (out.parent / HEADER).exists():
         raise BadUsage(
-            f"records would be overwritten: beside --out, {RECORDS} and {FITS} are "
-            "written",
+            f"{RECORDS} and {FITS}, written beside it, would replace records",
             str(out),
             "name a file in another folder",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 import typer
@@ -15,7 +15,9 @@ from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
 from curation.system.words import counted
 from evaluation.commands.options import (
+    Count,
     RunFolderOption,
+    Seconds,
     SetOption,
     SpendingOptions,
     read_assignments,
@@ -28,14 +30,18 @@ if TYPE_CHECKING:
     from evaluation.load.arrivals import LoadSettings
 
 
+#: Requests a second, at least: one in 17 minutes.
+_SLOWEST: Final = 0.001
+
+
 class SetOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Settings of `--set`."""
 
-    limit: Annotated[int | None, Meta(description="most schemas; null: all")] = None
+    limit: Annotated[Count | None, Meta(description="most schemas; null: all")] = None
     budget: Annotated[
-        int | None, Meta(description="most tokens of a text; null: by witnesses")
+        Count | None, Meta(description="most tokens of a text; null: by witnesses")
     ] = None
-    seconds: Annotated[float, Meta(gt=0, description="deadline of a text")] = 40.0
+    seconds: Annotated[Seconds, Meta(description="deadline of a text")] = 40.0
     concurrency: Annotated[
         int,
         Meta(
@@ -47,8 +53,10 @@ class SetOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     burstiness: Annotated[
         float,
         Meta(
+            ge=0.01,
+            le=1000,
             description="shape of the gamma distribution of gaps: 1 is Poisson, below "
-            "1 comes in bursts"
+            "1 comes in bursts",
         ),
     ] = 1.0
     warm_up: Annotated[
@@ -168,8 +176,8 @@ def _settings(
 
     if rate is None:
         raise BadUsage("load needs a rate", then="such as --rate 4")
-    if not rate > 0 or not options.burstiness > 0:
-        raise BadUsage("rate and burstiness are above 0")
+    if not rate >= _SLOWEST:
+        raise BadUsage(f"--rate is above 0: {_SLOWEST} or more, inf for all at once")
     try:
         names = dict.fromkeys(options.schemas.split(","))
         choices = tuple(SchemaChoice(name) for name in names)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import msgspec
+import orjson
 import typer
 from msgspec import Meta
 
@@ -181,6 +182,11 @@ class WorkOptions:
     executor: ExecutorOption = "local"
 
 
+#: Values of settings: a number above 0, and seconds that a clock can wait for.
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=1e5)]
+
+
 class RunSettings(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 ):
@@ -199,12 +205,12 @@ class RunSettings(
         Meta(description="CUDA graphs or torch.compile: graphs, compile, none, auto"),
     ] = "auto"
     samples: Annotated[int, Meta(ge=1, description="texts for each record")] = 1
-    temperature: Annotated[float, Meta(ge=0, description="0 is greedy")] = 0.0
+    temperature: Annotated[float, Meta(ge=0, le=100, description="0 is greedy")] = 0.0
     batch: Annotated[
         int | str, Meta(description="texts under way at a time; auto: as many as fit")
     ] = 1
     budget: Annotated[
-        int | None, Meta(description="tokens of a text; null: by record")
+        Count | None, Meta(description="tokens of a text; null: by record")
     ] = None
     forced: Annotated[
         bool, Meta(description="take tokens that are the only way on unasked")
@@ -226,7 +232,7 @@ class RunSettings(
     ] = ""
     patience: Annotated[
         float,
-        Meta(ge=0, description="minutes until a failing server is given up"),
+        Meta(ge=0, le=1e5, description="minutes until a failing server is given up"),
     ] = 10.0
     repairs: Annotated[
         int, Meta(ge=0, description="times that a failed answer is handed back")
@@ -251,20 +257,18 @@ class RunSettings(
         bool, Meta(description="with --limit of a suite: the first records, no draw")
     ] = False
     compile_seconds: Annotated[
-        float,
-        Meta(
-            gt=0, description="processor time of a compile; 4 times by the wall clock"
-        ),
+        Seconds,
+        Meta(description="processor time of a compile; 4 times by the wall clock"),
     ] = 40.0
     run_seconds: Annotated[
-        float | None,
+        Seconds | None,
         Meta(
             description="the same for walks; a model's text by the clock, without "
             "waits for a core; null: 40, of a suite 120"
         ),
     ] = None
     load_seconds: Annotated[
-        float, Meta(gt=0, description="wall clock of loading an engine")
+        Seconds, Meta(description="wall clock of loading an engine")
     ] = 180.0
     memory: Annotated[
         int, Meta(ge=64, description="MiB of a worker once it is ready")
@@ -275,7 +279,8 @@ def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
     """Return settings by name; a value is read as JSON if it is JSON.
 
     Raises:
-        BadUsage: an assignment without `=`.
+        BadUsage: an assignment without `=`, or a value that no run's header can hold:
+            a number beyond 64 bits, or a text that is no UTF-8.
     """
     values: dict[str, Json] = {}
     for assignment in assignments or ():
@@ -286,6 +291,10 @@ def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
             values[name] = json.loads(text)
         except ValueError:
             values[name] = text
+        try:
+            orjson.dumps(values[name])
+        except TypeError as error:
+            raise BadUsage(f"--set {name}: {error}") from error
     return values
 
 

@@ -13,7 +13,7 @@ import orjson
 
 from curation.download.acquire import FetchSettings
 from curation.system.credentials import redacted_words
-from curation.system.errors import BadData, NoInput, Unavailable
+from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.terminal import command_line
 from curation.system.user_files import refuse_large
@@ -33,6 +33,7 @@ from evaluation.load.arrivals import (
     PlannedRequest,
     SchemaChoice,
     SentRequest,
+    ServiceLimit,
     parse_limits,
     plan_stream,
 )
@@ -100,15 +101,24 @@ class LoadRun:
     folder: Path
     header: dict[str, Json]
     rows: Sequence[LoadRow]
+    #: The limits of goodput.
+    limits: Sequence[ServiceLimit]
     #: The limit that ended it; empty for none.
     stopped: str = ""
 
     def tables(self) -> Sequence[Table]:
         """Return rates, latencies and pairs of streams."""
-        load = self.header["load"]
-        goodput = load["goodput"] if isinstance(load, dict) else ()
-        limits = parse_limits([str(limit) for limit in goodput or ()])  # type: ignore[union-attr]  # a list
-        return report(self.rows, limits)
+        return report(self.rows, self.limits)
+
+
+class _LoadPart(msgspec.Struct):
+    """What tables need of the settings in a header."""
+
+    goodput: tuple[str, ...]
+
+
+class _LoadHeader(msgspec.Struct):
+    load: _LoadPart | None = None
 
 
 def open_load(folder: Path) -> LoadRun:
@@ -120,18 +130,20 @@ def open_load(folder: Path) -> LoadRun:
     """
     try:
         header = orjson.loads(refuse_large(folder / HEADER).read_bytes())
+        load = msgspec.convert(header, _LoadHeader).load
+        limits = parse_limits(load.goodput if load else ())
         rows = read_rows(folder)
     except OSError as error:
         raise NoInput("no run of csbdata load", str(folder)) from error
-    except (orjson.JSONDecodeError, msgspec.ValidationError) as error:
+    except (orjson.JSONDecodeError, msgspec.ValidationError, BadUsage) as error:
         raise BadData(f"not a run of csbdata load ({error})", str(folder)) from error
-    if "load" not in header:
+    if load is None:
         raise BadData(
             "a run of csbdata eval or of a suite",
             str(folder),
             command("results", "show", folder),
         )
-    return LoadRun(folder=folder, header=header, rows=rows)
+    return LoadRun(folder=folder, header=header, rows=rows, limits=limits)
 
 
 def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
@@ -178,11 +190,13 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         # Where no schema is sent there is none to be marked.
         if server.constrains or choice is not SchemaChoice.MARKED
     ]
+    if not streams:
+        raise BadUsage("no schema is sent to be marked", then="add --engine strict")
     settings = request.settings
     total = len(streams) * (len(requests) + settings.warm_up)
     with hold_run_folder(folder, head), LiveScorer(suite) as scorer:
         earlier = open_load(folder).rows
-        finished = {row.fingerprint for row in earlier}
+        finished = _finished(earlier)
         plans = [plan_stream(requests, choice, settings) for _, choice in streams]
         rests = [
             _rest(server, plan, settings, finished)
@@ -214,12 +228,18 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
             lines.close()
             record_parameters(folder, {it.label: parameters.changes for it in servers})
     run = replace(open_load(folder), stopped=stopped)
-    texts = [row.generation for row in run.rows]
-    if texts and all(text.result is Result.ERROR for text in texts):
-        what = f"no request was answered; the last one: {texts[-1].detail}"
+    if run.rows and not _finished(run.rows):
+        last = run.rows[-1].generation.detail
+        what = f"no request was answered; the last one: {last}"
         then = "the same command asks again"
         raise Unavailable(what, servers[0].connection.base, then)
     return run
+
+
+def _finished(rows: Sequence[LoadRow]) -> set[str]:
+    """Return the fingerprints of rows; if the server answered nothing, none counts."""
+    answered = any(row.generation.result is not Result.ERROR for row in rows)
+    return {row.fingerprint for row in rows if answered}
 
 
 def _pay_again(
@@ -382,6 +402,7 @@ def _send(
 
     Raises:
         Unavailable: the server is gone; requests that failed for that are not yielded.
+        SpendingLimit: a limit is reached, and every request sent has been yielded.
     """
     sender = OpenLoopSender(writer, settings.concurrency)
     failed: list[SentRequest] = []
@@ -390,22 +411,27 @@ def _send(
             if sent.generation.result is Result.ERROR:
                 failed.append(sent)
                 if len(failed) % _IN_A_ROW == 0:
-                    _check_server(writer.server)
+                    _failures(failed, writer.server)
                 continue
             yield from failed
             failed = []
             yield sent
-        if failed:
-            _check_server(writer.server)
-        yield from failed
+        yield from _failures(failed, writer.server)
+    except SpendingLimit:
+        yield from _failures(failed, writer.server)
+        raise
     finally:
         sender.close()
 
 
-def _check_server(server: ModelServer) -> None:
+def _failures(
+    failed: Sequence[SentRequest], server: ModelServer
+) -> Sequence[SentRequest]:
+    """Return the requests that failed last, if not because the server is gone."""
     client = ServerClient(server.connection)
     try:
-        client.description()
+        if failed:
+            client.description()
     except Unavailable as gone:
         raise Unavailable(
             "the server does not answer any more",
@@ -414,6 +440,7 @@ def _check_server(server: ModelServer) -> None:
         ) from gone
     finally:
         client.close()
+    return failed
 
 
 def _mark(server: ModelServer, planned: PlannedRequest, settings: LoadSettings) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Flag, StrEnum, auto
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -182,7 +182,7 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: The reading that decides: `recommended`, or `published` (`ifstruct@paper`).
     reading: Literal["recommended", "published"] = "recommended"
     #: Most tokens of an answer.
-    budget: int = DEFAULT_BUDGET
+    budget: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT_BUDGET
 
     @property
     def decides(self) -> RuleReading:

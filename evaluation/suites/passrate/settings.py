@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -51,11 +51,11 @@ class PassrateSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: Put title and description of the schema into the task line.
     describe: bool = True
     #: Most fields in the line of hints; 0 omits the line.
-    hints: int = 20
+    hints: Annotated[int, msgspec.Meta(ge=0)] = 20
     #: Worked examples before the question.
     shots: int = 0
     #: Most tokens of an answer.
-    budget: int = DEFAULT_BUDGET
+    budget: Annotated[int, msgspec.Meta(ge=1)] = DEFAULT_BUDGET
     #: The policy that takes the answer out of the text (`evaluation.answers`).
     cleaning: Literal["outer_fence", "strip_all_backticks", "raw", "outer_braces"] = (
         "outer_fence"

@@ -216,6 +216,15 @@ def test_a_model_that_is_not_there_is_one_line(data: Path, tmp_path: Path) -> No
         (("--set", "dtype=int1"), "bf16, fp16, fp32"),
         (("--device", "cuda:9"), "--device cpu"),
         (("--set", "shots=99"), "say 0 to"),
+        (("--set", "budget=-3"), "`$.budget`"),
+        (("--set", "temperature=inf"), "`$.temperature`"),
+        (("--set", "patience=inf"), "`$.patience`"),
+        (("--set", "compile_seconds=1e11"), "`$.compile_seconds`"),
+        (("--set", "run_seconds=-1"), "`$.run_seconds`"),
+        (("--set", "run_seconds=NaN"), "`$.run_seconds`"),
+        (("--set", "load_seconds=1e999"), "`$.load_seconds`"),
+        (("--set", "repeats=1" + 20 * "0"), "--set repeats: Integer exceeds 64-bit"),
+        (("--set", r'prompt="\ud800"'), "--set prompt: "),
     ],
 )
 def test_what_makes_no_sense_is_told_before_anything_is_written(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 import typer
@@ -13,6 +13,7 @@ from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.progress import Quiet
 from evaluation.commands.load import load
 from evaluation.load.run import open_load
+from evaluation.servers.client import ServerClient
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 
 if TYPE_CHECKING:
@@ -189,6 +190,12 @@ def test_a_server_that_is_gone_is_no_result(tmp_path: Path) -> None:
         (("--goodput", "ttft:1s"), "needs a rate"),
         (("--rate", "0"), "above 0"),
         (("--rate", "nan"), "above 0"),
+        (("--rate", "1e-320"), "above 0"),
+        (("--rate", "2", "--set", "budget=-3"), "`$.budget`"),
+        (("--rate", "2", "--set", "limit=0"), "`$.limit`"),
+        (("--rate", "2", "--set", "seconds=1e11"), "`$.seconds`"),
+        (("--rate", "2", "--set", "burstiness=inf"), "`$.burstiness`"),
+        (("--rate", "2", "--set", "seed=1" + 20 * "0"), "64-bit"),
         (("--rate", "2", "--set", "schemas=some"), "one of one, marked, each"),
         (("--rate", "2", "--goodput", "ttft:soon"), "no limit"),
     ],
@@ -203,6 +210,18 @@ def test_options_that_make_no_sense_are_refused_before_anything_is_asked(
     assert said in str(refused.value)
 
 
+def test_marked_schemas_need_a_way_that_sends_them(tmp_path: Path) -> None:
+    """A run without a stream is no run."""
+    with loopback(_reply) as server:
+        words = _words(tmp_path, server.base, "--rate", "9", "--set", "schemas=marked")
+        words.remove("strict")
+        words.remove("--engine")
+        with pytest.raises(BadUsage, match="to be marked: add --engine strict"):
+            CliRunner().invoke(_APP, words, catch_exceptions=False)
+    assert not server.asked
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_folder_that_is_no_load_run_is_refused(tmp_path: Path) -> None:
     """What is there, or that nothing is there."""
     with pytest.raises(NoInput, match="no run of csbdata load"):
@@ -210,3 +229,58 @@ def test_a_folder_that_is_no_load_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(BadData, match="csbdata eval"):
         open_load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("1", "[]", "null", '"load"', '{"load": 1}', '{"load": {}}', '{"load": null}'),
+        *('{"load": {"goodput": 7}}', '{"load": {"goodput": ["x"]}}'),
+    ],
+)
+def test_a_damaged_header_is_said_where_it_is_opened(
+    header: str, tmp_path: Path
+) -> None:
+    """It is bad data of the folder, and no defect of the program."""
+    (tmp_path / "run.json").write_text(header)
+    with pytest.raises(BadData) as refused:
+        open_load(tmp_path).tables()
+    assert str(tmp_path) in str(refused.value)
+
+
+@pytest.mark.slow
+def test_failures_before_a_limit_are_rows(tmp_path: Path) -> None:
+    """They were paid for; where all failed the command says so (69), and asks again."""
+    broken = True
+
+    def reply(body: dict[str, Any], number: int) -> Said:
+        return refusal(500, {}) if broken else _reply(body, number)
+
+    more = ["--rate", "inf", "--set", "schemas=each", "--set", "warm_up=1"]
+    with loopback(reply) as server:
+        with pytest.raises(Unavailable, match="no request was answered"):
+            _run(tmp_path, server.base, *more, "--max-requests", "3")
+        assert len(open_load(tmp_path / "run").rows) == len(server.asked) == 3
+        broken = False
+        _run(tmp_path, server.base, *more)
+    measured = [row for row in open_load(tmp_path / "run").rows if row.answered]
+    assert len(measured) == 2 * (1 + 3)
+
+
+@pytest.mark.slow
+def test_failures_of_a_server_that_is_gone_at_a_limit_are_no_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same command asks again for them, as without a limit."""
+
+    class Gone(ServerClient):
+        def description(self, *_: object) -> NoReturn:
+            raise Unavailable("nobody is there")
+
+    monkeypatch.setattr("evaluation.load.run.ServerClient", Gone)
+    more = ["--rate", "inf", "--set", "warm_up=0", "--max-requests", "2"]
+    with loopback(lambda _body, _number: refusal(500, {})) as server:
+        with pytest.raises(Unavailable, match="does not answer any more"):
+            _run(tmp_path, server.base, *more)
+        assert len(server.asked) == 2
+    assert not open_load(tmp_path / "run").rows

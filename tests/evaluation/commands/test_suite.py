@@ -80,8 +80,19 @@ def test_prompts_replace_no_records(
         "prompts", "passrate", *(more or ["--data", str(data)]), "--out", out
     )
     assert isinstance(refused.exception, BadUsage)
-    assert "records would be overwritten" in str(refused.exception)
+    assert "would replace records" in str(refused.exception)
     assert {path: path.read_bytes() for path in Path().rglob("*.json*")} == before
+
+
+@pytest.mark.parametrize(
+    ("suite", "setting"),
+    [("passrate", "budget"), ("ifstruct", "budget"), ("passrate", "hints")],
+)
+def test_numbers_of_a_suite_are_not_negative(suite: str, setting: str) -> None:
+    """They would be sent to a server, which refuses every request."""
+    refused = _ask("prompts", suite, "--set", f"{setting}=-3", "--limit", "1")
+    assert isinstance(refused.exception, BadUsage)
+    assert f"$.{setting}" in str(refused.exception)
 
 
 def test_lines_of_a_batch_name_the_model(data: Path) -> None:
