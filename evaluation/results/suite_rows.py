@@ -41,6 +41,11 @@ _LABELLED: Final = [
 ]
 
 
+def answer_id(record: str, repeat: int) -> str:
+    """Return the id of the row of one answer to a record."""
+    return f"{record}#{repeat}" if repeat else record
+
+
 def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row:
     """Return the row of one scored response.
 
@@ -58,7 +63,7 @@ def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row
     row = Row(
         engine=scored.label,
         task=suite,
-        id=f"{name}#{scored.repeat}" if scored.repeat else name,
+        id=answer_id(name, scored.repeat),
         config=scored.group,
         weight=scored.weight,
         result=Result.OK,

@@ -98,14 +98,16 @@ def data_script(path: str, name: str, value: object) -> Page:
     The text is base64 of gzip of JSON, the same bytes each time.
     """
     packed = gzip.compress(msgspec.json.encode(value), mtime=0)
-    text = f'csbdata.data("{slug(name)}", "{b64encode(packed).decode()}");\n'
+    text = f'csbdata.data("{name}", "{b64encode(packed).decode()}");\n'
     return Page(path=path, content=text.encode())
 
 
 def slug(name: str) -> str:
     """Return a name as part of an address and of a file's name, unique for the name."""
     plain = _SLUG.sub("-", name)
-    if plain in {name, name.replace(" ", "-")} and len(plain) <= _LONGEST_SLUG:
+    # A hyphen stands for a blank: a name that has its own is told apart by its digest.
+    is_alike = "-" not in name and plain == name.replace(" ", "-")
+    if is_alike and len(plain) <= _LONGEST_SLUG:
         return plain
     return f"{plain[:_LONGEST_SLUG]}-{sha256(name.encode()).hexdigest()[:8]}"
 

@@ -11,9 +11,10 @@ from curation.system.errors import CsbdataError
 from evaluation.analysis.shrink_failure import cases_of
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
-from evaluation.core.records import Message, Record, Response
+from evaluation.asking.scoring import match_responses
+from evaluation.core.records import Message, Record
 from evaluation.results.outcomes import engine_is_wrong
-from evaluation.results.suite_rows import SUITE, is_suite_run
+from evaluation.results.suite_rows import SUITE, answer_id, is_suite_run
 from evaluation.walking.run_folder import RECORDS, read_lines
 
 if TYPE_CHECKING:
@@ -60,18 +61,18 @@ def _answers(run: RecordedRun, worst: Sequence[FailedCase]) -> Iterator[WrongTex
         return
     facts = run.raw_header[SUITE]
     choice = choose_suite(facts["spec"], facts["settings"], facts["compat"])
-    records = read_lines(run.folder / RECORDS, Record)
-    by_key = {record.key: record for record in records}
-    last: dict[tuple[str, str, int], Response] = {}
-    for response in read_responses(run.folder / RESPONSES).responses:
-        last[response.label, response.record, response.repeat] = response
+    records = list(read_lines(run.folder / RECORDS, Record))
+    responses = read_responses(run.folder / RESPONSES).responses
+    # The last attempt at an answer counts, as in every table.
+    judged = {
+        (it.label, record.group, answer_id(record.id, it.repeat)): (record, it)
+        for record, it in match_responses(records, responses).pairs
+    }
     for failure in worst:
-        name, _, repeat = failure.id.partition("#")
-        key = f"{failure.config}/{name}" if failure.config else name
-        answer = last.get((failure.engine, key, int(repeat or 0)))
-        record = by_key.get(key)
-        if record is None or answer is None:
+        key = failure.engine, failure.config, failure.id
+        if key not in judged:
             continue
+        record, answer = judged[key]
         text = answer.text or answer.error
         yield WrongText(
             failure=failure,

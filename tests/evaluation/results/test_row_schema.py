@@ -15,7 +15,7 @@ import pytest
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.results.reader import NotARow, parse_row
+from evaluation.results.reader import LINES, NotARow, parse_row
 from evaluation.suites.coverage.judgement import Judgement
 from evaluation.suites.coverage.judgement import TextVerdict as Said
 from tests.evaluation.made_runs import line, many, row
@@ -32,8 +32,9 @@ _VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def test_the_schema_is_one() -> None:
-    """It is valid under its own dialect."""
+    """It is valid under its own dialect, and names the files that readers look for."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert f" {LINES}:" in SCHEMA["title"]
 
 
 def test_the_schema_names_every_field_and_word() -> None:

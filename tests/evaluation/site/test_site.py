@@ -208,6 +208,13 @@ def test_an_edition_without_task_masks_is_a_site(tmp_path: Path) -> None:
     assert "Examples: name:email size:<1000. Outcomes" in _Page(pages["q.html"]).text
 
 
+def test_two_names_never_share_a_page() -> None:
+    """Blanks, hyphens and what no address holds; an engine's name stays legible."""
+    names = ["a b", "a-b", "a  b", "a/b", "a b c", "a-b c", "a b-c", "x" * 70, "x" * 71]
+    assert len({engine_path(name) for name in names}) == len(names)
+    assert engine_path("alpha 1.0 faithful") == "engine/alpha-1.0-faithful.html"
+
+
 def _bundles(site: Site) -> dict[int, dict[str, Any]]:
     """Return what the scripts of records hold, by their numbers."""
     found = {}
