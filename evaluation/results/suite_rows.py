@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -127,7 +128,7 @@ def ask_again(
             words.append(word)
     words += ["--data", str(records.resolve())]
     if "score" not in words:
-        record = row_id.partition("#")[0]
+        record = re.sub(r"#\d+\Z", "", row_id)
         words += ["--id", f"{group}/{record}" if group else record]
     return shlex.join(words)
 
