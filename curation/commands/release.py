@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import datetime
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,8 +16,6 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.publish.release import Release
-
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def release(  # noqa: PLR0913 (one parameter an option)
@@ -64,9 +62,12 @@ def release(  # noqa: PLR0913 (one parameter an option)
     from curation.publish.dataset_diff import Level
     from curation.publish.release import write_release
 
-    if date and not _DAY.fullmatch(date):
-        raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")
-    next_one = _next(folder, against, allow_partial=allow_partial, released=date)
+    try:
+        released = str(datetime.date.fromisoformat(date)) if date else ""
+    except ValueError:
+        what = f"--date {date!r}: a day is YYYY-MM-DD"
+        raise typer.BadParameter(what) from None
+    next_one = _next(folder, against, allow_partial=allow_partial, released=released)
     nothing = next_one.previous is not None and next_one.level is Level.NONE
     if not (nothing or dry_run):
         write_release(next_one)

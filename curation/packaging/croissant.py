@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import holds_instances
+from curation.core.benchmark import CORE, holds_instances
 from curation.packaging import licences
 from curation.packaging.card import CardContents, card_columns, published, responsible
 from curation.packaging.hub_info import HubConfig, instance_configs
@@ -46,14 +46,22 @@ def _context() -> dict[str, Json]:
 
 
 def croissant_description(
-    contents: CardContents, sums: Mapping[str, Sum], folder: Path
+    contents: CardContents, sums: Mapping[str, Sum], folder: Path, into: Path
 ) -> dict[str, Json]:
-    """Return the description; `sums` are those of the tables in `folder`."""
+    """Return the description.
+
+    Args:
+        contents: The contents of the dataset.
+        sums: Those of its tables.
+        folder: Where its tables are.
+        into: Where the table of the config `core` is, if there is one.
+    """
     summary = contents.summary
     edition, words = published(), responsible()
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
     terms = licences.archive_terms(summary, contents.counts.licences)
-    described = [*contents.configs, *instance_configs(summary, folder)]
+    instances = instance_configs(summary, folder)
+    described = [*contents.configs, *instances, *contents.core]
     files = sorted({path for config in described for path in config.paths})
     return {
         "@context": _context(),
@@ -83,7 +91,10 @@ def croissant_description(
             *(_file_object(name, sums[name]) for name in files),
             *(_file_set(config) for config in described),
         ],
-        "recordSet": [_record_set(config, folder) for config in described],
+        "recordSet": [
+            _record_set(config, into if config.name == CORE else folder)
+            for config in described
+        ],
     }
 
 
@@ -173,11 +184,16 @@ def write_croissant(
 ) -> str:
     """Write `croissant.json` of a folder; return its path.
 
+    Args:
+        contents: The contents of the dataset.
+        sums: Those of its tables.
+        folder: The dataset.
+        into: Where the file goes, and where the table of the config `core` is.
+
     Raises:
         OSError: a file of the folder cannot be read, or this one not written.
     """
-    text = json.dumps(
-        croissant_description(contents, sums, folder), indent=1, ensure_ascii=False
-    )
+    description = croissant_description(contents, sums, folder, into)
+    text = json.dumps(description, indent=1, ensure_ascii=False)
     (into / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
     return FILE

@@ -104,8 +104,9 @@ def write_derived(
     names = [file for file in checksums.names_in(folder) if not is_derived(file)]
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
-    written.append(croissant.write_croissant(contents, sums, folder, into))
-    written += [path for config in contents.core for path in config.paths]
+    core = [path for config in contents.core for path in config.paths]
+    sums |= checksums.sums_of(into, core)
+    written += [*core, croissant.write_croissant(contents, sums, folder, into)]
     written += plot_process.plot_paths(contents.tables)
     written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)

@@ -251,22 +251,22 @@ def _write_folder(
             (fresh / name).write_bytes(_verified(folder, name, file))
         if target.exists():
             ours = {*files, *plan.deleted}
+            # All else is copied with its modes and links, empty folders too.
             ours |= _folders_of(ours) - _folders_of(plan.left_alone)
-            _copy_without(ours, target, fresh)
+            shutil.copytree(
+                *(target, fresh),
+                symlinks=True,
+                dirs_exist_ok=True,
+                ignore=lambda inside, names: {
+                    name
+                    for name in names
+                    if Path(inside, name).relative_to(target).as_posix() in ours
+                },
+            )
 
 
 def _folders_of(names: Iterable[str]) -> set[str]:
     return {str(folder) for name in names for folder in PurePosixPath(name).parents}
-
-
-def _copy_without(ours: set[str], target: Path, fresh: Path) -> None:
-    """Copy what is not ours as it is: modes, links and empty folders too."""
-
-    def ours_in(folder: str, names: list[str]) -> set[str]:
-        inside = Path(folder).relative_to(target)
-        return {name for name in names if (inside / name).as_posix() in ours}
-
-    shutil.copytree(target, fresh, symlinks=True, ignore=ours_in, dirs_exist_ok=True)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ class PackLibrary:
 
     def get(self, uri: str) -> Json | None:
         """Return the parsed document, or None if the source has none."""
-        path = self.uris.get(uri) or self.uris.get(_other_scheme(uri))
+        path = self.uris.get(uri) or self.uris.get(other_scheme(uri))
         if path is None:
             return None
         if path in self._parsed:
@@ -65,7 +65,8 @@ class _NoLibrary:
 NO_LIBRARY: Final[Library] = _NoLibrary()
 
 
-def _other_scheme(uri: str) -> str:
+def other_scheme(uri: str) -> str:
+    """Return the URI with https for http, or http for https."""
     scheme, mark, rest = uri.partition("://")
     return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
 
@@ -76,4 +77,4 @@ def standard_document(uri: str) -> Json | None:
     http and https lead to the same document.
     """
     documents = standard_documents()
-    return documents.get(uri, documents.get(_other_scheme(uri)))
+    return documents.get(uri, documents.get(other_scheme(uri)))

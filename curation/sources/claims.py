@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.core.documents import Files, Origin
+from curation.core.documents import Origin
 from curation.sources.readers import lines
 
 if TYPE_CHECKING:
@@ -44,16 +44,20 @@ def claimed_uri(content: bytes) -> str | None:
     return None if fragment else uri
 
 
-def claimed_uris(files: Files, paths: Iterable[str]) -> dict[str, str]:
+def claimed_uris(read: Callable[[str], bytes], paths: Iterable[str]) -> dict[str, str]:
     """Return the URI to path of every document that alone claims its URI.
 
     Copies, equal byte for byte, count as one document: the first path stands for
     them. A URI that two different documents claim leads nowhere.
+
+    Args:
+        read: Returns the JSON text of a path.
+        paths: The documents' paths.
     """
     claims: dict[str, tuple[str, bytes]] = {}
     contested: set[str] = set()
     for path in paths:
-        content = files.read(path)
+        content = read(path)
         uri = claimed_uri(content)
         if uri is None:
             continue

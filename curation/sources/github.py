@@ -47,7 +47,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
 
 def uris(reading: Reading) -> Mapping[str, str]:
     """Return the URIs that exactly one of the documents claims as its own."""
-    return claimed_uris(reading.files, (path for _, path in _files(reading)))
+    return claimed_uris(reading.files.read, (path for _, path in _files(reading)))
 
 
 SOURCE = Source(

@@ -43,7 +43,7 @@ def uris(reading: Reading) -> Mapping[str, str]:
         return {}
     files = files_in(reading, _FOLDER)
     places = {_uri(name): path for name, path in files}
-    return claimed_uris(reading.files, places.values()) | places
+    return claimed_uris(reading.files.read, places.values()) | places
 
 
 SOURCE = Source(

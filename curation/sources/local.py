@@ -270,7 +270,8 @@ def read_hub_column(
     schemas, rows = [], 0
     for unique_id, value in column_values(tables, column):
         rows += 1
-        schema = jsontext.parse(value) if isinstance(value, bytes) else value
+        text = value.encode() if isinstance(value, str) else value
+        schema = jsontext.parse(text) if isinstance(text, bytes) else text
         if schema is None or isinstance(schema, Rejected):
             continue
         own = NamedSchema(name=unique_id or f"row-{rows}", schema=schema)
@@ -418,18 +419,25 @@ def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
 
 
 def _unique_id(path: str, paths: Container[str]) -> str:
-    """Return the path without its suffix; with it where a JSON file is called so."""
+    """Return the path without its suffix; of YAML with it if another has that name."""
     stem, _, suffix = path.rpartition(".")
-    return stem if f".{suffix}" == _JSON or stem + _JSON not in paths else path
+    others = (stem + other for other in _READ if other != f".{suffix}")
+    keeps = f".{suffix}" != _JSON and any(other in paths for other in others)
+    return path if keeps else stem
+
+
+def _as_json(path: str, content: bytes) -> bytes:
+    """Return the text of a file as JSON; what is neither JSON nor YAML as it is."""
+    if not path.endswith(_JSON):
+        value = parse_named(path, content)
+        if not isinstance(value, Rejected):
+            return jsontext.write(value).encode()
+    return content
 
 
 def _file_text(path: str, content: bytes) -> bytes:
     """Return the schema's text of a file: of YAML as JSON, of a row its schema."""
-    if not path.endswith(_JSON):
-        value = parse_named(path, content)
-        if not isinstance(value, Rejected):
-            content = jsontext.write(value).encode()
-    return _row(content)[1]
+    return _row(_as_json(path, content))[1]
 
 
 def uris(reading: Reading) -> Mapping[str, str]:
@@ -438,7 +446,8 @@ def uris(reading: Reading) -> Mapping[str, str]:
         return {}
     paths = _in_folder(reading.files)
     places = {own_uri(_NAME, path): path for path in paths}
-    return claimed_uris(reading.files, paths) | places
+    claims = claimed_uris(lambda path: _as_json(path, reading.files.read(path)), paths)
+    return claims | places
 
 
 SOURCE = Source(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -11,7 +11,7 @@ import msgspec
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
-from curation.json.text import parse
+from curation.json.named_text import parse_named
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import own_uri
 from curation.workers.limits import Limits
@@ -41,9 +41,9 @@ def base_uri_of(path: str) -> str:
 class NeighbourLibrary:
     """A `curation.core.rule.Library` over a folder, read when it is asked for.
 
-    A file is found by a relative reference, or by its `$id`: if it is among the files
-    of the user, or stands to one of them as their identifiers do. Nothing outside the
-    root is read.
+    A file, JSON or by its name YAML, is found by a relative reference, or by its `$id`:
+    if it is among the files of the user, or stands to one of them as their identifiers
+    do. http and https lead to the same file. Nothing outside the root is read.
     """
 
     def __init__(self, root: Path, claims: Mapping[str, str]) -> None:
@@ -59,17 +59,22 @@ class NeighbourLibrary:
         return self._documents[uri]
 
     def _read(self, uri: str) -> Json | None:
-        content = self._content_at(uri)
-        document = None if content is None else parse(content)
-        return None if isinstance(document, Rejected) else document
+        from curation.references.library import other_scheme  # noqa: PLC0415 (slow)
 
-    def _content_at(self, uri: str) -> bytes | None:
+        places = (
+            path for own in (uri, other_scheme(uri)) for path in self._places(own)
+        )
+        documents = map(self._document, places)
+        return next((value for value in documents if value is not None), None)
+
+    def _places(self, uri: str) -> Iterator[str]:
+        """Yield the paths at which the document of a URI may be."""
         if uri in self._claims:
-            return self._content(self._claims[uri])
-        if uri.startswith(base_uri_of("")):
-            return self._content(unquote(urlsplit(uri).path).lstrip("/"))
-        contents = map(self._content, self._beside(uri))
-        return next((content for content in contents if content is not None), None)
+            yield self._claims[uri]
+        elif uri.startswith(base_uri_of("")):
+            yield unquote(urlsplit(uri).path).lstrip("/")
+        else:
+            yield from self._beside(uri)
 
     def _beside(self, uri: str) -> Iterator[str]:
         """Yield where a file stands if it is to a user's file as their URIs are."""
@@ -79,27 +84,17 @@ class NeighbourLibrary:
                 name = unquote(uri.removeprefix(folder))
                 yield str(PurePosixPath(path).parent / name)
 
-    def _content(self, path: str) -> bytes | None:
+    def _document(self, path: str) -> Json | None:
         try:
             file = (self._root / path).resolve()
             if not file.is_relative_to(self._root) or not file.is_file():
                 return None
-            is_read = file.stat().st_size <= Limits().document_bytes
-            return file.read_bytes() if is_read else None
+            if file.stat().st_size > Limits().document_bytes:
+                return None
+            document = parse_named(file.name, file.read_bytes())
         except (OSError, ValueError):
             return None
-
-
-class _Contents:
-    def __init__(self, contents: Mapping[str, bytes]) -> None:
-        self._contents = contents
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return tuple(sorted(self._contents))
-
-    def read(self, path: str) -> bytes:
-        return self._contents[path]
+        return None if isinstance(document, Rejected) else document
 
 
 def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
@@ -107,10 +102,9 @@ def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
 
     Args:
         root: The folder below which references may lead.
-        contents: Path below the root, with `/`, to the bytes of each file checked.
+        contents: Path below the root, with `/`, to the JSON text of each file checked.
     """
-    paths: Sequence[str] = sorted(contents)
-    claims = claimed_uris(_Contents(contents), paths)
+    claims = claimed_uris(contents.__getitem__, sorted(contents))
     return NeighbourFiles(root=str(root), claims=claims)
 
 

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 _SWAGGER = "Swagger 2.0"
-_METHODS = (
-    *("get", "put", "post", "delete", "options", "head", "patch", "trace"),
-    "query",
-)
+_VERBS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 #: The member of a path item that holds its operations with other methods.
 _MORE_METHODS = "additionalOperations"
 _COMPONENTS = "#/components/schemas/"
@@ -122,43 +119,49 @@ class Description:
         for name, place in self._operations():
             yield from self._named(f"{name}.request", (*place, "requestBody"))
             inside, answers = self._target((*place, "responses"))
-            for status in answers if isinstance(answers, dict) else ():
+            for status in answers:
                 if status.startswith("2"):
                     yield from self._named(f"{name}.{status}", (*inside, status))
 
     def _operations(self) -> Iterator[tuple[str, Tokens]]:
-        paths = self.document.get("paths")
-        for path, own_item in paths.items() if isinstance(paths, dict) else ():
-            own_place = ("paths", path)
-            place, item = self._target(own_place)
+        for path in self._members(("paths",)):
+            item = ("paths", path)
             # A path item may have operations beside its reference.
-            for inside, holder in {place: item, own_place: own_item}.items():
-                for method, operation in _operations_of(holder):
-                    own = operation.get("operationId")
-                    name = own if isinstance(own, str) else f"{method[-1]}{path}"
-                    yield name, (*inside, *method)
+            for place in dict.fromkeys((self._target(item)[0], item)):
+                more = self._members((*place, _MORE_METHODS))
+                others = ((_MORE_METHODS, method) for method in more)
+                for tokens in (*((verb,) for verb in _VERBS), *others):
+                    if operation := self._members((*place, *tokens)):
+                        own = operation.get("operationId")
+                        name = own if isinstance(own, str) else f"{tokens[-1]}{path}"
+                        yield name, (*place, *tokens)
 
-    def _target(self, place: Tokens) -> tuple[Tokens, Json]:
-        """Return a place and its value, or those at the end of its references."""
-        visited: set[Tokens] = set()
+    def _members(self, place: Tokens) -> dict[str, Json]:
+        """Return the members of the object at a place; none if there is no object."""
         with suppress(LookupError):
-            while place not in visited:
-                visited.add(place)
-                value = at(self.document, place)
-                reference = value.get("$ref") if isinstance(value, dict) else None
-                if not (isinstance(reference, str) and reference.startswith("#/")):
-                    return place, value
-                place = tokens_of_fragment(reference)
-        return place, None
+            value = at(self.document, place)
+            return value if isinstance(value, dict) else {}
+        return {}
+
+    def _target(self, place: Tokens) -> tuple[Tokens, dict[str, Json]]:
+        """Return a place and its members, or those at the end of its references."""
+        visited: set[Tokens] = set()
+        while place not in visited:
+            visited.add(place)
+            members = self._members(place)
+            reference = members.get("$ref")
+            if not (isinstance(reference, str) and reference.startswith("#/")):
+                return place, members
+            place = tokens_of_fragment(reference)
+        return place, {}
 
     def _named(self, name: str, place: Tokens) -> Iterator[NamedSchema]:
-        place, body = self._target(place)
-        content = body.get("content") if isinstance(body, dict) else None
-        for kind in content if isinstance(content, dict) else ():
+        place, _ = self._target(place)
+        for kind in self._members((*place, "content")):
             plain = kind.partition(";")[0].strip().lower()
             is_json = plain == "application/json" or plain.endswith("+json")
             media_place, media = self._target((*place, "content", kind))
-            if is_json and isinstance(media, dict) and "schema" in media:
+            if is_json and "schema" in media:
                 schema = self._whole(media["schema"])
                 inside = pointer((*media_place, "schema"))
                 yield NamedSchema(name=name, schema=schema, place=inside)
@@ -200,9 +203,7 @@ class Description:
 
     @property
     def _components(self) -> dict[str, Json]:
-        components = self.document.get("components")
-        schemas = components.get("schemas") if isinstance(components, dict) else None
-        return schemas if isinstance(schemas, dict) else {}
+        return self._members(("components", "schemas"))
 
     def _component(self, name: str) -> Json:
         if name not in self._converted:
@@ -212,20 +213,6 @@ class Description:
     def _in_json_schema(self, schema: Json) -> Json:
         edit = _from_3_0 if self.dialect.name == "draft-04" else _from_3_1
         return edited(schema, self.dialect, edit)
-
-
-def _operations_of(item: Json) -> Iterator[tuple[Tokens, dict[str, Json]]]:
-    """Yield the operations of a path item, and where they stand in it."""
-    if not isinstance(item, dict):
-        return
-    more = item.get(_MORE_METHODS)
-    places: list[Tokens] = [(method,) for method in _METHODS]
-    places += [(_MORE_METHODS, name) for name in more] if isinstance(more, dict) else []
-    for place in places:
-        with suppress(LookupError):
-            operation = at(item, place)
-            if isinstance(operation, dict):
-                yield place, operation
 
 
 def _from_3_0(_tokens: Tokens, schema: Json) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,10 +16,8 @@ from curation.system.user_files import reading_parquet
 _SCHEMA, _ID = "json_schema", "unique_id"
 
 
-def column_values(
-    tables: list[Path], column: str
-) -> Iterator[tuple[str | None, Json | bytes]]:
-    """Yield the id and the value of each row; a text as its bytes.
+def column_values(tables: list[Path], column: str) -> Iterator[tuple[str | None, Json]]:
+    """Yield the id and the value of each row.
 
     Raises:
         NoInput: a table lacks the column.
@@ -32,12 +31,9 @@ def column_values(
                 )
             columns = [column, _ID] if _ID in names else [column]
             for batch in file.iter_batches(columns=columns):
-                ids = _ids(batch) if _ID in names else [None] * len(batch)
-                for unique_id, value in zip(
-                    ids, batch.column(column).to_pylist(), strict=True
-                ):
-                    is_text = isinstance(value, str)
-                    yield unique_id, value.encode() if is_text else value
+                values = batch.column(column).to_pylist()
+                ids = _ids(batch) if _ID in names else repeat(None, len(values))
+                yield from zip(ids, values, strict=True)
 
 
 def _ids(batch: pa.RecordBatch) -> list[str | None]:

@@ -312,7 +312,7 @@ def uris(reading: Reading) -> Mapping[str, str]:
     for entry in _entries(reading):
         if entry.path is not None:
             paths.setdefault(entry.url.partition("#")[0], entry.path)
-    return claimed_uris(reading.files, sorted(set(paths.values()))) | paths
+    return claimed_uris(reading.files.read, sorted(set(paths.values()))) | paths
 
 
 def _served(reading: Reading) -> Iterator[tuple[str, str]]:

@@ -41,6 +41,7 @@ from curation.sources.schemastore import (
 from curation.system.atomic_files import replace_file
 from curation.system.errors import CsbdataError, Unavailable
 from curation.system.progress import Progress, announce
+from curation.system.words import counted
 
 ARCHIVE: Final = "schemastore"
 _CATALOGUE: Final = "src/api/json/catalog.json"
@@ -76,7 +77,7 @@ def fetch_live(fetch: LiveFetch, progress: Progress) -> LiveLock:
 
     Raises:
         Unavailable: SchemaStore itself cannot be had, or the network must not be
-            asked.
+            asked, or something locked cannot be had as it was locked.
         BadConfiguration: there is a lock of another commit.
     """
     pin = load_pins()[ARCHIVE]
@@ -93,10 +94,16 @@ def fetch_live(fetch: LiveFetch, progress: Progress) -> LiveLock:
         arrived = _ArrivedSchemas.open(cache, old)
         failures = _ask_all(fetch, catalogue, arrived, progress)
         lock = _lock_of(catalogue, arrived, failures, pin.commit)
-        if not arrived.lacks_locked():
-            write_pack(cache.packs, f"{ARCHIVE}-live", arrived.contents(lock.schemas))
-            write_lock(fetch.lock, lock)
-            arrived.clear()
+        if missing := arrived.missing():
+            why = failures.get(missing[0], "no longer in the catalogue")
+            raise Unavailable(
+                f"lacks {counted(len(missing), 'locked schema')}: {missing[0]} ({why})",
+                str(fetch.lock),
+                "the same command tries again; to lock anew, delete the lock file",
+            )
+        write_pack(cache.packs, f"{ARCHIVE}-live", arrived.contents(lock.schemas))
+        write_lock(fetch.lock, lock)
+        arrived.clear()
     return lock
 
 
@@ -134,9 +141,9 @@ class _ArrivedSchemas:
             return False
         return self.locked.get(url) in {None, _sha256(file)}
 
-    def lacks_locked(self) -> bool:
-        """Return whether something that is locked is not there."""
-        return not all(map(self.holds, self.locked))
+    def missing(self) -> list[str]:
+        """Return the locked addresses whose content is not there."""
+        return [url for url in self.locked if not self.holds(url)]
 
     def contents(self, schemas: Iterable[LockedSchema]) -> Iterator[tuple[str, bytes]]:
         """Yield path and content for the pack."""

@@ -40,7 +40,7 @@ def uris(reading: Reading) -> Mapping[str, str]:
     addresses = {
         _ADDRESS + path: path for path in reading.files.paths if path.endswith(".json")
     }
-    return claimed_uris(reading.files, paths) | addresses
+    return claimed_uris(reading.files.read, paths) | addresses
 
 
 SOURCE = Source(

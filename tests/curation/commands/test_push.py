@@ -187,9 +187,10 @@ def test_a_release_is_shown_before_it_is_written(tmp_path: Path) -> None:
     assert contents(folder) == before
 
 
-def test_a_day_is_a_day(tmp_path: Path) -> None:
+@pytest.mark.parametrize("day", ["tomorrow", "2026-99-99", "2026-02-29", "2026-11"])
+def test_a_day_is_a_day(tmp_path: Path, day: str) -> None:
     """Anything else is refused: exit code 2."""
-    done = _run("release", str(tmp_path), "--date", "tomorrow")
+    done = _run("release", str(tmp_path), "--date", day)
     assert done.exit_code == 2
 
 

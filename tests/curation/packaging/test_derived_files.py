@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from pathlib import Path
@@ -212,6 +213,14 @@ def test_the_core_of_an_edition_is_a_config(
     assert rows["difficulty"] == [0.5, 1.0]
     assert differing_files(built) == []
     assert content_digest(built) == before
+    croissant = json.loads((built / "croissant.json").read_bytes())
+    (described,) = (own for own in croissant["recordSet"] if own["@id"] == "core")
+    names = [field["name"] for field in described["field"]]
+    assert names == ["split", *rows.column_names]
+    digests = {own["@id"]: own.get("sha256") for own in croissant["distribution"]}
+    file = "core/test-00000-of-00001.parquet"
+    assert digests[file] == hashlib.sha256((built / file).read_bytes()).hexdigest()
+    assert "core/files" in digests
     table = built / "core" / "test-00000-of-00001.parquet"
     kept = table.read_bytes()
     pq.write_table(pq.read_table(table).slice(1), table)

@@ -40,4 +40,4 @@ def test_a_uri_that_two_documents_claim_leads_nowhere() -> None:
     claim = {"$id": URI}
     other = {"$id": "https://example.com/b.json"}
     files = held(a=claim, b=claim, c=other, d={**other, "type": "object"}, e={})
-    assert claimed_uris(files, files.paths) == {URI: "a"}
+    assert claimed_uris(files.read, files.paths) == {URI: "a"}

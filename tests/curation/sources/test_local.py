@@ -73,12 +73,35 @@ def test_no_more_is_read_of_a_file_than_a_reader_takes(tmp_path: Path) -> None:
 
 
 def test_yaml_is_read_as_json() -> None:
-    """By its name; beside a JSON file of its stem it keeps the suffix in its id."""
-    files = held(**{"a.yaml": b"type: 'null'", "b.yml": b"on: 1", "b.json": 2})
+    """By its name; beside another file of its stem it keeps the suffix in its id."""
+    files = held(
+        **{"a.yaml": b"type: 'null'", "b.yml": b"on: 1", "b.json": 2},
+        **{"c.yaml": b"{}", "c.yml": b"- 1"},
+    )
     assert found(files) == {
         "a": b'{"type": "null"}',
         "b": b"2",
         "b.yml": b'{"on": 1}',
+        "c.yaml": b"{}",
+        "c.yml": b"[1]",
+    }
+
+
+def test_yaml_claims_its_uri() -> None:
+    """By its `$id`, as JSON does; an equal copy in JSON counts as the same document."""
+    files = held(
+        **{
+            "a.yaml": b"$id: https://example.com/a",
+            "b.yml": b"$id: https://example.com/b",
+            "c.json": {"$id": "https://example.com/b"},
+            "d.yaml": b"a: [1",
+        }
+    )
+    uris = local.uris(reading("local", files, config="Ours"))
+    claims = {uri: path for uri, path in uris.items() if "example.com" in uri}
+    assert claims == {
+        "https://example.com/a": "a.yaml",
+        "https://example.com/b": "b.yml",
     }
 
 
