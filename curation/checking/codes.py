@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from curation.core.documents import Reason
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from curation.system.registry import closest_names
@@ -80,7 +82,12 @@ def choose_codes(select: str, ignore: str) -> CodeChoice:
 
 
 def _table() -> dict[str, list[str]]:
-    """Return the table of the nearest `pyproject.toml` that has it."""
+    """Return the table of the nearest `pyproject.toml` that has it.
+
+    Raises:
+        NoInput: a file cannot be read.
+        BadConfiguration: the table is no table of lists of texts.
+    """
     for folder in (Path.cwd(), *Path.cwd().parents):
         path = folder / "pyproject.toml"
         try:
@@ -90,6 +97,11 @@ def _table() -> dict[str, list[str]]:
             raise NoInput(f"cannot be read: {error}", str(path)) from error
         for name in TABLE.split("."):
             value = value.get(name, {}) if isinstance(value, dict) else {}
-        if value:
-            return dict(value)
+        try:
+            table = msgspec.convert(value, dict[str, list[str]])
+        except msgspec.ValidationError as error:
+            then = f'write ignore = ["unused-definition"] below [{TABLE}]'
+            raise BadConfiguration(f"{TABLE}: {error}", str(path), then) from error
+        if table:
+            return table
     return {}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
@@ -37,18 +37,16 @@ class SchemaProblem:
     message: str
 
 
-def placed_in_yaml(
-    problems: Sequence[SchemaProblem], text: str
-) -> tuple[SchemaProblem, ...]:
-    """Return problems of what was read from a YAML text, at their places in that text.
+def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
+    """Return what gives the line and column of a pointer in a YAML text.
 
     A member stands where its name begins, as in JSON.
     """
     import yaml  # noqa: PLC0415 - takes time
 
-    root: Any = yaml.compose(text, Loader=yaml.CSafeLoader)
+    root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
 
-    def mark_of(pointer: str) -> yaml.Mark:
+    def place_of(pointer: str) -> tuple[int, int]:
         shown = node = root
         for token in tokens_of(pointer):
             if isinstance(node, yaml.MappingNode):
@@ -60,14 +58,9 @@ def placed_in_yaml(
             if token not in inside:
                 break
             shown, node = inside[token]
-        mark: yaml.Mark = shown.start_mark
-        return mark
+        return shown.start_mark.line + 1, shown.start_mark.column + 1
 
-    marks = [mark_of(problem.pointer) for problem in problems]
-    return tuple(
-        replace(problem, line=mark.line + 1, column=mark.column + 1)
-        for problem, mark in zip(problems, marks, strict=True)
-    )
+    return place_of
 
 
 #: The name of each file, and its problems.

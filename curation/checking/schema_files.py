@@ -5,15 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
-from curation.checking.problems import SchemaProblem, placed_in_yaml
+from curation.checking.problems import SchemaProblem, places_in_yaml
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
-from curation.json.named_text import YAML_SUFFIXES, parse_named
-from curation.sources.local import TEXTS_INSIDE, OwnSchemas, open_source, require_files
+from curation.json.named_text import parse_named
+from curation.json.positions import TextPositions
+from curation.json.text import parse
+from curation.sources.local import (
+    IN_ROW,
+    TEXTS_INSIDE,
+    OwnSchemas,
+    file_text,
+    is_row,
+    open_source,
+    require_files,
+)
 from curation.sources.openapi_bodies import is_description
 from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, request_of, unwrapped
 from curation.system.errors import BadData, NoInput
@@ -41,11 +51,22 @@ class SchemaFile:
         return path is not None and path.is_file() and path.read_bytes() == self.content
 
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
-        """Return problems of the text, at their places in its file if that is YAML."""
+        """Return problems of the text, at their places in its file: YAML, or a row."""
         found, path = tuple(problems), self.path
-        if path and path.suffix in YAML_SUFFIXES and any(it.pointer for it in found):
-            return placed_in_yaml(found, path.read_text("utf-8-sig"))
-        return found
+        if path is None or not path.is_file() or all(not it.pointer for it in found):
+            return found
+        content = path.read_bytes()
+        if content == self.content:
+            return found
+        text = content.decode("utf-8-sig", "replace")
+        is_json = not isinstance(parse(content), Rejected)
+        place_of = TextPositions(text).of if is_json else places_in_yaml(content)
+        above = IN_ROW if is_row(parse_named(path.name, content)) else ""
+        places = [place_of(above + problem.pointer) for problem in found]
+        return tuple(
+            replace(problem, line=line, column=column)
+            for problem, (line, column) in zip(found, places, strict=True)
+        )
 
     def schema_text(self) -> str:
         """Return the text of what may be a schema.
@@ -81,7 +102,7 @@ def read_schema_files(
                 content = sys.stdin.buffer.read(most)
                 files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
         elif path.exists() and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
-            content = _read(refuse_unprintable(path), most)
+            content = file_text(name, _read(refuse_unprintable(path), most))
             files.setdefault(
                 str(path.resolve()), SchemaFile(name=name, content=content, path=path)
             )

@@ -212,7 +212,7 @@ def judge_files(
             read = parse_named(file.name, file.content)
             value = None if isinstance(read, Rejected) else read
             own = (
-                file.name.partition("#")[0] if file.name.startswith(TOOL_FORMS) else ""
+                file.name.rpartition("#")[0] if file.name.startswith(TOOL_FORMS) else ""
             )
             if own:
                 requests.setdefault(own, []).append(value)

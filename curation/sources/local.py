@@ -22,10 +22,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
+from typing import Final, TypeGuard
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
+from curation.core.json_types import Json
 from curation.download.folder_files import FolderFiles, MadeFile, SingleFile
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
@@ -42,6 +44,8 @@ from curation.workers.limits import Limits
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
+#: Where the schema of a row stands in it.
+IN_ROW: Final = f"/{_SCHEMA}"
 _JSON = ".json"
 #: The files of a folder that are read.
 _READ = (_JSON, *YAML_SUFFIXES)
@@ -117,7 +121,7 @@ class OwnSchemas:
             yield OwnText(
                 place=path,
                 id=_unique_id(path, files.paths),
-                read=lambda path=path: _file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
+                read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
             )
 
 
@@ -320,11 +324,20 @@ def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
 def _row(content: bytes) -> tuple[str | None, bytes]:
     """Return the id, if there is one, and the text of a schema or of a row."""
     row = jsontext.parse(content) if _SCHEMA.encode() in content else None
-    if not (isinstance(row, dict) and _SCHEMA in row):
+    if not is_row(row):
         return None, content
     schema, unique_id = row[_SCHEMA], row.get(_ID)
     text = schema if isinstance(schema, str) else jsontext.write(schema)
     return unique_id if isinstance(unique_id, str) else None, text.encode()
+
+
+def is_row(value: Json | Rejected) -> TypeGuard[dict[str, Json]]:
+    """Return whether a value holds a schema as a row does.
+
+    An answer's format, as the APIs of providers take it, also has a `json_schema`.
+    """
+    is_format = isinstance(value, dict) and value.get("type") == _SCHEMA
+    return isinstance(value, dict) and _SCHEMA in value and not is_format
 
 
 def made_unique(
@@ -414,7 +427,7 @@ def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
             unique_id=_unique_id(path, reading.files.paths),
             path=path,
             base_uri=own_uri(_NAME, path),
-            content=_file_text(path, reading.files.read(path)),
+            content=file_text(path, reading.files.read(path)),
         )
 
 
@@ -427,15 +440,15 @@ def _unique_id(path: str, paths: Container[str]) -> str:
 
 
 def _as_json(path: str, content: bytes) -> bytes:
-    """Return the text of a file as JSON; what is neither JSON nor YAML as it is."""
-    if not path.endswith(_JSON):
+    """Return the text of a file as JSON; what is JSON, or no YAML either, as it is."""
+    if not path.endswith(_JSON) and isinstance(jsontext.parse(content), Rejected):
         value = parse_named(path, content)
         if not isinstance(value, Rejected):
             return jsontext.write(value).encode()
     return content
 
 
-def _file_text(path: str, content: bytes) -> bytes:
+def file_text(path: str, content: bytes) -> bytes:
     """Return the schema's text of a file: of YAML as JSON, of a row its schema."""
     return _row(_as_json(path, content))[1]
 

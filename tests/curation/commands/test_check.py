@@ -490,44 +490,29 @@ def test_codes_are_chosen_by_option_or_project(
     assert {each["code"] for each in file["problems"]} == codes
 
 
+@pytest.mark.parametrize(
+    "table",
+    [
+        *(f"[tool.csbdata.check]\nignore = {it}" for it in ("5", "[1]", '"empty"')),
+        *(f"[tool.csbdata]\ncheck = {it}" for it in ("5", "false", '["x"]')),
+        '[[tool.csbdata.check]]\nignore = ["empty"]',
+    ],
+)
+def test_a_table_that_holds_no_lists_of_codes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    """With the file and what to write."""
+    (tmp_path / "pyproject.toml").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadConfiguration, match=r"pyproject.toml: .* write ignore = \["):
+        run("a.json")
+
+
 def test_a_code_that_there_is_not_is_refused(tmp_path: Path) -> None:
     """A slip in `--select` must not look like a file without problems."""
     (tmp_path / "a.json").write_text("{}", "utf-8")
     with pytest.raises(BadConfiguration, match=r"did you mean: refused-default"):
         run(str(tmp_path / "a.json"), "--select", "refused-defualt")
-
-
-def test_problems_of_yaml_stand_where_they_are_written(tmp_path: Path) -> None:
-    """At the member's name or the item, through an alias too."""
-    text = """\
-type: object
-properties:
-  a: &a
-    type: integer
-    default: x
-  b: {type: string, examples: [s, 1]}
-  c: *a
-"""
-    (tmp_path / "a.yaml").write_text(text)
-    _, out = run(str(tmp_path / "a.yaml"), "--format", "json")
-    places = {
-        problem["pointer"]: (problem["line"], problem["column"])
-        for problem in json.loads(out)["files"][0]["problems"]
-    }
-    assert places == {
-        "/properties/a/default": (5, 5),
-        "/properties/b/examples/1": (6, 35),
-        "/properties/c/default": (5, 5),
-    }
-
-
-def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:
-    """At its place, and not as the JSON that it never was meant to be."""
-    (tmp_path / "a.yaml").write_text("type: object\nrequired: [a\ntitle: b\n")
-    code, out = run(str(tmp_path / "a.yaml"), "--format", "json")
-    (problem,) = json.loads(out)["files"][0]["problems"]
-    assert (code, problem["code"], problem["line"]) == (1, "not_json", 3)
-    assert "not JSON as YAML: did not find expected ',' or ']' (line 3" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -539,6 +524,10 @@ def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) ->
         ("tools:{}", '{"function": {"name": "t", "parameters": {}}, "type": "x"}'),
         ("tools:{}", '{"result": {"tools": [{"name": "t", "inputSchema": {}}]}}'),
         ("/text/format may", '{"text": {"format": {"$ref": "#"}}}'),
+        (
+            "/json_schema/schema may",
+            '{"type": "json_schema", "json_schema": {"schema": {"$ref": "#"}}}',
+        ),
     ],
 )
 def test_of_what_only_holds_schemas_the_next_command_checks_those(

@@ -84,6 +84,19 @@ def test_all_tools_of_a_list_are_one_request(tmp_path: Path) -> None:
     assert "#bad: (root): no JSON Schema" in " ".join(out.split())
 
 
+def test_lists_in_a_folder_with_a_hash_are_requests_of_their_own(
+    tmp_path: Path,
+) -> None:
+    """15 tools in each are not 30 in one."""
+    names = []
+    for name in ("C#1.json", "C#2.json"):
+        tools = [{"name": f"t{at}", "parameters": _CLOSED} for at in range(15)]
+        (tmp_path / name).write_text(json.dumps(tools))
+        names.append(f"tools:{tmp_path / name}")
+    code, out = run("fit", *names, "--for", "anthropic")
+    assert (code, out.count("takes the request with all its tools")) == (0, 2)
+
+
 @pytest.mark.slow
 def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
     """5,000 tools are one request; parameters that are no schema are named in it."""
