@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from os.path import realpath
 from typing import TYPE_CHECKING
 
+import orjson
+
 from curation.system.atomic_files import atomic_write_bytes
+from curation.system.credentials import redacted
 from curation.system.errors import BadUsage
 from evaluation.asking.other_layouts import custom_id
 from evaluation.generation.text_generation import GenerationRequest
@@ -14,15 +18,16 @@ from evaluation.servers.batches import batch_line
 from evaluation.servers.client import ServerConnection
 from evaluation.servers.model_server import ModelServer, server_participants
 from evaluation.servers.provider import is_served, split_provider
+from evaluation.tokenizers import DEFAULT, get_tokenizer, token_counter
 from evaluation.walking.run_folder import HEADER, RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from curation.system.progress import Progress
-    from evaluation.asking.request import RunRequest
-    from evaluation.core.records import Record
+    from evaluation.asking.request import RunRequest, SuiteChoice
+    from evaluation.core.records import Prompt, Record
 
 
 def refuse_overwriting(out: Path, data: str | None) -> None:
@@ -62,10 +67,51 @@ def servers_of(layout: str, model: str, ways: Sequence[str]) -> Sequence[ModelSe
         model if is_served(model) else f"{vendor}:{model}"
     )
     if provider.batches != vendor:
-        raise BadUsage(f"{provider.name} takes no {layout}")
+        then = f"say --model {vendor}:NAME"
+        raise BadUsage(f"no provider of {layout}", redacted(model), then)
     named = address.rpartition("#")[2]
     connection = ServerConnection(base="", model=named, provider=provider)
     return server_participants(connection, ways)
+
+
+def _budgets(request: RunRequest, progress: Progress) -> Callable[[Prompt], int]:
+    """Return what gives a prompt the budget that it has in a run of the request.
+
+    Raises:
+        BadUsage: a run would ask for several texts a record.
+    """
+    options = request.models[0]
+    if options.samples > 1 or request.repairs:
+        then = "leave out --set samples and repairs"
+        raise BadUsage("prompts are one a record", then=then)
+    count = token_counter(partial(get_tokenizer, DEFAULT, request.fetch, progress.say))
+    return lambda prompt: options.budget or prompt.tokens(count)
+
+
+def prompt_lines(
+    choice: SuiteChoice,
+    request: RunRequest,
+    records: Sequence[Record],
+    progress: Progress,
+) -> list[bytes]:
+    """Return prompts as JSON lines of csbdata's own layout.
+
+    Raises:
+        BadUsage: the request asks for several texts a record.
+    """
+    budget_of, lines = _budgets(request, progress), []
+    for record in records:
+        prompt = choice.prompt(record)
+        line = {
+            "record": record.key,
+            "messages": [
+                {"role": turn.role, "content": turn.content} for turn in prompt.messages
+            ],
+            "budget": budget_of(prompt),
+            "schema": record.schema,
+        }
+        lines.append(orjson.dumps(line))
+    return lines
 
 
 def lines_of(
@@ -80,18 +126,19 @@ def lines_of(
     A schema that the provider does not take is left out.
 
     Args:
-        request: The suite, and the temperature.
+        request: The suite, the temperature, and the budget.
         records: Its records.
         servers: Who answers.
         folder: Keeps the rewrites of schemas; None keeps none.
         progress: Shows how far rewriting is.
 
     Raises:
-        BadUsage: the request names no suite.
+        BadUsage: the request names no suite, or asks for several texts a record.
     """
     choice, lines = request.suite, []
     if choice is None:
         raise BadUsage("no suite is named")
+    budget_of = _budgets(request, progress)
     if folder is not None:
         atomic_write_bytes(folder / FITS, b"")
     for server in servers:
@@ -104,7 +151,7 @@ def lines_of(
             generation = GenerationRequest(
                 record=record,
                 messages=prompt.messages,
-                budget=prompt.budget,
+                budget=budget_of(prompt),
                 temperature=request.models[0].temperature,
             )
             name = custom_id(record.key, server.condition)

@@ -1,4 +1,4 @@
-"""The records of a run, from data or a suite, and the prompts made of them."""
+"""The records of a run, from data or a suite."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-import orjson
 
 from curation.system.errors import BadData, BadUsage, NoInput, NotPermitted, Unavailable
 from curation.system.user_files import refuse_large
-from evaluation.core.records import Prompt, Record, encode_records
+from evaluation.core.records import Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import Dataset, RecordSelection, open_data
 from evaluation.data.sampling import draw, is_in_shard
@@ -21,7 +20,6 @@ from evaluation.data.sampling import draw, is_in_shard
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
 
@@ -253,20 +251,3 @@ def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Recor
         else:
             selected = _drawn(selected, request.limit, request.seed)
     return selected
-
-
-def prompt_line(choice: SuiteChoice, record: Record) -> bytes:
-    """Return one record's prompt as a JSON line."""
-    prompt = choice.prompt(record)
-    return orjson.dumps(
-        {
-            "record": record.key,
-            "messages": _messages(prompt),
-            "budget": prompt.budget,
-            "schema": record.schema,
-        }
-    )
-
-
-def _messages(prompt: Prompt) -> list[Json]:
-    return [{"role": turn.role, "content": turn.content} for turn in prompt.messages]

@@ -22,7 +22,7 @@ from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.parameters import Parameters
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.tokenizers import TokenizerFiles, get_tokenizer
+from evaluation.tokenizers import TokenizerFiles, get_tokenizer, token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,6 +86,8 @@ class LoadedModel:
                 say(f"batch=auto: {options.batch} texts at a time")
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
+        #: Counts the tokens of a text.
+        self.count = token_counter(lambda: self.tokenizer)
         #: Of all its writers, in whatever way they ask.
         self._backoff = SharedBackoff(options.patience)
 
@@ -99,15 +101,6 @@ class LoadedModel:
     def tokenizer(self) -> TokenizerFiles:
         """The model's tokenizer; of a server the one that counts budgets."""
         return self._load_tokenizer()
-
-    @cached_property
-    def _encode(self) -> Callable[[Sequence[str]], list[list[int] | None]]:
-        return self.tokenizer.encoder()
-
-    def count(self, text: str) -> int:
-        """Return the tokens of a text."""
-        tokens = self._encode([text])[0]
-        return len(text.encode()) if tokens is None else len(tokens)
 
     @property
     def name(self) -> str:

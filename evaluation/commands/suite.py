@@ -210,20 +210,20 @@ def _run(request: RunRequest, gate: PassRateGate, format_: ReportFormat) -> None
             f"{counted(totals.waiting, 'answer')} not there yet: the same command with "
             f"collect fetches what is. {result.folder}"
         )
-    if request.batches == "submit" or not (totals.ran or totals.reused):
+    nothing = not (totals.ran or totals.reused)
+    if request.batches == "submit" or (request.batches and nothing):
         say_unfinished(totals, "answer")
-        if request.batches:
-            return
+        return
     print_scored(result, format_)
     for label, why in totals.unavailable.items():
         say(f"{label} was not run: {why}", style="yellow")
-    if totals.unavailable and not (totals.ran or totals.reused):
+    say_unfinished(totals, "answer")
+    if totals.unavailable and nothing:
         raise Unavailable("no model of this run can be asked here")
     say(
         f"{counted(totals.ran, 'answer')} written now, {totals.reused:,} found there. "
         f"{result.folder}"
     )
-    say_unfinished(totals, "answer")
     say_command("Next", command("results", "compare", result.folder))
     hold_gate(result, gate.fail_under)
 
@@ -323,7 +323,7 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.asking import batch_prompts
-    from evaluation.asking.records import prompt_line, records_of
+    from evaluation.asking.records import records_of
     from evaluation.core.records import encode_records
     from evaluation.walking.run_folder import RECORDS
 
@@ -352,7 +352,7 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
         folder = out.parent if out else None
         lines = batch_prompts.lines_of(request, records, servers, folder, Shown())
     else:
-        lines = [prompt_line(choice, record) for record in records]
+        lines = batch_prompts.prompt_lines(choice, request, records, Shown())
     if out is None:
         for line in lines:
             typer.echo(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -47,7 +48,7 @@ from evaluation.servers.prices import prices_of
 from evaluation.servers.writer import ServerWriter
 from evaluation.setup.machine import machine
 from evaluation.suites.coverage.texts import class_of, judgement_of
-from evaluation.tokenizers import get_tokenizer
+from evaluation.tokenizers import get_tokenizer, token_counter
 from evaluation.walking.code_digest import writing_digest
 from evaluation.walking.reproducers import absolute_words
 from evaluation.walking.run_folder import (
@@ -319,14 +320,7 @@ def _requests(
     data: Dataset,
     say: Callable[[str], None],
 ) -> list[GenerationRequest]:
-    count: Callable[[str], int] = len
-    if request.budget is None:
-        encode = get_tokenizer(DEFAULT, request.fetch, say).encoder()
-
-        def count(text: str) -> int:
-            tokens = encode([text])[0]
-            return len(text.encode()) if tokens is None else len(tokens)
-
+    count = token_counter(partial(get_tokenizer, DEFAULT, request.fetch, say))
     records = RecordRequest(data=request.data, fetch=request.fetch, dataset=data)
     requests = []
     for record in records_of(suite, records).records:

@@ -7,6 +7,6 @@ Example:
 """
 
 from evaluation.tokenizers.files import TokenizerFiles
-from evaluation.tokenizers.store import DEFAULT, get_tokenizer
+from evaluation.tokenizers.store import DEFAULT, get_tokenizer, token_counter
 
-__all__ = ["DEFAULT", "TokenizerFiles", "get_tokenizer"]
+__all__ = ["DEFAULT", "TokenizerFiles", "get_tokenizer", "token_counter"]

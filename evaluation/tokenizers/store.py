@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -232,3 +233,20 @@ def _make_once(
         make=make,
         say=say,
     )
+
+
+def token_counter(load: Callable[[], TokenizerFiles]) -> Callable[[str], int]:
+    """Return a function that counts the tokens of a text.
+
+    A text that no tokens can spell has its bytes.
+
+    Args:
+        load: Returns the tokenizer; called for the first text.
+    """
+    encoder = cache(lambda: load().encoder())
+
+    def count(text: str) -> int:
+        tokens = encoder()([text])[0]
+        return len(text.encode()) if tokens is None else len(tokens)
+
+    return count

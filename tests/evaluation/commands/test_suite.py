@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +18,10 @@ from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import scored_run
+from tests.evaluation.servers.loopback import answer, loopback
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 _SCHEMA = '{"type": "object", "required": ["n"]}'
 
@@ -112,6 +116,59 @@ def test_lines_of_a_batch_name_the_model(data: Path) -> None:
     unused = _ask(*words, "--model", "a-model").exception
     assert isinstance(unused, BadUsage)
     assert "--as openai-batch" in unused.then
+
+
+@pytest.mark.parametrize("layout", ["jsonl", "openai-batch", "anthropic-batch"])
+@pytest.mark.parametrize("budget", [None, 123])
+def test_prompts_have_the_budgets_of_a_run(
+    layout: str, budget: int | None, data: Path, tmp_path: Path
+) -> None:
+    """That of `--set budget`, or else twice the longest witness in tokens."""
+    witnesses: list[Json] = [json.dumps({"n": [*range(300)]})]
+    record = Record(id="a", schema=_SCHEMA, fields={"witnesses": witnesses})
+    data.write_bytes(encode_records([record]))
+    words = ["coverage", "--data", data, *("--set", f"budget={budget}") * bool(budget)]
+    more = ["--as", layout, *("--model", "m") * (layout != "jsonl")]
+    said = _ask("prompts", *words, *more)
+    assert said.exit_code == 0, said.output
+    line = json.loads(said.stdout)
+    body = line.get("body") or line.get("params") or line
+    names = {"budget", "max_tokens", "max_completion_tokens"}
+    (written,) = (body[name] for name in names & body.keys())
+    run = tmp_path / "run"
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        words += ["--model", f"{server.base}#m", "--run-dir", run]
+        assert _ask("run", *words).exit_code == 0
+    assert written == server.asked[0]["max_tokens"] == (budget or written)
+
+
+def test_prompts_are_one_a_record(data: Path) -> None:
+    """More texts of a record are not written, and so refused."""
+    refused = _ask("prompts", "passrate", "--data", data, "--set", "samples=3")
+    assert isinstance(refused.exception, BadUsage)
+    assert "samples" in str(refused.exception)
+
+
+def test_a_batch_is_of_a_provider_that_takes_it(data: Path) -> None:
+    """The message says which model has none, and how one that has is named."""
+    words = ["prompts", "passrate", "--data", data, "--as", "openai-batch"]
+    for model in ("http://me:secret@localhost:1/v1#m", "anthropic:m", "vllm:m"):
+        refused = _ask(*words, "--model", model).exception
+        assert isinstance(refused, BadUsage)
+        assert refused.where.endswith(model.rpartition("@")[2])
+        assert "secret" not in str(refused)
+        assert refused.then == "say --model openai:NAME"
+
+
+@pytest.mark.slow
+def test_a_limit_is_said_once(data: Path, tmp_path: Path) -> None:
+    """Where it was reached before the first request too."""
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        words = ["run", "passrate", "--data", data, "--model", f"{server.base}#m"]
+        words += ["--set", "price=1/1", "--run-dir", tmp_path / "run"]
+        for limit in ("0", "0.000001"):
+            said = _ask(*words, "--max-cost", limit).stderr
+            assert said.count("a higher one goes on") == 1, said
 
 
 @pytest.mark.parametrize("layout", ["openai-batch", "anthropic-batch"])
