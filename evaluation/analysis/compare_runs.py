@@ -21,9 +21,7 @@ from evaluation.analysis.regression_gate import (
     match_baselines,
     moved_table,
 )
-from evaluation.reporting.bootstrap import share_difference
 from evaluation.reporting.statistics import mcnemar
-from evaluation.reporting.tables import Ratio, Shift, Table
 from evaluation.results.conditions import differences
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.core.suite import ScoredResponse
+    from evaluation.reporting.tables import Ratio, Table
     from evaluation.results.measurements import CaseMeasurement
 
 
@@ -139,11 +138,10 @@ def _shares(
 ) -> Table:
     compared = []
     for pair in pairs:
-        counts = Counter((good(a), good(b)) for a, b in pair.cases)
+        cases = [(a.case_key, good(a), good(b)) for a, b in pair.cases]
+        counts = Counter((own, other) for _, own, other in cases)
         p = mcnemar(counts[True, False], counts[False, True])
-        mean = share_difference(pair.cases, good, lambda case: case.case_key)
-        difference = Shift.of(mean)
-        compared.append(PairedShares(pair.a.label, pair.b.label, counts, difference, p))
+        compared.append(PairedShares(pair.a.label, pair.b.label, cases, p))
     return shares_table(f"What {verb}, paired", verb, compared, note)
 
 
@@ -155,15 +153,16 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
             (
                 pair.a.label,
                 pair.b.label,
-                [
-                    (a.outcome.replace("_", " "), b.outcome.replace("_", " "))
-                    for a, b in pair.cases
-                ],
+                [(a.case_key, _outcome(a), _outcome(b)) for a, b in pair.cases],
             )
             for pair in pairs
         ],
         "schemas",
     )
+
+
+def _outcome(case: CaseMeasurement) -> str:
+    return case.outcome.replace("_", " ")
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:

@@ -223,7 +223,10 @@ def _index(
             of_common[line["engine"]].append(line)
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {_key(line) for line in lines}
-    content, rows = content_of(head)
+    if earlier and not data.sha256:
+        content, rows = earlier.index.dataset.content, earlier.index.dataset.rows
+    else:
+        content, rows = content_of(head)
     labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
     sources = {
         task: source.sha256
@@ -317,11 +320,16 @@ def content_of(run: RecordedRun) -> tuple[str, int]:
     """Return the digest and the rows of a run's data, if it is as it was.
 
     Raises:
+        BadConfiguration: no task of the run reads data.
         BadData: it has changed since the run.
     """
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
 
     data = run.header.data
+    if not data.sha256:
+        raise BadConfiguration(
+            "its tasks read no data", str(run.folder), "publish a run of task masks too"
+        )
     where = data.place or data.name
     if (
         open_data(where, settings=FetchSettings.from_environment()).sha256
@@ -342,7 +350,9 @@ def _engine_files(
     heads = {one.engine: one for run in runs for one in run.header.engines}
     for entry in index.engines:
         if entry.engine in known:
-            yield msgspec.structs.replace(known[entry.engine], tasks=entry.tasks)
+            yield msgspec.structs.replace(
+                known[entry.engine], edition=index.edition, tasks=entry.tasks
+            )
             continue
         head = heads[entry.engine]
         yield EngineResults(

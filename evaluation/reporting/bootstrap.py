@@ -98,25 +98,6 @@ def ratio_over(
     )
 
 
-def share_difference(
-    pairs: Sequence[tuple[_T, _T]],
-    good: Callable[[_T], bool],
-    cluster: Callable[[_T], Hashable],
-) -> PairedFigure | None:
-    """Return the `mean_difference` of how many subjects b and a are good.
-
-    Args:
-        pairs: Subjects a and b.
-        good: Whether a subject is.
-        cluster: The cluster of a pair, by its subject a.
-    """
-    return mean_difference(
-        [float(good(a)) for a, _ in pairs],
-        [float(good(b)) for _, b in pairs],
-        [cluster(a) for a, _ in pairs],
-    )
-
-
 def mean_difference(
     a: Sequence[float],
     b: Sequence[float],

@@ -33,6 +33,7 @@ from evaluation.results.reader import (
     open_run,
     to_finish,
 )
+from evaluation.results.suite_rows import SUITE, is_suite_run, joined_facts
 
 _LINES = "rows-1-of-1.jsonl"
 #: Files of records and responses in the folder of a run in which models write.
@@ -159,6 +160,8 @@ def _header(
     }
     for name in ("data", "models", "writing"):
         joined[name] = next((head[name] for head in heads if head.get(name)), None)
+    if suites := [head[SUITE] for head in heads if is_suite_run(head)]:
+        joined[SUITE] = joined_facts(suites)
     joined["only"] = sorted({name for head in heads for name in head.get("only") or ()})
     joined["sources"] = {
         task: source

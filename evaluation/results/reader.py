@@ -315,8 +315,8 @@ def gaps_of(run: RecordedRun) -> list[str]:
         for part in finished.parts
         if (count := run.row_counts.get((part.engine, part.task), 0)) < part.rows
     ] + [
-        f"{engine} has {counted(count, 'undecided case')} of task {task}, in no "
-        "figure: the machine was busy; the same command asks again"
+        f"{engine} has {counted(count, 'case')} of task {task} with an undecided "
+        "measurement, in no figure: the machine was busy; the same command asks again"
         for (engine, task), count in sorted(
             Counter(u[:2] for u in run.undecided).items()
         )

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from evaluation.core.records import is_free
-from evaluation.reporting.bootstrap import ratio_over, share_difference
+from evaluation.reporting.bootstrap import mean_difference, ratio_over
 from evaluation.reporting.statistics import holm, sign_flip
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse
 
+_T = TypeVar("_T")
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
     "bootstrap over clusters (schemas, kinds; else records). p: exact, two-sided, over "
@@ -37,6 +38,12 @@ class PairedSides:
     b: str
     #: Answers of a and b to the same record and repeat, in the order of a.
     answers: Sequence[tuple[ScoredResponse, ScoredResponse]]
+
+    def by_cluster(
+        self, fact: Callable[[ScoredResponse], _T]
+    ) -> list[tuple[str, _T, _T]]:
+        """Return the cluster of each pair of answers, with a fact about both."""
+        return [(a.cluster, fact(a), fact(b)) for a, b in self.answers]
 
 
 def pair_sides(
@@ -113,8 +120,7 @@ def paired_rates(
             PairedShares(
                 pair.a,
                 pair.b,
-                Counter((a.verdict.passed, b.verdict.passed) for a, b in pair.answers),
-                _difference(pair),
+                pair.by_cluster(lambda one: one.verdict.passed),
                 sign_flip(cluster_differences(pair).values()) if pair.answers else None,
             )
             for pair in pairs
@@ -129,9 +135,8 @@ class PairedShares(NamedTuple):
 
     a: str
     b: str
-    #: Whether a case is good for a, and for b, to how many are so.
-    counts: Counter[tuple[bool, bool]]
-    difference: Cell
+    #: Of each case its cluster, and whether it is good for a, and for b.
+    cases: Sequence[tuple[Hashable, bool, bool]]
     #: Of there being no difference; None without cases.
     p: float | None
 
@@ -152,12 +157,14 @@ def shares_table(
     # One test leaves nothing to adjust.
     adjusted = holm(ps) if len(ps) > 1 else {}
     rows: list[tuple[Cell, ...]] = []
-    for place, (a, b, counts, difference, p) in enumerate(pairs):
-        only_a, only_b = counts[True, False], counts[False, True]
-        both, of = counts[True, True], counts.total()
-        rates = (Rate(both + only_a, of), Rate(both + only_b, of))
-        figures = (only_a, only_b, difference, p, adjusted.get(place))
-        rows.append((a, b, *rates, *figures))
+    for place, (a, b, cases, p) in enumerate(pairs):
+        clusters = [cluster for cluster, *_ in cases]
+        good = [first for _, first, _ in cases], [second for *_, second in cases]
+        rates = [Rate.of_answers(zip(clusters, own, strict=True)) for own in good]
+        counts = Counter(zip(*good, strict=True))
+        difference = Shift.of(mean_difference(*good, clusters))
+        figures = (difference, p, adjusted.get(place))
+        rows.append((a, b, *rates, counts[True, False], counts[False, True], *figures))
     shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
     return Table(
         title=title,
@@ -170,7 +177,7 @@ def shares_table(
 
 def changes_table(
     title: str,
-    pairs: Iterable[tuple[str, str, Sequence[tuple[str, str]]]],
+    pairs: Iterable[tuple[str, str, Sequence[tuple[Hashable, str, str]]]],
     of: str,
     name: str = "",
 ) -> Table:
@@ -178,16 +185,16 @@ def changes_table(
 
     Args:
         title: The table's title.
-        pairs: Two sides, and their outcomes on each case that both have.
+        pairs: Two sides, and of each case that both have its cluster and its outcomes.
         of: What the cases are called.
         name: The table's name for programs.
     """
     rows: list[tuple[Cell, ...]] = []
     for a, b, outcomes in pairs:
-        moved = Counter(pair for pair in outcomes if pair[0] != pair[1])
+        moved = Counter((was, now) for _, was, now in outcomes if was != now)
         rows += [
-            (a, b, before, after, Rate(count, len(outcomes)))
-            for (before, after), count in sorted(
+            (a, b, *way, Rate.of_answers((one[0], one[1:] == way) for one in outcomes))
+            for way, _ in sorted(
                 moved.items(), key=lambda change: (-change[1], change[0])
             )
         ]
@@ -206,14 +213,6 @@ def cluster_differences(pair: PairedSides) -> dict[str, int]:
         more = int(b.verdict.passed) - int(a.verdict.passed)
         differences[a.cluster] = differences.get(a.cluster, 0) + more
     return differences
-
-
-def _difference(pair: PairedSides) -> Cell:
-    return Shift.of(
-        share_difference(
-            pair.answers, lambda one: one.verdict.passed, lambda one: one.cluster
-        )
-    )
 
 
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:
@@ -243,10 +242,7 @@ def changed_classes(pairs: Sequence[PairedSides]) -> Table:
     """Return how often which class of a is which other class of b."""
     return changes_table(
         "Other classes on the same record",
-        [
-            (pair.a, pair.b, [(_class(a), _class(b)) for a, b in pair.answers])
-            for pair in pairs
-        ],
+        [(pair.a, pair.b, pair.by_cluster(_class)) for pair in pairs],
         "answers",
         "changed-classes",
     )

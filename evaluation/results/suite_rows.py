@@ -162,14 +162,30 @@ def joined_runs(runs: Mapping[str, RecordedSuiteRun]) -> RecordedSuiteRun:
     joined: dict[str, Sequence[ScoredResponse]] = {}
     for name, run in runs.items():
         for label, responses in run.by_label.items():
-            joined[f"{label} ({name})" if label in joined else label] = responses
-    facts = [run.facts for run in runs.values()]
-    data = dict.fromkeys(str(one.get("data", "not recorded")) for one in facts)
-    origins = dict.fromkeys(str(one.get("origin", "?")) for one in facts)
-    return RecordedSuiteRun(
-        facts={**facts[0], "data": ", ".join(data), "origin": ", ".join(origins)},
-        by_label=joined,
-    )
+            joined[f"{name}: {label}" if label in joined else label] = responses
+    facts = joined_facts([run.facts for run in runs.values()])
+    return RecordedSuiteRun(facts=facts, by_label=joined)
+
+
+def joined_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the headers of several runs say of one suite, one at least."""
+    models = {str(model): model for its in facts for model in models_of(its)}
+    told = {
+        name: ", ".join(dict.fromkeys(str(its[name]) for its in facts if name in its))
+        for name in ("data", "origin")
+        if any(name in its for its in facts)
+    }
+    return {**facts[0], **told, "models": [*models.values()]}
+
+
+def models_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what a header says of each model of a suite, one at least.
+
+    The budget of the suite's settings is each one's that has none of its own.
+    """
+    budget = (facts.get("settings") or {}).get("budget")
+    models: Any = facts.get("models") or ({},)
+    return [{**one, "budget": one.get("budget") or budget} for one in models]
 
 
 def scored_run(

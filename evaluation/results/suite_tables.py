@@ -23,6 +23,7 @@ from evaluation.reporting.tables import (
     quantile_cell,
 )
 from evaluation.results.suite_pairs import cluster_differences, pair_sides, paired_rates
+from evaluation.results.suite_rows import models_of
 
 #: A server or a list of prices does not tell it.
 NOT_TOLD = MissingFigure("not told")
@@ -64,9 +65,7 @@ def reading(facts: Mapping[str, Json]) -> str:
         facts: What a run's header says of its suite.
     """
     compat = facts.get("compat") or "the recommended one"
-    settings: Any = facts.get("settings") or {}
-    models: Any = facts.get("models") or ({},)
-    budgets = {one.get("budget") or settings.get("budget") for one in models} - {None}
+    budgets = {one["budget"] for one in models_of(facts)} - {None}
     tokens = " or ".join(f"{budget:,}" for budget in sorted(budgets))
     data = str(facts.get("data", "not recorded")).split(", ")
     # Reports are handed on: where on a machine a folder was is nobody's affair.
@@ -190,12 +189,9 @@ def repairs_table(run: ScoredRun) -> Table:
     for label, responses in run.by_label.items() if most > 1 else ():
         counted = [one for one in responses if one.verdict.counted]
         rates = [
-            Rate(
-                sum(
-                    any(verdict.passed for verdict in one.verdicts[: repairs + 1])
-                    for one in counted
-                ),
-                len(counted),
+            Rate.of_answers(
+                (one.cluster, any(it.passed for it in one.verdicts[: repairs + 1]))
+                for one in counted
             )
             for repairs in range(most)
         ]

@@ -26,6 +26,7 @@ from evaluation.results.edition import (
     ROWS,
     Line,
     common_records,
+    read_engine,
     read_index,
     read_lines,
 )
@@ -157,6 +158,22 @@ def test_an_edition_grows_by_runs_that_were_made_in_the_same_way(
     file.write_text(file.read_text().replace('"undecided": 0', '"undecided": 1', 1))
     with pytest.raises(BadData, match="1 case undecided"):
         publish_edition(only, grown)
+
+
+def test_a_run_without_data_joins_an_edition_and_begins_none(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """The edition's own data stands; in another folder all files have its name."""
+    probe = _run(tmp_path, schemas, "probe", tasks=("probe",))
+    with pytest.raises(BadConfiguration, match="read no data"):
+        publish_edition([probe], tmp_path / "alone")
+    publish_edition([_run(tmp_path, schemas, "masks")], tmp_path / "e")
+    (tmp_path / "e").rename(tmp_path / "f")
+    index = publish_edition([probe], tmp_path / "f")
+    (engine,) = index.engines
+    assert engine.tasks["probe"] != "not run"
+    assert index.dataset.rows == 2
+    assert read_engine(tmp_path / "f" / engine.file).edition == index.edition == "f"
 
 
 def test_a_publication_that_was_killed_is_finished_by_the_next(

@@ -251,6 +251,9 @@ def test_few_schemas_have_a_line_each(
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     assert ["Github_easy/o1", "passed", "passed"] in cells
     assert ["Github_easy/o2", "compile error", "under constrained"] in cells
+    asked = [row(id=f"o{n}", repetition=again) for n in range(8) for again in range(3)]
+    write_run(tmp_path / "again", asked, _HEAD)
+    assert "By schema" in _ask("show", str(tmp_path / "again"), "--all").stdout
     write_run(tmp_path / "many", many("alpha 1.0", 21), _HEAD)
     assert "By schema" not in _ask("show", str(tmp_path / "many"), "--all").stdout
 

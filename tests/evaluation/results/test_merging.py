@@ -209,6 +209,22 @@ def test_what_decides_nothing_may_differ(
     assert len(merge(folders, tmp_path / "out")) == 2
 
 
+def test_a_suite_keeps_the_models_and_records_of_all_runs(tmp_path: Path) -> None:
+    """Reports say from them how long a text could be, and what was read."""
+    models = [{"model": "a", "budget": 100}, {"model": "b", "budget": 2_000}]
+    suite = {"suite": "s", "repairs": 0}
+    facts = [
+        {**suite, "data": name, "models": [model]}
+        for name, model in zip("xy", models, strict=True)
+    ]
+    folders = [
+        write_run(tmp_path / name, [row(id=name)], {**_WHOLE, "suite": one})
+        for name, one in zip("xy", facts, strict=True)
+    ]
+    joined = merge(folders, tmp_path / "out").raw_header["suite"]
+    assert (joined["data"], joined["models"]) == ("x, y", models)
+
+
 def test_settings_of_tasks_that_only_one_run_has_may_differ(tmp_path: Path) -> None:
     """What the scaling task was told says nothing of the masks beside it."""
     other = {**_changed("settings.values", {"largest": 64}), "tasks": ["scaling"]}

@@ -11,8 +11,17 @@ from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.results.frames import CASE_COLUMNS, WALK_COLUMNS
-from evaluation.results.reader import open_run
-from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
+from evaluation.results.reader import gaps_of, open_run
+from tests.evaluation.made_runs import (
+    HEAD,
+    accepted,
+    blocked,
+    finished,
+    line,
+    many,
+    row,
+    write_run,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +128,16 @@ def test_the_later_of_two_rows_counts(tmp_path: Path) -> None:
         ("o2", Result.OK),
     ]
     assert run.replaced == 1
+
+
+def test_a_case_with_one_undecided_repetition_is_not_left_out(tmp_path: Path) -> None:
+    """Its other repetitions are in figures; the gap speaks of the measurement."""
+    lost = row(repetition=1, result=Result.UNDECIDED, walks=())
+    header = {**HEAD, "finished": finished([row()])}
+    run = open_run(write_run(tmp_path, [row(), lost], header))
+    (gap,) = gaps_of(run)
+    assert "has 1 case of task masks with an undecided measurement" in gap
+    assert len([*run.rows()]) == 1
 
 
 def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None:

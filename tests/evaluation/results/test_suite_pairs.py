@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 
 from evaluation.core.records import Verdict
 from evaluation.core.suite import ScoredResponse
+from evaluation.reporting.printing import shortened
+from evaluation.reporting.tables import Rate
 from evaluation.results.suite_pairs import (
+    changed_classes,
     cluster_differences,
     pair_sides,
     paired_rates,
     pairs_with_free,
 )
-from evaluation.results.suite_tables import reading, standings
+from evaluation.results.suite_rows import RecordedSuiteRun, joined_runs
+from evaluation.results.suite_tables import passed, reading, repairs_table, standings
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -51,7 +55,8 @@ def test_answers_of_one_cluster_count_together() -> None:
     sides: dict[str, list[ScoredResponse]] = {}
     for label, right in (("a", False), ("b", True)):
         details: dict[str, Json] = {"cluster": "one schema"}
-        verdict = Verdict(passed=right, details=details)
+        failed = "" if right else "parse"
+        verdict = Verdict(passed=right, failure_class=failed, details=details)
         sides[label] = [
             replace(first, record=str(place), verdicts=(verdict,))
             for place in range(20)
@@ -60,7 +65,17 @@ def test_answers_of_one_cluster_count_together() -> None:
     assert cluster_differences(pair) == {"one schema": 20}
     table = paired_rates([pair])
     (row,) = table.rows
-    assert dict(zip(table.columns, row, strict=True))["p"] == 1.0
+    cells = dict(zip(table.columns, row, strict=True))
+    assert cells["p"] == 1.0
+    assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
+    assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
+    twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
+    repairs = repairs_table(SimpleNamespace(by_label=twice, facts={}))
+    assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
+
+
+def _repaired(scored: ScoredResponse) -> ScoredResponse:
+    return replace(scored, verdicts=(Verdict(passed=False), *scored.verdicts))
 
 
 def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
@@ -88,6 +103,22 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["fails most"] == "parse 10"
     assert rows[0]["cost"] == 5
     assert "every model answered: 10 of 12." in table.note
+
+
+def test_runs_of_one_report_keep_their_names_and_budgets() -> None:
+    """On a narrow terminal too; a budget of the settings is one of the run's."""
+    label, side = _side("m", "free")
+    budgets: list[dict[str, Json]] = [
+        {"models": [{"model": "m", "budget": 100}]},
+        {"models": [], "settings": {"budget": 2_000}},
+    ]
+    runs = {
+        name: RecordedSuiteRun(facts=facts, by_label={label: side})
+        for name, facts in zip(("sA", "sB"), budgets, strict=True)
+    }
+    joined = joined_runs(runs)
+    assert len({shortened(label, 2) for label in joined.by_label}) == 2
+    assert "At most 100 or 2,000 tokens a text." in reading(joined.facts)
 
 
 def test_a_report_names_a_folder_without_where_it_was() -> None:
