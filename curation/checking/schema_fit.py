@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from curation.fit.relation import Comparer
     from curation.system.progress import Progress
 
+#: What jsonschema-rs says of a reference to a file or to the web.
+_LEADS_OUT: Final = "is not present in a registry"
 _LEVELS: Final = {Effect.IGNORED: "warning", Effect.ROUTED: NOTE}
 #: Seconds of processor time in which safe rewrites of one schema for one target are
 #: looked for, and of all in one command.
@@ -220,6 +222,8 @@ def judge_files(
             broken = fault or _broken(file.content)
             faults = (broken,) if broken else ()
             then = f"mend it first: {command('check', own or file.name)} names places"
+            if broken and _LEADS_OUT in broken.sentence:
+                then = "bring into the schema what its references lead to"
             findings = {
                 it.name: faults
                 if fault

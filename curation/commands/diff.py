@@ -87,7 +87,7 @@ def diff(
     value on each side. Proofs are those of jsonschema-rs; what it does not decide,
     values may. Formats are asserted.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    if Path(a).is_file() or Path(b).is_file():
+    if any(it.exists() and not it.is_dir() for it in (Path(a), Path(b))):
         _diff_schemas(a, b, format_, fail_on or [])
         return
     if fail_on:

@@ -147,7 +147,10 @@ def fit(
     profiles = load_profiles(targets)
     files = read_schema_files(sources, say)
     if rewriting.is_asked:
-        _rewrite(files, targets.split(","), rewriting)
+        if format_ is not ProblemFormat.AUTO:
+            then = "leave it out: --write FILE has the schema as JSON"
+            raise BadUsage("a rewrite is told to people", "--format", then)
+        _rewrite(files, profiles, rewriting)
         return
     fits = list(judge_files(files, profiles, progress_of(len(files))))
     if format_ is ProblemFormat.AUTO:
@@ -168,7 +171,7 @@ def fit(
 
 def _rewrite(
     files: Sequence[SchemaFile],
-    targets: Sequence[str],
+    targets: Sequence[Profile],
     options: RewriteOptions,
 ) -> None:
     from curation.fit.answers import decode, fit_schema
@@ -184,7 +187,7 @@ def _rewrite(
     text = files[0].schema_text()
     result = fit_schema(
         text,
-        targets[0].strip(),
+        targets[0],
         allow="safe" if options.only is Allowed.SAFE else "any",
     )
     if options.decode is None:

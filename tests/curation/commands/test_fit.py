@@ -509,6 +509,11 @@ def test_what_no_safe_rewrite_fits_must_be_remodelled(tmp_path: Path) -> None:
     assert "still refused: /properties/a/maxLength" in out
     with pytest.raises(BadUsage, match="1 schema and 3 targets"):
         run("fit", str(file), "--diff")
+    with pytest.raises(BadUsage, match=r"1 schema and \d\d targets"):
+        run("fit", str(file), "--diff", "--for", "all")
+    with pytest.raises(BadUsage, match="--format: a rewrite is told to people"):
+        run("fit", str(file), *more, "--format", "json")
+    assert run("fit", str(file), "--diff", "--for", "anthropic,")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -192,6 +193,17 @@ def test_two_schemas_are_compared(
     assert (json.loads(result.stdout)["relation"], result.exit_code) == (relation, code)
     shown = CliRunner().invoke(app, [*map(str, paths), *options])
     assert shown.stdout.startswith(f"{relation}: ")
+
+
+def test_two_pipes_are_schemas_too() -> None:
+    """As of the shell's `<(...)`."""
+    ends = [os.pipe() for _ in range(2)]
+    for _, writing in ends:
+        os.write(writing, json.dumps(_PERSON).encode())
+        os.close(writing)
+    assert run(diff, *(f"/dev/fd/{end}" for end, _ in ends)).startswith("equal: ")
+    for reading, _ in ends:
+        os.close(reading)
 
 
 _NO_TEXTS = ["5", "{", '{"type": 7}', '{"$ref": "https://example.com/a"}', None]
