@@ -54,7 +54,7 @@ def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON va
             record=record,
             condition=condition,
             model=str(named or "model"),
-            error=f"HTTP {status}: {message or 'no answer'}",
+            error=f"HTTP {status}: {message or 'no answer'}".removeprefix("HTTP 0: "),
         )
         return [response]
     try:

@@ -133,7 +133,7 @@ def test_a_batch_of_openai_is_read(tmp_path: Path) -> None:
     assert (second.repeat, second.finish, second.reasoning) == (1, "length", "hm")
     assert second.output_tokens is None
     assert (third.finish, third.text) == ("refusal", "No.")
-    assert (lost.text, lost.error) == (None, "HTTP 200: slow down")
+    assert (lost.text, lost.error) == (None, "slow down")
     assert refused.error == "HTTP 400: slow down"
     assert len(found.problems) == 1
 
