@@ -363,6 +363,7 @@ def _engine_files(
             preset=head.preset or "",
             spec=head.spec or "",
             options=head.options or {},
+            assigned=head.assigned or {},
             tasks=entry.tasks,
         )
 

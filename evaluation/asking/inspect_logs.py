@@ -67,12 +67,15 @@ def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
             )
             for each in scored
         ]
-        passed = sum(each.verdict.passed for each in scored)
-        metric = {"name": "accuracy", "value": passed / len(scored)}
+        counted = [each.verdict.passed for each in scored if each.verdict.counted]
+        metrics = {}
+        if counted:
+            share = sum(counted) / len(counted)
+            metrics["accuracy"] = {"name": "accuracy", "value": share}
         score = {
             "name": "verdict",
             "scorer": "verdict",
-            "metrics": {"accuracy": metric},
+            "metrics": metrics,
         }
         log = {
             "version": 2,

@@ -24,7 +24,7 @@ from evaluation.generation.text_generation import FINISHES
 from evaluation.servers.batches import BatchLine
 from evaluation.servers.provider import providers
 from evaluation.servers.responses import BrokenStream, ServerAnswer
-from evaluation.servers.writer import text_ending
+from evaluation.servers.writer import answer_tokens, text_ending
 
 
 class _Part(msgspec.Struct, frozen=True):
@@ -37,6 +37,8 @@ class _Part(msgspec.Struct, frozen=True):
 
 def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON value
     """Return the responses of one line of a batch's output, one for each choice.
+
+    A request that failed may name no model; its response has an empty name then.
 
     Args:
         value: The line's JSON value, which has a `custom_id`.
@@ -53,7 +55,7 @@ def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON va
         response = Response(
             record=record,
             condition=condition,
-            model=str(named or "model"),
+            model=str(named or ""),
             error=f"HTTP {status}: {message or 'no answer'}".removeprefix("HTTP 0: "),
         )
         return [response]
@@ -92,7 +94,7 @@ def _of_body(
         reasoning=answer.reasoning,
         finish=FINISHES.get(ending, ending.value) or answer.finish,
         prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer.output_tokens,
+        output_tokens=answer_tokens(answer, apart=not answer.reasoning),
         reasoning_tokens=answer.reasoning_tokens,
     )
 
@@ -244,6 +246,7 @@ def _read_sample(value: Any, model: str, where: str) -> Response | str:  # noqa:
     text, reasoning = _parts(choice.message.content)
     failed = sample.error.message if sample.error else output.error or ""
     usage = output.usage or _LogUsage()
+    written, thought = usage.output_tokens, usage.reasoning_tokens
     return Response(
         record=str(sample.id),
         model=output.model or model or "model",
@@ -253,8 +256,8 @@ def _read_sample(value: Any, model: str, where: str) -> Response | str:  # noqa:
         finish=_STOP_REASONS.get(choice.stop_reason, ""),
         error=failed,
         prompt_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
+        output_tokens=None if written is None else max(0, written - (thought or 0)),
+        reasoning_tokens=thought,
         seconds=output.time,
     )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import msgspec
+from msgspec.structs import replace as replaced
 
 from curation.core.json_types import Json
 from curation.system.errors import BadData, NoInput
@@ -94,7 +95,11 @@ def read_responses(
             str(path),
             'a line is an object with at least "record" and "text"',
         )
-    return ResponseFile(path=path, responses=responses, problems=problems)
+    models = {it.model for it in responses if it.model}
+    # What failed in a batch was asked of the model that answered the rest.
+    only = models.pop() if len(models) == 1 else "model"
+    named = [it if it.model else replaced(it, model=only) for it in responses]
+    return ResponseFile(path=path, responses=named, problems=problems)
 
 
 def decoded(file: ResponseFile, records: Sequence[Record]) -> ResponseFile:
@@ -123,7 +128,7 @@ def decoded(file: ResponseFile, records: Sequence[Record]) -> ResponseFile:
     for response in file.responses:
         fit = fit_of(by_name.get(response.record), response.condition)
         text = None if response.text is None else fit.decoded(response.text)
-        responses.append(msgspec.structs.replace(response, text=text))
+        responses.append(replaced(response, text=text))
     for model, condition in dict.fromkeys((it.model, it.condition) for it in responses):
         responses += [
             Response(

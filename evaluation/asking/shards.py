@@ -9,9 +9,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 import msgspec
-import orjson
 
-from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadUsage, CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from curation.system.progress import Progress, Quiet
@@ -129,9 +127,7 @@ def run_in_shards(
             use_gpus=writes,
             say=progress.say,
         )
-        merged = merge(folders, folder)
-        head = {**merged.raw_header, _REQUEST: mark}
-        atomic_write_bytes(folder / HEADER, orjson.dumps(head))
+        merged = merge(folders, folder, **{_REQUEST: mark})
     shutil.rmtree(parts_folder, ignore_errors=True)
     lacking = {
         one.engine: one.unavailable for one in merged.header.engines if one.unavailable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.system.errors import BadData
+from curation.system.errors import BadData, Unavailable
 from evaluation.analysis.publish_edition import content_of, line_of
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
@@ -174,8 +174,12 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         engine = read_engine(folder / entry.file)
         ids = [f"{config}/{name}" for config, name in expected]
         request = _request(index, engine, task, data, ids, work / f"{place:03}")
-        asked = run(request, progress).open()
-        if request.data and not content:
+        try:
+            asked = run(request, progress).open()
+        except Unavailable as error:
+            not_asked += [f"{label} {task} {name}: {error}" for name in ids]
+            continue
+        if task_named(task).needs_data and not content:
             content, _ = content_of(asked)
             if content != (measured := index.dataset.content):
                 what = f"content {content[:16]}, measured was {measured[:16]}"
@@ -187,9 +191,9 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         }
         pairs += [(line, now[key]) for key, line in expected.items() if key in now]
         not_asked += [
-            f"{label} {task} {config}/{name}"
-            for config, name in expected
-            if (config, name) not in now
+            f"{label} {task} {name}: the run has no such row"
+            for key, name in zip(expected, ids, strict=True)
+            if key not in now
         ]
     return EditionVerdict(pairs=pairs, not_asked=not_asked)
 
@@ -209,6 +213,7 @@ def _request(  # noqa: PLR0913, PLR0917 (the parts of a request)
     return RunRequest(
         engines=[spec.partition("@")[0]],
         preset=engine.preset,
+        options=[f"{name}={text}" for name, text in engine.assigned.items()],
         tasks=[task],
         data=data if needs_data else None,
         only=ids,

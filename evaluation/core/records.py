@@ -161,7 +161,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     finish: str = ""
     #: Why there is no answer: the message of a server or of an engine.
     error: str = ""
-    #: Tokens; None where they were not counted.
+    #: Tokens; None where they were not counted. Those of a thought are no output.
     prompt_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None

@@ -205,6 +205,8 @@ class EngineResults(msgspec.Struct, frozen=True, kw_only=True):
     #: What `csbdata eval --engine` takes.
     spec: str
     options: dict[str, UntypedJson]
+    #: Those of them that `--option` gave.
+    assigned: dict[str, str] = {}
     tasks: Tasks
 
 

@@ -40,8 +40,13 @@ _LINES = "rows-1-of-1.jsonl"
 _LINES_OF_SUITES = ("records.jsonl", "responses.jsonl")
 
 
-def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
+def merge(folders: Sequence[Path], out: Path, **more: str) -> RecordedRun:
     """Join runs into a new folder, and open it.
+
+    Args:
+        folders: Those of the runs.
+        out: The new one.
+        more: Members that its header has besides.
 
     Raises:
         BadConfiguration: the runs were not made in the same way; says in what.
@@ -59,7 +64,7 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
             written[row.engine, row.task] += 1
     for name in _LINES_OF_SUITES:
         _join_lines(folders, out, name)
-    header = _header(runs, written)
+    header = {**_header(runs, written), **more}
     with atomic_file(out / HEADER) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
     return open_run(out)

@@ -115,7 +115,7 @@ class AskedText:
             prompt_tokens=answer.prompt_tokens or 0,
             ttft_ns=moments[0] - start if moments else None,
             total_ns=moments[-1] - start if moments else None,
-            counted=_answer_tokens(answer, apart=not thoughts),
+            counted=answer_tokens(answer, apart=not thoughts),
             reasoning_tokens=answer.reasoning_tokens,
             pieces=len(moments),
             adapted=self.schema.text if self.schema.edits else "",
@@ -155,7 +155,7 @@ def _moments(answer: ServerAnswer, thought: int) -> list[int]:
     return moments
 
 
-def _answer_tokens(answer: ServerAnswer, *, apart: bool) -> int | None:
+def answer_tokens(answer: ServerAnswer, *, apart: bool) -> int | None:
     """Return the tokens of the answer without those of a thought; None if not known."""
     thought = answer.reasoning_tokens
     if answer.output_tokens is None or (thought is None and not apart):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SCHEMA = '{"type": "object", "properties": {"n": {"type": "integer"}}}'
+_TOKENS = {"prompt_tokens": 7, "output_tokens": 1, "reasoning_tokens": 5}
 #: Reads a log, and prints how many answers are right of how many.
 _READ = """
 import sys
@@ -38,11 +39,13 @@ def logs(tmp_path: Path) -> list[Path]:
     """Return the logs of a scored file: two records, free and constrained."""
     data = tmp_path / "made.jsonl"
     records = [Record(id=name, group="g", schema=_SCHEMA) for name in "ab"]
+    records.append(Record(id="unusable", group="g", schema='{"type": "strng"}'))
     data.write_bytes(encode_records(records))
     file = tmp_path / "answers.jsonl"
     lines = [
         {"record": "a", "text": '{"n": 1}', "reasoning": "Hm.", "finish": "stop"},
-        {"record": "b", "text": "no", "prompt_tokens": 7, "output_tokens": 1},
+        {"record": "b", "text": "no", **_TOKENS},
+        {"record": "unusable", "text": "{}"},
         {"record": "a", "text": '{"n": 2}', "condition": "strict@low"},
     ]
     file.write_text("\n".join(map(json.dumps, lines)))
@@ -54,13 +57,16 @@ def logs(tmp_path: Path) -> list[Path]:
 
 
 def test_a_log_has_prompt_answer_and_verdict(logs: list[Path]) -> None:
-    """One log a condition; our own reader finds the answers in it again."""
+    """One log a condition; our own reader finds the answers in it again.
+
+    Accuracy is of the answers that count.
+    """
     assert [path.name for path in logs] == [
         "model-free.json",
         "model-strict@low.json",
     ]
     free = json.loads(logs[0].read_text())
-    first, second = free["samples"]
+    first, second, _uncounted = free["samples"]
     assert [it["scores"]["verdict"]["value"] for it in (first, second)] == ["C", "I"]
     assert second["scores"]["verdict"]["explanation"]
     assert '"type": "integer"' in first["input"][-1]["content"]
@@ -69,7 +75,9 @@ def test_a_log_has_prompt_answer_and_verdict(logs: list[Path]) -> None:
     assert [(it.record, it.text, it.reasoning) for it in answers] == [
         ("g/a", '{"n": 1}', "Hm."),
         ("g/b", "no", ""),
+        ("g/unusable", "{}", ""),
     ]
+    assert {name: getattr(answers[1], name) for name in _TOKENS} == _TOKENS
 
 
 def test_a_run_in_which_no_model_is_asked_has_no_log(tmp_path: Path) -> None:
@@ -92,4 +100,4 @@ def test_inspect_reads_a_log(logs: list[Path], tmp_path: Path) -> None:
     told = subprocess.run(
         [python, "-c", _READ, str(logs[0])], check=True, capture_output=True, text=True
     )
-    assert told.stdout == 'success passrate 1 2 {"n": 1} 3\n'
+    assert told.stdout == 'success passrate 1 3 {"n": 1} 3\n'

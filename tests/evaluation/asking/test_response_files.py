@@ -128,8 +128,9 @@ def test_a_batch_of_openai_is_read(tmp_path: Path) -> None:
     found = read_responses(path)
     first, second, third, lost, refused = found.responses
     assert (first.record, first.model, first.text) == ("a", "gpt-x", "{}")
-    assert (first.prompt_tokens, first.output_tokens) == (9, 7)
+    assert (first.prompt_tokens, first.output_tokens) == (9, 3)
     assert first.reasoning_tokens == 4
+    assert {it.model for it in found.responses} == {"gpt-x"}
     assert (second.repeat, second.finish, second.reasoning) == (1, "length", "hm")
     assert second.output_tokens is None
     assert (third.finish, third.text) == ("refusal", "No.")
@@ -151,14 +152,18 @@ def test_a_batch_of_the_responses_interface_is_read(tmp_path: Path) -> None:
                 "content": [{"type": "output_text", "text": '{"a": 1'}],
             },
         ],
-        "usage": {"input_tokens": 3, "output_tokens": 5},
+        "usage": {
+            "input_tokens": 3,
+            "output_tokens": 5,
+            "output_tokens_details": {"reasoning_tokens": 2},
+        },
     }
     path = _write(
         tmp_path, {"custom_id": "a", "response": {"status_code": 200, "body": body}}
     )
     (found,) = read_responses(path).responses
     assert (found.text, found.reasoning, found.finish) == ('{"a": 1', "hm", "length")
-    assert (found.prompt_tokens, found.output_tokens) == (3, 5)
+    assert (found.prompt_tokens, found.output_tokens) == (3, 3)
 
 
 _SAMPLES: list[UntypedJson] = [

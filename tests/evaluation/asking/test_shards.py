@@ -53,7 +53,8 @@ def test_shards_of_a_suite_join_to_the_whole(tmp_path: Path) -> None:
             folders[-1].mkdir()
             plain = pickle.loads(pickle.dumps(PlainRequest.of(request)))  # noqa: S301 (our own bytes)
             run_shard(run, plain, Shard(part=part, parts=2, folder=folders[-1], cpus=1))
-    joined = merge(folders, tmp_path / "joined")
+    joined = merge(folders, tmp_path / "joined", request="mark")
+    assert joined.raw_header["request"] == "mark"
     assert joined.row_counts == whole.row_counts
     assert joined.raw_header["plan"] == whole.raw_header["plan"]
     assert joined.raw_header["suite"]["records"] == 8

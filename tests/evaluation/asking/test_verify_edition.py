@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
@@ -248,6 +249,44 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
     (schemas / "lid.json").unlink()
     with pytest.raises(BadData, match=r"content \w+, measured was"):
         _verified(out, schemas, tmp_path / "other data")
+
+
+def test_an_engine_is_asked_again_as_it_was(tmp_path: Path, schemas: Path) -> None:
+    """With its options."""
+    out = tmp_path / "e"
+    options = ["llguidance.matcher=fresh"]
+    published = _run(tmp_path, schemas, "run", engines=["llguidance"], options=options)
+    publish_edition([published], out)
+    (engine,) = out.glob("engines/*.json")
+    assert json.loads(engine.read_text())["assigned"] == {"matcher": "fresh"}
+    assert _verified(out, schemas, tmp_path / "again").holds
+
+
+def test_data_that_is_not_named_is_the_one_that_was_measured(tmp_path: Path) -> None:
+    """Its content is looked at all the same."""
+    out, work = tmp_path / "e", tmp_path / "work"
+    request = request_of(tmp_path, [], engines=["none"], limit=1)
+    request = replace(request, data=None, run_dir=tmp_path / "run")
+    publish_edition([run(request).open()], out)
+    ask = partial(verify_edition, out, None, count=1, seed=1, progress=Quiet())
+    assert ask(work).holds
+    path = out / "index.json"
+    path.write_text(path.read_text().replace('"content": "', '"content": "0'))
+    with pytest.raises(BadData, match=r"content \w+, measured was 0"):
+        ask(tmp_path / "again")
+
+
+def test_an_engine_that_is_not_there_is_not_asked(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """The others are; each of its lines says why."""
+    out = tmp_path / "e"
+    publish_edition([_run(tmp_path, schemas, "run")], out)
+    path = out / "engines" / "none.json"
+    path.write_text(path.read_text().replace(': "none"', ': "llguidance==0.0.1"'))
+    verdict = _verified(out, schemas, tmp_path / "again")
+    assert (verdict.holds, len(verdict.not_asked)) == (False, 2)
+    assert "llguidance 0.0.1 is not installed" in verdict.not_asked[0]
 
 
 @pytest.mark.parametrize(
