@@ -125,11 +125,7 @@ def _work(build: Path, count: int) -> dict[str, Any]:
         held, documents = {}, []
         for position, (config, record, packed) in enumerate(_mutants(models, count)):
             result = DocumentResult(
-                config=config,
-                record=record,
-                rejected=None,
-                changes=(),
-                shingles=packed,
+                config=config, record=record, rejected=None, changes=(), shingles=packed
             )
             held[position] = file.add(msgspec.json.encode(result))
             provenance = Provenance(

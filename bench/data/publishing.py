@@ -32,11 +32,7 @@ TARGET = 30.0
 #: The check that judges the sample.
 INSTANCES = "instances"
 #: What is told of memory, as `bench.data.verify` names it.
-MEMORY = (
-    "largest_process_mb",
-    "all_processes_mb",
-    "all_processes_proportional_mb",
-)
+MEMORY = ("largest_process_mb", "all_processes_mb", "all_processes_proportional_mb")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -131,11 +131,7 @@ def _masks(
         data, settings=settings, selection=choice, instances=False
     ).records()
     listed = [
-        [
-            sample.key,
-            sample.constraint,
-            [i.text for i in sample.instances],
-        ]
+        [sample.key, sample.constraint, [i.text for i in sample.instances]]
         for sample in samples
     ]
     work.write_text(json.dumps(listed), "utf-8")

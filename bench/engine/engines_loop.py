@@ -68,9 +68,7 @@ class _XGrammar:
     def __init__(self, files: TokenizerFiles, mask: bytearray) -> None:
         import torch  # noqa: PLC0415 - as above
 
-        from evaluation.engines.xgrammar import (  # noqa: PLC0415 - as above
-            import_xgrammar,
-        )
+        from evaluation.engines.xgrammar import import_xgrammar  # noqa: PLC0415 - as above
 
         self._library = import_xgrammar()
         self._mask = torch.frombuffer(mask, dtype=torch.int32).view(1, -1)

@@ -187,9 +187,7 @@ class _Slot:
         from bench.model.gpu_tiny import tiny_model  # noqa: PLC0415 - heavy
         from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
-        from evaluation.models.transformers import (  # noqa: PLC0415 - heavy
-            TransformersModel,
-        )
+        from evaluation.models.transformers import TransformersModel  # noqa: PLC0415 - heavy
 
         if self._model is not None and self._model[0] == name:
             return self._model[1]

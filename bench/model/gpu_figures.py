@@ -427,10 +427,7 @@ def _requests(
     return [
         GenerationRequest(
             record=Record(
-                id=str(number),
-                group="made",
-                schema=_LONG_SCHEMA,
-                dialect="2020-12",
+                id=str(number), group="made", schema=_LONG_SCHEMA, dialect="2020-12"
             ),
             messages=(
                 Message(

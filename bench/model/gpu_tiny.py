@@ -19,11 +19,7 @@ def tiny_model(folder: Path, settings: FetchSettings) -> Path:
     Its tokenizer is that of Llama 3.1 where that is in the cache, else single bytes.
     """
     import torch  # noqa: PLC0415 - heavy
-    from transformers import (  # noqa: PLC0415 - heavy
-        LlamaConfig,
-        LlamaForCausalLM,
-        PreTrainedTokenizerFast,
-    )
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast  # noqa: PLC0415 - heavy
 
     try:
         files = get_tokenizer("llama3.1", settings)

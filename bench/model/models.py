@@ -74,11 +74,7 @@ TARGETS = {
 _TASKS = ("token", "loop", "batch", "constrained", "forced", "overlap", "start")
 #: Half the width of an interval that is narrow enough.
 _NARROW = 0.02
-_COMPACT = (
-    "whitespace_flexible=false",
-    "item_separator=,",
-    "key_separator=:",
-)
+_COMPACT = ("whitespace_flexible=false", "item_separator=,", "key_separator=:")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -89,10 +85,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--slow-engine", default="xgrammar", help="whose compile is to be hidden"
     )
     parser.add_argument(
-        "--model-tasks",
-        nargs="*",
-        default=list(_TASKS),
-        help=", ".join(_TASKS),
+        "--model-tasks", nargs="*", default=list(_TASKS), help=", ".join(_TASKS)
     )
     parser.add_argument("--batch-size", type=int, default=8, help="texts a pass")
     parser.add_argument(
@@ -138,9 +131,7 @@ class _Bench:
     def model(self, dtype: str = "auto") -> TransformersModel:
         from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
-        from evaluation.models.transformers import (  # noqa: PLC0415 - heavy
-            TransformersModel,
-        )
+        from evaluation.models.transformers import TransformersModel  # noqa: PLC0415 - heavy
 
         found = get_model(
             "smollm2",
@@ -189,10 +180,7 @@ class _Bench:
         return {
             "texts": len(ours),
             "same_text": same,
-            "ms_per_token": {
-                "generate": _ms(theirs),
-                "ours": _ms(ours),
-            },
+            "ms_per_token": {"generate": _ms(theirs), "ours": _ms(ours)},
             "ratio": _ratio(theirs, ours),
         }
 

@@ -43,11 +43,7 @@ def token_cost() -> dict[str, Any]:
     """
     import torch  # noqa: PLC0415 - heavy
 
-    from evaluation.models.base import (  # noqa: PLC0415 - heavy
-        RowLogits,
-        RowMask,
-        TokenQuestion,
-    )
+    from evaluation.models.base import RowLogits, RowMask, TokenQuestion  # noqa: PLC0415 - heavy
     from evaluation.models.hardware import DeviceClock  # noqa: PLC0415 - heavy
     from evaluation.models.token_choice import TokenChooser  # noqa: PLC0415 - heavy
 

@@ -103,8 +103,7 @@ _Out = Annotated[
 _Replace = Annotated[
     bool,
     typer.Option(
-        "--replace",
-        help="Replace a build made from other inputs, rules or options.",
+        "--replace", help="Replace a build made from other inputs, rules or options."
     ),
 ]
 _Fastjsonschema = Annotated[

@@ -33,8 +33,7 @@ def card(  # noqa: PLR0913 (one parameter an option)
         Path, typer.Argument(metavar="[DIR]", help="A folder that csbdata built.")
     ] = Path("build/JSONSchemaBench"),
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Write nothing; exit 1 if anything differs."),
+        bool, typer.Option("--check", help="Write nothing; exit 1 if anything differs.")
     ] = False,
     repo: Annotated[
         str,
@@ -45,8 +44,7 @@ def card(  # noqa: PLR0913 (one parameter an option)
         ),
     ] = "",
     doi: Annotated[
-        str,
-        typer.Option(help="Its DOI, 10.PREFIX/SUFFIX.", rich_help_panel=_PLACE),
+        str, typer.Option(help="Its DOI, 10.PREFIX/SUFFIX.", rich_help_panel=_PLACE)
     ] = "",
     code: Annotated[
         str,

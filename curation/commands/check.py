@@ -51,8 +51,7 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
         ),
     ] = "",
     ignore: Annotated[
-        str,
-        typer.Option(metavar="CODE,...", help="No problems of these codes."),
+        str, typer.Option(metavar="CODE,...", help="No problems of these codes.")
     ] = "",
     fix: Annotated[
         bool,

@@ -67,7 +67,7 @@ def diff(
         typer.Option(
             help="Of two schemas: exit with 1 if B refuses a value that A accepts "
             "(narrower) or accepts one that A refuses (wider), and where that is not "
-            "ruled out.",
+            "ruled out."
         ),
     ] = None,
 ) -> None:

@@ -170,9 +170,7 @@ def fit(
 
 
 def _rewrite(
-    files: Sequence[SchemaFile],
-    targets: Sequence[Profile],
-    options: RewriteOptions,
+    files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
     from curation.fit.answers import decode, fit_schema
     from curation.fit.rest import rest_of
@@ -186,9 +184,7 @@ def _rewrite(
         raise BadUsage(what, "--write", then)
     text = files[0].schema_text()
     result = fit_schema(
-        text,
-        targets[0],
-        allow="safe" if options.only is Allowed.SAFE else "any",
+        text, targets[0], allow="safe" if options.only is Allowed.SAFE else "any"
     )
     if options.decode is None:
         _print_rewrite(result)

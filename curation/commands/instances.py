@@ -41,8 +41,7 @@ def instances(  # noqa: PLR0913 (one parameter an option)
     ] = None,
     *,
     seed: Annotated[
-        int,
-        typer.Option(min=0, help="Seed of random choices.", rich_help_panel=_MAKE),
+        int, typer.Option(min=0, help="Seed of random choices.", rich_help_panel=_MAKE)
     ] = 0,
     build: Annotated[
         Path,

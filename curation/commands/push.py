@@ -44,9 +44,7 @@ _Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]
 _Public = Annotated[
     bool,
     typer.Option(
-        "--public",
-        help="Make a new repository public.",
-        rich_help_panel=_DESTINATION,
+        "--public", help="Make a new repository public.", rich_help_panel=_DESTINATION
     ),
 ]
 _AllowPartial = Annotated[
@@ -63,9 +61,7 @@ _CreatePr = Annotated[
 _Revision = Annotated[
     str,
     typer.Option(
-        metavar="BRANCH",
-        help="The branch to push to.",
-        rich_help_panel=_DESTINATION,
+        metavar="BRANCH", help="The branch to push to.", rich_help_panel=_DESTINATION
     ),
 ]
 

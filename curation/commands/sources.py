@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import (  # noqa: TC001 - typer reads them off the signature
-    MirrorOption,
-    OfflineOption,
-)
+from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
 from curation.system.progress import Progress, Quiet, Shown
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout

@@ -49,8 +49,7 @@ _TOP = 25
 
 def stats(
     where: Annotated[
-        str,
-        typer.Argument(metavar="[DIR]", help="A build, a folder, or owner/name."),
+        str, typer.Argument(metavar="[DIR]", help="A build, a folder, or owner/name.")
     ] = str(DEFAULT_BUILD),
     name: Annotated[
         list[str] | None,

@@ -173,8 +173,7 @@ def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
         open_ledger(folder)
         .documents()
         .filter(
-            pl.col("raw_size").is_not_null(),
-            pl.col("origin") != Origin.SAMPLE.value,
+            pl.col("raw_size").is_not_null(), pl.col("origin") != Origin.SAMPLE.value
         )
     )
     return [

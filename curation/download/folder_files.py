@@ -91,9 +91,7 @@ class FolderFiles:
         """Return the number of files."""
         return len(self.paths)
 
-    def __reduce__(
-        self,
-    ) -> tuple[type[FolderFiles], tuple[Path, tuple[str, ...], int]]:
+    def __reduce__(self) -> tuple[type[FolderFiles], tuple[Path, tuple[str, ...], int]]:
         """Travel to another process as the path of the folder."""
         return FolderFiles, (self.path, self._suffixes, self._most)
 

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 #: Applicators of which more of the part may mean less of the whole.
 _NOT_MONOTONE: Final = frozenset({"not", "if", "oneOf", "contains", "contentSchema"})
 _SCOPED: Final = frozenset(
-    {
-        *("unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"),
-    }
+    {*("unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef")}
 )
 #: Applicators of values inside a value.
 _INSIDE: Final = frozenset(

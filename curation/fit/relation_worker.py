@@ -110,9 +110,7 @@ class _Rest(NamedTuple):
     schema: str = ""
 
 
-def _rest(
-    operation: Callable[[], jsonschema_rs.CanonicalSchema],
-) -> _Rest:
+def _rest(operation: Callable[[], jsonschema_rs.CanonicalSchema]) -> _Rest:
     try:
         rest = operation()
         if rest.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO:
@@ -171,9 +169,7 @@ def _candidates(
     question: ValueQuestion, first: CompiledSchema, second: CompiledSchema
 ) -> Iterator[Json]:
     """Yield values in the order in which they are likely to tell something."""
-    from curation.instances.near_misses.search import (  # noqa: PLC0415 - slow
-        find_near_misses,
-    )
+    from curation.instances.near_misses.search import find_near_misses  # noqa: PLC0415 - slow
 
     yield from map(json.loads, question.given)
     for text in question.differences:

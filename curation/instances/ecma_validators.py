@@ -201,10 +201,7 @@ def _additional_properties(
 
 
 def _unique_items(
-    validator: PythonValidator,
-    unique: Json,
-    instance: Json,
-    schema: Mapping[str, Json],
+    validator: PythonValidator, unique: Json, instance: Json, schema: Mapping[str, Json]
 ) -> Iterator[jsonschema.ValidationError]:
     """Compare long arrays by canonical form; jsonschema compares each pair."""
     if not isinstance(instance, list) or len(instance) < _MANY_ITEMS:

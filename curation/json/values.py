@@ -71,9 +71,7 @@ Arguments = TypeVarTuple("Arguments")
 _REMEMBERED = 8
 
 
-def remembered(
-    work: Callable[[*Arguments], Result],
-) -> Callable[[*Arguments], Result]:
+def remembered(work: Callable[[*Arguments], Result]) -> Callable[[*Arguments], Result]:
     """Return the function with its last answers remembered, by its very arguments.
 
     An equal argument that is another object is another one: `1` and `1.0` are equal

@@ -78,10 +78,7 @@ def carry_over(old: Path, folder: Path) -> None:
 
 
 def write_derived(
-    folder: Path,
-    into: Path,
-    drawing: PlotProcess,
-    facts: BuildFacts | None = None,
+    folder: Path, into: Path, drawing: PlotProcess, facts: BuildFacts | None = None
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 

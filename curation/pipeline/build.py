@@ -251,8 +251,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
             ),
         )
         atomic_write_bytes(
-            run.folder / "last.json",
-            msgspec.json.encode(_journal(result, plan.inputs)),
+            run.folder / "last.json", msgspec.json.encode(_journal(result, plan.inputs))
         )
     return result
 
@@ -274,10 +273,7 @@ def _worked_on_by_ray(
 
 def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
     own = replace(
-        request,
-        out=shard.folder,
-        executor=LOCAL,
-        jobs=request.jobs or shard.cpus,
+        request, out=shard.folder, executor=LOCAL, jobs=request.jobs or shard.cpus
     )
     build_shard(own, (shard.part, shard.parts))
 

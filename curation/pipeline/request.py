@@ -197,10 +197,7 @@ def refuse_other_build(
 
 
 def _differences(
-    manifest: Manifest,
-    rules: str,
-    options: Sequence[str],
-    inputs: Sequence[BuildInput],
+    manifest: Manifest, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
 ) -> Iterator[str]:
     if manifest.rules != rules:
         yield f"rules {manifest.rules}, not {rules}"

@@ -33,11 +33,7 @@ NAMED: Final = 50
 FIRST: Final[Mapping[str, UntypedJson]] = {"kinds": [], "configs": [], "records": []}
 
 
-def diff_markdown(
-    first: Edition,
-    second: Edition,
-    pairs: Sequence[RecordPair],
-) -> str:
+def diff_markdown(first: Edition, second: Edition, pairs: Sequence[RecordPair]) -> str:
     """Return a comparison as a Markdown document, with every record's name.
 
     Args:

@@ -109,9 +109,7 @@ class PushPlan:
 
 
 def plan_for(
-    local: Mapping[str, LocalFile],
-    remote: Mapping[str, RemoteFile],
-    own: Iterable[str],
+    local: Mapping[str, LocalFile], remote: Mapping[str, RemoteFile], own: Iterable[str]
 ) -> PushPlan:
     """Compare a folder with a repository.
 

@@ -249,11 +249,7 @@ def _write_to_folder(
 ) -> PushResult:
     target = open_target(request.to)
     plan = plan_write(target, verified.files)
-    preview = PushPreview(
-        where=target.label,
-        headline=target.label,
-        plan=plan,
-    )
+    preview = PushPreview(where=target.label, headline=target.label, plan=plan)
     if not confirm(preview):
         return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
     write_to_target(request.folder, verified.files, target, plan)

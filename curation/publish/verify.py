@@ -98,11 +98,7 @@ def _replayed(
     folder: Path, verification: Verification, jobs: int, progress: Progress
 ) -> Verification:
     """Return a verification with the differences from the sources."""
-    from curation.publish.replay import (  # noqa: PLC0415 - slow, rarely asked
-        NAME,
-        QUESTION,
-        replay,
-    )
+    from curation.publish.replay import NAME, QUESTION, replay  # noqa: PLC0415 - slow, rarely asked
 
     settings = FetchSettings.from_environment()
     findings = replay(folder, settings, jobs=jobs, progress=progress)
@@ -142,14 +138,8 @@ def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
 
 def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
     """Download every file of a dataset, past every cache."""
-    from curation.download.huggingface import (  # noqa: PLC0415 - slow, rarely asked
-        HubTimeLimits,
-        hub_client,
-    )
-    from curation.publish.repository import (  # noqa: PLC0415 - slow, rarely asked
-        MAIN,
-        HubRepository,
-    )
+    from curation.download.huggingface import HubTimeLimits, hub_client  # noqa: PLC0415 - slow, rarely asked
+    from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow, rarely asked
 
     progress.say(f"{dataset.name}: downloading ...")
     with hub_client(HubTimeLimits()):

@@ -166,10 +166,7 @@ class Closure:
             raise lost("is no text")
         try:
             target = follow_reference(
-                reference.value,
-                reference.base,
-                (document, self.record),
-                self._document,
+                reference.value, reference.base, (document, self.record), self._document
             )
         except (LookupError, ValueError):
             raise lost("leads nowhere") from None

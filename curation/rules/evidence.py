@@ -65,7 +65,5 @@ def with_evidence(before: Document, after: Document, rule: str) -> Document:
         for change in changes
     )
     return replace(
-        after,
-        changes=(*before.changes, *supported),
-        repaired=(*after.repaired, rule),
+        after, changes=(*before.changes, *supported), repaired=(*after.repaired, rule)
     )

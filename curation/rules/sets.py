@@ -144,10 +144,7 @@ class RuleConflictError(ValueError):
 
 
 _REGISTRY = Registry[AnyRule](
-    noun="rule",
-    classes=(Rule, BenchmarkRule),
-    attribute="RULE",
-    group=GROUP,
+    noun="rule", classes=(Rule, BenchmarkRule), attribute="RULE", group=GROUP
 )
 
 

@@ -31,10 +31,7 @@ SOURCE = Source(
     name=_NAME,
     title="The whole JSON Schema Corpus",
     configs=(_CONFIG,),
-    archives={
-        "paper": ("json-schema-corpus",),
-        "clean": ("json-schema-corpus",),
-    },
+    archives={"paper": ("json-schema-corpus",), "clean": ("json-schema-corpus",)},
     read=read,
     uris=uris,
     extra=True,

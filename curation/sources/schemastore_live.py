@@ -156,10 +156,7 @@ class _ArrivedSchemas:
 
 
 def _ask_all(
-    fetch: LiveFetch,
-    catalogue: list[str],
-    arrived: _ArrivedSchemas,
-    progress: Progress,
+    fetch: LiveFetch, catalogue: list[str], arrived: _ArrivedSchemas, progress: Progress
 ) -> dict[str, str]:
     """Fetch what has not arrived; return the reason for each address that failed."""
     policy = fetch.policy or HostPolicy(

@@ -89,9 +89,7 @@ def refuse_foreign(path: Path, *markers: str, left: Collection[str] = ()) -> Non
     ):
         return
     raise CannotCreate(
-        "is there already and holds something else",
-        str(path),
-        "choose another place",
+        "is there already and holds something else", str(path), "choose another place"
     )
 
 

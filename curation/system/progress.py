@@ -27,11 +27,7 @@ class Progress(Protocol):
         """Report one fact that a person may want to read later."""
 
     def bar(
-        self,
-        title: str,
-        total: int,
-        found: int = 0,
-        note: Callable[[], str] = str,
+        self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the number of steps done.
 
@@ -79,11 +75,7 @@ class Shown:
 
     @contextmanager
     def bar(
-        self,
-        title: str,
-        total: int,
-        found: int = 0,
-        note: Callable[[], str] = str,
+        self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
     ) -> Iterator[Callable[[int], None]]:
         """Open a bar that counts steps and tells the time left."""
         found = min(found, total)

@@ -94,8 +94,7 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[
-    Format,
-    typer.Option("--format", help="auto is for people, json for programs."),
+    Format, typer.Option("--format", help="auto is for people, json for programs.")
 ]
 
 

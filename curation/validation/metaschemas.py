@@ -170,10 +170,7 @@ def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     Some hundred times slower than `complaint`. The recursion limit is raised
     meanwhile.
     """
-    from curation.validation.python_validators import (  # noqa: PLC0415 - 100 ms, rarely asked
-        PYTHON_VALIDATORS,
-        jsonschema,
-    )
+    from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema  # noqa: PLC0415 - 100 ms, rarely asked
 
     no_formats = jsonschema.FormatChecker(formats=())
     limit = sys.getrecursionlimit()

@@ -135,10 +135,7 @@ def _records(
     )
     records = record_columns(
         contents,
-        (
-            *("unique_id", "sha256", *_SHARED, "changes", "repaired"),
-            "field_count",
-        ),
+        (*("unique_id", "sha256", *_SHARED, "changes", "repaired"), "field_count"),
     )
     keys = ["config", "split", "unique_id", "sha256"]
     for one, other, detail in (

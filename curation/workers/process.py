@@ -86,10 +86,7 @@ class Child:
         try:
             self._process = subprocess.Popen(
                 program.command(),
-                env={
-                    **program.variables(),
-                    CHANNEL: f"{child_reads},{child_writes}",
-                },
+                env={**program.variables(), CHANNEL: f"{child_reads},{child_writes}"},
                 pass_fds=(child_reads, child_writes),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

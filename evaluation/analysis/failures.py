@@ -72,11 +72,7 @@ class FailureChoice:
 
     @classmethod
     def parse(
-        cls,
-        run: RecordedRun,
-        *,
-        tasks: Sequence[str] = (),
-        engines: Sequence[str] = (),
+        cls, run: RecordedRun, *, tasks: Sequence[str] = (), engines: Sequence[str] = ()
     ) -> FailureChoice:
         """Return the choice that a user names.
 

@@ -176,11 +176,7 @@ def _suite_rows(number: int, sides: Sequence[SuiteSide]) -> Iterator[tuple[Cell,
         cells: tuple[Cell, ...] = (
             tuple(failing[failure] for failure in _FAILURES)
             if number == 5  # noqa: PLR2004 (its number)
-            else (
-                *levels(covered),
-                len(leaders[key].highest),
-                len(leaders[key].single),
-            )
+            else (*levels(covered), len(leaders[key].highest), len(leaders[key].single))
         )
         differs = version_difference(side.label, side.framework)
         yield (side.label, *cells, differs.what if differs else "")

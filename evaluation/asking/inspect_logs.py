@@ -72,11 +72,7 @@ def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
         if counted:
             share = sum(counted) / len(counted)
             metrics["accuracy"] = {"name": "accuracy", "value": share}
-        score = {
-            "name": "verdict",
-            "scorer": "verdict",
-            "metrics": metrics,
-        }
+        score = {"name": "verdict", "scorer": "verdict", "metrics": metrics}
         log = {
             "version": 2,
             "status": "success",

@@ -197,8 +197,7 @@ def _check_usable(
     local = [options for options in request.models if not options.over_http]
     if (tasks or local) and find_spec("tokenizers") is None:
         raise Unavailable(
-            "encoding texts needs the library tokenizers",
-            then=install_extra("eval"),
+            "encoding texts needs the library tokenizers", then=install_extra("eval")
         )
     heads = [engine.header() for engine in engines]
     if all(head["unavailable"] for head in heads):

@@ -316,11 +316,7 @@ def _facts(request: RunRequest) -> dict[str, Json]:
         }
         for options in request.models
     ]
-    return {
-        "seed": request.settings.seed,
-        "repairs": request.repairs,
-        "models": models,
-    }
+    return {"seed": request.settings.seed, "repairs": request.repairs, "models": models}
 
 
 def _name(head: Mapping[str, Json]) -> str:

@@ -150,9 +150,7 @@ class LoadedModel:
             return ServerWriter(engine, account, backoff=self._backoff, say=self._say)
         if engine.unavailable or self._model is None:
             return None
-        from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
-            LocalWriter,
-        )
+        from evaluation.generation.local_writer import LocalWriter  # noqa: PLC0415 - heavy
 
         loop = self.options.options
         if self.options.forced_as_paper:

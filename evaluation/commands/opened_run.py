@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 #: A run of `csbdata eval` or of a suite.
 RunArgument = Annotated[
-    Path,
-    typer.Argument(metavar="RUN", help="The folder of a run.", parser=local_path),
+    Path, typer.Argument(metavar="RUN", help="The folder of a run.", parser=local_path)
 ]
 #: The same of several.
 RunsArgument = Annotated[

@@ -37,9 +37,7 @@ _OVERLAPS: Final = {
 RunFolderOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="DIR",
-        help="The run's folder [default: runs/...].",
-        parser=local_path,
+        metavar="DIR", help="The run's folder [default: runs/...].", parser=local_path
     ),
 ]
 #: Settings of tasks, suites, models and limits.
@@ -83,8 +81,7 @@ class DataOptions:
         ),
     ] = None
     limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Only so many, each config by its share."),
+        int | None, typer.Option(min=1, help="Only so many, each config by its share.")
     ] = None
 
 
@@ -154,8 +151,7 @@ class ModelGroup(SpendingOptions):
         ),
     ] = None
     device: Annotated[
-        str,
-        typer.Option(help="auto is a GPU where there is one; cpu, cuda, cuda:1."),
+        str, typer.Option(help="auto is a GPU where there is one; cpu, cuda, cuda:1.")
     ] = "auto"
 
 
@@ -174,9 +170,7 @@ class WorkOptions:
     shard: Annotated[
         str,
         typer.Option(
-            metavar="I/N",
-            hidden=True,
-            help="One of N parts; `csbdata results merge`.",
+            metavar="I/N", hidden=True, help="One of N parts; `csbdata results merge`."
         ),
     ] = "1/1"
     executor: ExecutorOption = "local"
@@ -219,8 +213,7 @@ class RunSettings(
         bool, Meta(description="read the common beginning of prompts once")
     ] = False
     overlap: Annotated[
-        str,
-        Meta(description="beside the model's passes: both, compile, mask or none"),
+        str, Meta(description="beside the model's passes: both, compile, mask or none")
     ] = "both"
     price: Annotated[
         str,

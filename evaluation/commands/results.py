@@ -321,8 +321,7 @@ def publish(
 @app.command()
 def verify(
     folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="An edition.", parser=local_path),
+        Path, typer.Argument(metavar="FOLDER", help="An edition.", parser=local_path)
     ],
     data: Annotated[
         str | None, typer.Option(metavar="DATA", help="Its dataset, as for eval.")

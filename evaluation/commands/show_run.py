@@ -68,10 +68,7 @@ class FailureOptions:
 
 
 def show_tables(
-    run: RecordedRun,
-    tasks: list[str],
-    options: TableOptions,
-    format_: ReportFormat,
+    run: RecordedRun, tasks: list[str], options: TableOptions, format_: ReportFormat
 ) -> None:
     """Print what a run measured, and its tables: a screen, those named, or all."""
     from evaluation.analysis.run_report import (

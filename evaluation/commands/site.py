@@ -14,8 +14,7 @@ from curation.system.words import counted
 
 def site(
     results: Annotated[
-        Path,
-        typer.Argument(metavar="RESULTS", help="An edition.", parser=local_path),
+        Path, typer.Argument(metavar="RESULTS", help="An edition.", parser=local_path)
     ],
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The site's folder.", parser=local_path)

@@ -307,9 +307,7 @@ class OwnSchemaReader:
         if not is_maskbench(value):
             return plain_schema(config, name, value)
         if not self._is_table:
-            from curation.instances.dataset.records import (  # noqa: PLC0415 - polars
-                name_of,
-            )
+            from curation.instances.dataset.records import name_of  # noqa: PLC0415 - polars
 
             split, name = name_of(inside)
             config = split or FILES

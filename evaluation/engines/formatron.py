@@ -40,7 +40,7 @@ ABOUT = {
 }
 OPTIONS = {
     # Whether what cannot be said exactly is refused; null for its own: it is.
-    "strict": "bool|null",
+    "strict": "bool|null"
 }
 PRESETS: dict[str, dict[str, object]] = {
     "faithful": {"strict": True},

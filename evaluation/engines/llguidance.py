@@ -46,11 +46,7 @@ OPTIONS = {
     "matcher": "str|null",
 }
 PRESETS: dict[str, dict[str, object]] = {
-    "faithful": {
-        "whitespace_flexible": True,
-        "coerce_one_of": False,
-        "lenient": False,
-    },
+    "faithful": {"whitespace_flexible": True, "coerce_one_of": False, "lenient": False},
     "vendor": {},
     # As guidance.json of guidance 0.2.0rc called it, which the paper's harness used.
     "paper": {

@@ -78,12 +78,7 @@ class EngineSession:
     """
 
     def __init__(
-        self,
-        pipe: EnginePipe,
-        place: int,
-        masks: np.ndarray,
-        *,
-        beside_others: bool,
+        self, pipe: EnginePipe, place: int, masks: np.ndarray, *, beside_others: bool
     ) -> None:
         """Take a place in the batch of a process."""
         self._pipe = pipe

@@ -179,9 +179,7 @@ def draw_arrivals(
 
 
 def plan_stream(
-    requests: Sequence[GenerationRequest],
-    choice: SchemaChoice,
-    settings: LoadSettings,
+    requests: Sequence[GenerationRequest], choice: SchemaChoice, settings: LoadSettings
 ) -> list[PlannedRequest]:
     """Plan the requests of one stream, in the order of their arrival.
 
@@ -373,9 +371,7 @@ class OpenLoopSender:
             gaps = _gaps(late.answer.pieces)
         except RequestRefused as refused:
             generation = text.refused(
-                refused.words.cause,
-                str(refused),
-                constrains=self._server.constrains,
+                refused.words.cause, str(refused), constrains=self._server.constrains
             )
         except RetriesExhausted as failed:
             generation = text.failed(Result.ERROR, TextEnding.MODEL, str(failed))

@@ -173,8 +173,7 @@ def report(
 
 
 def rates(
-    streams: Mapping[StreamKey, Sequence[LoadRow]],
-    limits: Sequence[ServiceLimit],
+    streams: Mapping[StreamKey, Sequence[LoadRow]], limits: Sequence[ServiceLimit]
 ) -> Table:
     """Return what each stream came to."""
     rows: list[dict[str, Cell]] = []

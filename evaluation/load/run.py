@@ -315,10 +315,7 @@ def _rows(
 
 
 def _requests(
-    request: LoadRequest,
-    suite: SuiteChoice,
-    data: Dataset,
-    say: Callable[[str], None],
+    request: LoadRequest, suite: SuiteChoice, data: Dataset, say: Callable[[str], None]
 ) -> list[GenerationRequest]:
     count = token_counter(partial(get_tokenizer, DEFAULT, request.fetch, say))
     records = RecordRequest(data=request.data, fetch=request.fetch, dataset=data)

@@ -22,10 +22,7 @@ class KeptSteps:
     """The caches of fixed size of one model, made when they are first wanted."""
 
     def __init__(
-        self,
-        forward: ForwardPass,
-        abilities: CacheAbilities,
-        kind: StepKind,
+        self, forward: ForwardPass, abilities: CacheAbilities, kind: StepKind
     ) -> None:
         """Keep steps where texts can share passes.
 

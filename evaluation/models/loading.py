@@ -61,11 +61,7 @@ def folder_digest(folder: Path) -> str:
 
 
 #: Number types that may be asked for.
-DTYPES: Final = {
-    "bf16": torch.bfloat16,
-    "fp16": torch.float16,
-    "fp32": torch.float32,
-}
+DTYPES: Final = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
 #: Everything of a repository but its weights.
 _SMALL_FILES: Final = (
     "*.json",

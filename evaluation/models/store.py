@@ -31,10 +31,7 @@ class LoadModel(Protocol):
     """Loads one model; what is heavy is imported when it is called."""
 
     def __call__(
-        self,
-        loading: LoadOptions,
-        settings: FetchSettings,
-        say: Callable[[str], None],
+        self, loading: LoadOptions, settings: FetchSettings, say: Callable[[str], None]
     ) -> LanguageModel:
         """Return the model, loaded.
 

@@ -87,11 +87,7 @@ class TokenChooser:
     """
 
     def __init__(
-        self,
-        device: torch.device,
-        clock: DeviceClock,
-        tie: float,
-        size: int = 32,
+        self, device: torch.device, clock: DeviceClock, tie: float, size: int = 32
     ) -> None:
         """Prepare the table by which masks are unpacked.
 

@@ -304,13 +304,10 @@ class Shift:
 
     @classmethod
     def of(cls, figure: PairedFigure | None) -> Shift | None:
-        """Return the cell of a difference of pairs; None without any.
-
-        Resampling pairs that all differ alike, or not at all, gives an interval without
-        width: it says nothing of other pairs, and is left out.
-        """
+        """Return the cell of a difference of pairs; None without any."""
         if figure is None:
             return None
+        # Pairs that all differ alike, or not at all, tell of no others.
         wide = figure.interval and figure.interval.low < figure.interval.high
         return cls(figure.value, figure.interval if wide else None)
 
@@ -399,10 +396,7 @@ class Table:
     def of_records(
         cls, title: str, records: Iterable[dict[str, Cell]], note: str, name: str = ""
     ) -> Table:
-        """Return the table of rows that name their columns, all the same ones.
-
-        Without rows the table has no columns either.
-        """
+        """Return the table of rows that all name its columns; without rows none."""
         rows = list(records)
         return cls(
             title=title,

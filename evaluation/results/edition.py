@@ -428,10 +428,7 @@ def all_asked_table(index: Index) -> Table:
         title="Each engine on all the records that it was asked",
         columns=("engine", *(title for title, _ in shown)),
         rows=tuple(
-            (
-                entry.engine,
-                *(_shown(entry.tasks["masks"], name) for _, name in shown),
-            )
+            (entry.engine, *(_shown(entry.tasks["masks"], name) for _, name in shown))
             for entry in index.engines
         ),
         note=f"Some engine was asked {counted(index.dataset.asked, 'record')}, every "

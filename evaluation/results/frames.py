@@ -191,10 +191,7 @@ def write_csv(run: RunRows, folder: Path) -> list[Path]:
 
 
 def _write(
-    run: RunRows,
-    folder: Path,
-    suffix: str,
-    write: Callable[[pl.DataFrame, Path], None],
+    run: RunRows, folder: Path, suffix: str, write: Callable[[pl.DataFrame, Path], None]
 ) -> list[Path]:
     frames = {"rows": run.frame(), "walks": run.walks()}
     paths = {name: folder / f"{name}.{suffix}" for name in frames}

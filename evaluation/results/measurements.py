@@ -38,14 +38,7 @@ if TYPE_CHECKING:
 
 #: Keywords that bound how long a value is.
 LENGTH_BOUNDS: Final = frozenset(
-    {
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "minItems",
-        "minLength",
-        "minProperties",
-    }
+    {"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"}
 )
 
 

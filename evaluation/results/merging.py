@@ -145,9 +145,7 @@ def _header(
     plans = {head.get("plan") for head in heads}
     parts = {
         (part.engine, part.task): FinishedPart(
-            engine=part.engine,
-            task=part.task,
-            rows=written[part.engine, part.task],
+            engine=part.engine, task=part.task, rows=written[part.engine, part.task]
         )
         for run in runs
         if run.header.finished

@@ -29,10 +29,7 @@ class Outcome(Explained):
     )
     UNTESTED = ("untested", "compiled, but there was no instance to walk")
     OVER_CONSTRAINED = ("over_constrained", "a valid instance was blocked")
-    MASK_GAP = (
-        "mask_gap",
-        "a valid instance was blocked at a token that commit takes",
-    )
+    MASK_GAP = ("mask_gap", "a valid instance was blocked at a token that commit takes")
     UNDER_CONSTRAINED = ("under_constrained", "an invalid instance was accepted")
     WRONG_BOTH_WAYS = (
         "wrong_both_ways",

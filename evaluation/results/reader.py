@@ -105,10 +105,7 @@ def _walk_without_waits(walked: InstanceResult) -> InstanceResult:
     share = min(1.0, walked.waited_ns / (sum(excess) or 1.0))
     net = [int(ns - share * above) for ns, above in zip(steps, excess, strict=True)]
     return replace(
-        walked,
-        mask_ns=tuple(net[:masks]),
-        commit_ns=tuple(net[masks:]),
-        waited_ns=None,
+        walked, mask_ns=tuple(net[:masks]), commit_ns=tuple(net[masks:]), waited_ns=None
     )
 
 

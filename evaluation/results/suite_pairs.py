@@ -199,10 +199,7 @@ def changes_table(
             )
         ]
     return Table(
-        title=title,
-        columns=("a", "b", "of a", "of b", of),
-        rows=tuple(rows),
-        name=name,
+        title=title, columns=("a", "b", "of a", "of b", of), rows=tuple(rows), name=name
     )
 
 

@@ -394,9 +394,7 @@ class ServerClient:
             must_wait = status in _TOLD_TO_WAIT
             raise _TryAgain(answer_text, wait, told_to_wait=must_wait)
         raise BadConfiguration(
-            f"the server answers {answer_text}",
-            self._connection.base,
-            _LOOK,
+            f"the server answers {answer_text}", self._connection.base, _LOOK
         )
 
     def _check_account(self, status: int, body: str, answer: str) -> None:

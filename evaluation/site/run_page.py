@@ -96,11 +96,7 @@ def _sections(run: RecordedRun, by_task: Mapping[str, Report]) -> list[Section]:
     return [
         Section(title="Run", tables=(conditions_of(run), engines_of(run))),
         *(
-            Section(
-                title=f"Task {name}",
-                tables=report.tables,
-                plots=report.plots,
-            )
+            Section(title=f"Task {name}", tables=report.tables, plots=report.plots)
             for name, report in by_task.items()
         ),
         Section(

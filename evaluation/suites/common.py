@@ -130,10 +130,7 @@ def _json_value(text: bytes, where: str) -> Json:
 
 
 def schema_records(
-    request: RecordRequest,
-    *,
-    dialect: str = "",
-    witnesses: bool = False,
+    request: RecordRequest, *, dialect: str = "", witnesses: bool = False
 ) -> RecordSet:
     """Return the schemas of a build, a folder, a file or a dataset on the Hub.
 

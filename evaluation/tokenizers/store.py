@@ -42,11 +42,7 @@ if TYPE_CHECKING:
 #: Files that hold a tokenizer, best first.
 TOKENIZER_FILES: Final = ("tokenizer.json", "*.gguf")
 #: Files that say which token ends an answer, and how far a vocabulary is padded.
-CONFIG_FILES: Final = (
-    "tokenizer_config.json",
-    "generation_config.json",
-    "config.json",
-)
+CONFIG_FILES: Final = ("tokenizer_config.json", "generation_config.json", "config.json")
 _LARGEST: Final = 256 << 20
 
 

@@ -96,9 +96,7 @@ _BATCH = 8
 
 
 def run_engine(
-    participant: EngineUnderTest,
-    tasks: Sequence[Task],
-    work: SharedWork,
+    participant: EngineUnderTest, tasks: Sequence[Task], work: SharedWork
 ) -> None:
     """Put all cases to one engine, over all workers.
 
@@ -228,9 +226,7 @@ class _Core:
 
 
 def run_in_turn(
-    participants: Sequence[EngineUnderTest],
-    task: Task,
-    work: SharedWork,
+    participants: Sequence[EngineUnderTest], task: Task, work: SharedWork
 ) -> None:
     """Put each case to every engine before the next case, in random order.
 
@@ -312,10 +308,7 @@ def _turns(
         fingerprint = case_fingerprint(measurement.mark, case, number)
         if not work.is_finished(fingerprint):
             pending = PendingCase(
-                case=case,
-                tokens=tokens,
-                fingerprint=fingerprint,
-                repetition=number,
+                case=case, tokens=tokens, fingerprint=fingerprint, repetition=number
             )
             turns.append((measurement, pending))
     seed = f"{work.plan.settings.seed} {case.config} {case.id}"

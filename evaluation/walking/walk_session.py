@@ -68,10 +68,7 @@ class WalkSession:
     """One engine, and the grammar that it compiled last."""
 
     def __init__(
-        self,
-        engine: Engine,
-        setup: EngineSetup,
-        printed: PrintedOutput,
+        self, engine: Engine, setup: EngineSetup, printed: PrintedOutput
     ) -> None:
         """Take the engine that `load` returned."""
         self._engine = engine

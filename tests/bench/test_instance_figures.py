@@ -57,9 +57,7 @@ def test_ratios_are_ours_over_the_peers() -> None:
         OURS: summarised([_score(40), _score(40)], ""),
         "peer": summarised([_score(20), _score(0)], ""),
     }
-    assert ratios(generators) == {
-        f"{OURS} / peer": {"share": 2.0, "per_second": 4.0},
-    }
+    assert ratios(generators) == {f"{OURS} / peer": {"share": 2.0, "per_second": 4.0}}
 
 
 def test_a_peer_that_is_not_here_has_a_reason_and_no_figure() -> None:

@@ -98,7 +98,7 @@ DIALECTS: Mapping[str, UntypedJson] = {
             b={"$schema": DRAFT_2020_12, "prefixItems": [{}]},
             c={"$schema": 5},
         ),
-    },
+    }
 }
 
 #: F21, F22, F25: references and combinations without end.
@@ -116,11 +116,7 @@ CYCLES: Mapping[str, UntypedJson] = {
         **_object(children={"type": "array", "items": {"$ref": "#"}}),
         "$schema": DRAFT_07,
     },
-    "no-instance": {
-        **_object(a={"$ref": "#"}),
-        "required": ["a"],
-        "$schema": DRAFT_07,
-    },
+    "no-instance": {**_object(a={"$ref": "#"}), "required": ["a"], "$schema": DRAFT_07},
     "dynamic": {
         "$schema": DRAFT_2020_12,
         "$dynamicAnchor": "n",

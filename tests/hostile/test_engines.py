@@ -41,10 +41,7 @@ NASTY: dict[str, UntypedJson] = {
     "many-items": {"type": "array", "items": {"type": "integer"}, "minItems": 10_000},
     "long-text": {"type": "string", "maxLength": 100_000},
     "recursion": {"type": "object", "properties": {"a": {"$ref": "#"}}},
-    "endless": {
-        "$ref": "#/$defs/a",
-        "$defs": {"a": _object(a={"$ref": "#/$defs/a"})},
-    },
+    "endless": {"$ref": "#/$defs/a", "$defs": {"a": _object(a={"$ref": "#/$defs/a"})}},
     "large-enum": {"enum": [f"value {index}" for index in range(20_000)]},
     "unsatisfiable": {"allOf": [{"type": "string"}, {"type": "integer"}]},
     "forbidden": _object(a=False),

@@ -153,14 +153,7 @@ def test_f16_every_spelling_is_written_back(number: str) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [
-        2**53 + 1,
-        2**63,
-        2**64,
-        -(2**64) - 1,
-        123456789012345678901234567890,
-        10**4299,
-    ],
+    [2**53 + 1, 2**63, 2**64, -(2**64) - 1, 123456789012345678901234567890, 10**4299],
 )
 def test_f17_integers_are_exact_at_any_size(number: int) -> None:
     """No integer is rounded by reading, writing or canonicalising."""
@@ -255,13 +248,7 @@ def test_f18_many_escapes_and_many_duplicates_take_linear_time(count: int) -> No
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [
-        (b"null", None),
-        (b'"x"', "x"),
-        (b"3", 3),
-        (b"true", True),
-        (b"[1]", [1]),
-    ],
+    [(b"null", None), (b'"x"', "x"), (b"3", 3), (b"true", True), (b"[1]", [1])],
 )
 def test_f19_a_root_of_any_kind_is_json(content: bytes, expected: UntypedJson) -> None:
     """The parser reads it; whether it is a schema is decided behind it."""

@@ -79,9 +79,7 @@ def _names(document: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_python_example_is_python_and_names_what_is_there(
-    document: Path,
-) -> None:
+def test_every_python_example_is_python_and_names_what_is_there(document: Path) -> None:
     """What is read off the module is public there."""
     assert _names(document) <= {*csbdata.__all__, "__version__"}
 

@@ -36,12 +36,7 @@ def _run(folder: Path, script: str, **variables: str) -> None:
     ("first", "option", "folder", "wanted"),
     [
         (0, "--run-dir", "runs", "results merge {parts} --out runs/whole"),
-        (
-            3,
-            "--out",
-            "build",
-            "build --instances {parts} --out build/JSONSchemaBench",
-        ),
+        (3, "--out", "build", "build --instances {parts} --out build/JSONSchemaBench"),
     ],
     ids=["runs", "builds"],
 )

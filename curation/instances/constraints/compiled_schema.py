@@ -226,9 +226,7 @@ class CompiledSchema(Schema):
         return may_lose_names(self.value)
 
     def _assertion(
-        self,
-        error: jsonschema_rs.ValidationError,
-        exact: ErrorPaths | None = None,
+        self, error: jsonschema_rs.ValidationError, exact: ErrorPaths | None = None
     ) -> FailedAssertion:
         paths = exact or plain_paths(error)
         if exact is None and not self.scanned.inner_resources:
@@ -403,9 +401,6 @@ class CompiledSchema(Schema):
 
     @memo
     def _is_match(self, pattern: str, name: str) -> bool:
-        from curation.instances.values.strings import (  # noqa: PLC0415 - slow
-            StringConstraints,
-            matches,
-        )
+        from curation.instances.values.strings import StringConstraints, matches  # noqa: PLC0415 - slow
 
         return matches(StringConstraints(patterns=(pattern,)), name)

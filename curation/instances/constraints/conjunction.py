@@ -19,15 +19,7 @@ from curation.instances.values.strings import StringConstraints
 from curation.schema.subschemas import SchemaLocation
 
 #: "integer" and "number" are disjoint here: whole numbers, and the others.
-ALL_TYPES: Final = (
-    "string",
-    "object",
-    "array",
-    "integer",
-    "number",
-    "boolean",
-    "null",
-)
+ALL_TYPES: Final = ("string", "object", "array", "integer", "number", "boolean", "null")
 
 
 @dataclass(frozen=True, slots=True)

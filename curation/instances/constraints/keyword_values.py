@@ -39,16 +39,7 @@ DECIDING: Final = frozenset(
 )
 #: What both validators assert, by dialect; some are older than their draft.
 _FORMATS_04: Final = frozenset(
-    {
-        "date-time",
-        "email",
-        "hostname",
-        "idn-email",
-        "ipv4",
-        "ipv6",
-        "regex",
-        "uri",
-    }
+    {"date-time", "email", "hostname", "idn-email", "ipv4", "ipv6", "regex", "uri"}
 )
 _FORMATS_06: Final = _FORMATS_04 | {"json-pointer", "uri-reference", "uri-template"}
 _FORMATS_07: Final = _FORMATS_06 | {

@@ -99,9 +99,7 @@ class MaskFile:
     name: str
 
 
-def maskbench_names(
-    keys: Iterable[tuple[str, str]],
-) -> dict[tuple[str, str], str]:
+def maskbench_names(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the name of each record's file, by config and id.
 
     Characters that a name cannot hold are percent-encoded, and capitals where names

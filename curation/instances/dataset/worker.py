@@ -56,10 +56,7 @@ MEMORY_MB = 512
 #: Characters of a schema above which a user's own one is huge, and its seconds.
 HUGE = 2_500_000
 HUGE_DEADLINE = 8.0
-_REASONS = {
-    Ending.TIMEOUT: "timed_out",
-    Ending.OUT_OF_MEMORY: "out_of_memory",
-}
+_REASONS = {Ending.TIMEOUT: "timed_out", Ending.OUT_OF_MEMORY: "out_of_memory"}
 _CRASHED = "crashed"
 #: How the detail begins of a record that has witnesses alone, since it cost too much.
 LEAN = "without near misses: "

@@ -296,11 +296,7 @@ class KnownSites:
         self, assertion: Assertion, witness: Json, path: Path, goals: Goals
     ) -> None:
         site = EditSite(
-            witness=witness,
-            path=path,
-            value=None,
-            goals=goals,
-            assertions=(assertion,),
+            witness=witness, path=path, value=None, goals=goals, assertions=(assertion,)
         )
         self._sites.setdefault(assertion, []).append(site)
 

@@ -187,10 +187,7 @@ SPACES: Final = CharSet(
     )
 )
 #: What `.` is: anything but the ends of lines.
-DOT: Final = CharSet(
-    _inverse(((10, 10), (13, 13), (0x2028, 0x2029))),
-    open=True,
-)
+DOT: Final = CharSet(_inverse(((10, 10), (13, 13), (0x2028, 0x2029))), open=True)
 ANY: Final = CharSet(normal(((0, LAST),)), open=True)
 NONE: Final = CharSet(())
 

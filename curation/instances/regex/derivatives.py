@@ -364,11 +364,7 @@ class TermFactory:
         return self._head_of_assertion(node, tail, before, visiting)
 
     def _head_of_repeat(
-        self,
-        node: trees.Repeat,
-        tail: Cell,
-        before: TextBefore,
-        visiting: _Marks,
+        self, node: trees.Repeat, tail: Cell, before: TextBefore, visiting: _Marks
     ) -> Head:
         body, least, most = node.body, node.least, node.most
         if body.low == 0:
@@ -395,11 +391,7 @@ class TermFactory:
         return repeat
 
     def _head_of_assertion(
-        self,
-        node: trees.PatternNode,
-        tail: Cell,
-        before: TextBefore,
-        visiting: _Marks,
+        self, node: trees.PatternNode, tail: Cell, before: TextBefore, visiting: _Marks
     ) -> Head:
         follows = self._head(tail, before, visiting)
         if isinstance(node, trees.BackReference):

@@ -70,10 +70,7 @@ class BuildContext(NamedTuple):
         )
 
     def member(
-        self,
-        step: str | int,
-        allowance: float,
-        avoid: AbstractSet[bytes] = frozenset(),
+        self, step: str | int, allowance: float, avoid: AbstractSet[bytes] = frozenset()
     ) -> BuildContext:
         """Return the context of a property, by its name, or of an element."""
         return BuildContext(

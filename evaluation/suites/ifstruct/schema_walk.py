@@ -74,11 +74,7 @@ class SchemaWalk:
         return kind in types or (kind == "integer" and "number" in types)
 
     def _refuse_type(
-        self,
-        schema: UntypedJson,
-        types: Sequence[str],
-        value: UntypedJson,
-        place: str,
+        self, schema: UntypedJson, types: Sequence[str], value: UntypedJson, place: str
     ) -> None:
         self.fields_total += _leaves(schema)
         coerced = (
@@ -111,10 +107,7 @@ class SchemaWalk:
                 self._add(Failure.UNKNOWN_FIELD, "", path)
 
     def _visit_list(
-        self,
-        schema: Mapping[str, UntypedJson],
-        value: list[UntypedJson],
-        place: str,
+        self, schema: Mapping[str, UntypedJson], value: list[UntypedJson], place: str
     ) -> None:
         least, most, items = map(schema.get, ("minItems", "maxItems", "items"))
         # The length of the outermost list is checked elsewhere.

@@ -240,9 +240,7 @@ def verify(
 
 
 def _verified(
-    response: Response,
-    requirements: Requirements,
-    reading: RuleReading,
+    response: Response, requirements: Requirements, reading: RuleReading
 ) -> StructureVerdict:
     """Return the faults of a response by one reading, as if both counted them."""
     published = reading is RuleReading.PUBLISHED
@@ -265,9 +263,7 @@ def _verified(
 
 
 def _verify_answer(
-    answer: str,
-    requirements: Requirements,
-    reading: RuleReading,
+    answer: str, requirements: Requirements, reading: RuleReading
 ) -> StructureVerdict:
     published = reading is RuleReading.PUBLISHED
     # In a block any separator of lines that Python knows is one, inside texts too.

@@ -276,9 +276,7 @@ def _conditional(
 
 
 def _declarations(
-    compiled: CompiledSchema,
-    applying: Sequence[SchemaLocation],
-    value: dict[str, Json],
+    compiled: CompiledSchema, applying: Sequence[SchemaLocation], value: dict[str, Json]
 ) -> _Declarations:
     declarations = _Declarations()
     for location in applying:

@@ -88,10 +88,7 @@ def report(run: ScoredRun) -> Report:
     """Return the tables of a run."""
     from evaluation.reporting.report import Report  # noqa: PLC0415 - heavy
     from evaluation.reporting.tables import Table  # noqa: PLC0415 - heavy
-    from evaluation.results.suite_tables import (  # noqa: PLC0415 - heavy
-        groups_of,
-        texts_of_group,
-    )
+    from evaluation.results.suite_tables import groups_of, texts_of_group  # noqa: PLC0415 - heavy
 
     rows: list[tuple[Cell, ...]] = []
     for group in groups_of(run.by_label):

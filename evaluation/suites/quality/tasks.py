@@ -303,10 +303,7 @@ def _number(answer: str) -> Json:
 
 
 def _task(
-    name: str,
-    reading: AnswerForm,
-    shots: Sequence[Problem],
-    stories: Sequence[Any],
+    name: str, reading: AnswerForm, shots: Sequence[Problem], stories: Sequence[Any]
 ) -> QualityTask:
     names = {field.name for field in fields(QualityTask)}
     own = {key: value for key, value in _TABLES[name].items() if key in names}

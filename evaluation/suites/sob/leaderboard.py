@@ -243,11 +243,7 @@ def _standing(
     )
     coverage = answered / sum(total.records for total in totals.values())
     return Standing(
-        model=model,
-        overall=raw * coverage,
-        raw=raw,
-        coverage=coverage,
-        metrics=metrics,
+        model=model, overall=raw * coverage, raw=raw, coverage=coverage, metrics=metrics
     )
 
 

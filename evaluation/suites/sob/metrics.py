@@ -372,10 +372,7 @@ def score_answer(
         Metric.REQUIRED_KEYS: required_recall(expected.required, answer),
     }
     return RecordScores(
-        values=values,
-        hardening=hardening,
-        gate=gate,
-        refusal=refusal or "",
+        values=values, hardening=hardening, gate=gate, refusal=refusal or ""
     )
 
 

@@ -129,12 +129,7 @@ def _result(row: Row, expected: list[Json]) -> dict[str, Json]:
         return {"results": [_judged(walk) for walk in row.walks], "expected": expected}
     context: Json = {"outcome": row.result, "phase": row.phase, "message": row.detail}
     caught = row.result in (Result.COMPILE_ERROR, Result.ENGINE_ERROR)
-    return {
-        "errored": True,
-        "context": context,
-        "caught": caught,
-        "expected": expected,
-    }
+    return {"errored": True, "context": context, "caught": caught, "expected": expected}
 
 
 def _judged(walked: InstanceResult) -> Json:

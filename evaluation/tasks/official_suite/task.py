@@ -192,9 +192,7 @@ _LEFT_OUT: Final = frozenset({"format"})
 
 
 def cases(
-    acquired: Callable[[], Acquired],
-    _records: Iterable[Record],
-    settings: TaskSettings,
+    acquired: Callable[[], Acquired], _records: Iterable[Record], settings: TaskSettings
 ) -> Iterator[Case]:
     """Yield every case of the suite of `drafts` (2020-12), `optional` ones after.
 
@@ -227,9 +225,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
         return acquire_suite(fetch, say)
 
     return replace(
-        TASK,
-        cases=partial(cases, acquired),
-        sources=lambda: describe_suite(acquired()),
+        TASK, cases=partial(cases, acquired), sources=lambda: describe_suite(acquired())
     )
 
 

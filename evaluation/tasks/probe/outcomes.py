@@ -25,11 +25,7 @@ _NOWHERE: Final = "unknown"
 #: What a value of `format` begins with where values are told apart.
 FORMAT: Final = "format:"
 #: Features that Figure 4 has under another's name.
-_SAME: Final = {
-    "then": "if",
-    "else": "if",
-    "additionalItems:object": "additionalItems",
-}
+_SAME: Final = {"then": "if", "else": "if", "additionalItems:object": "additionalItems"}
 
 
 class Support(StrEnum):

@@ -72,8 +72,7 @@ def drawn(
 ) -> Path:
     """Return the build, whose plots are not drawn again: they take two seconds."""
     monkeypatch.setattr(
-        "curation.packaging.plot_process.PlotProcess",
-        lambda: _SamePlots(build, tables),
+        "curation.packaging.plot_process.PlotProcess", lambda: _SamePlots(build, tables)
     )
     return build
 

@@ -478,10 +478,7 @@ def test_an_answer_of_another_shape_is_mapped_back(
         ("Sure! {}", "/dev/stdin: not_json: Expecting value"),
         ('{"map": [{"key": "a"}]}', "the answer: objects with key and value expected"),
         ('{"pair": {"item1": "x"}}', "an object with item1, item2 expected"),
-        (
-            '{"age": 13}',
-            "its value at /age fails `not` at /properties/age/not",
-        ),
+        ('{"age": 13}', "its value at /age fails `not` at /properties/age/not"),
         ("[]", "its value fails `type` at /type of the original schema"),
     ],
 )

@@ -136,9 +136,7 @@ def test_what_does_not_verify_is_not_pushed(
     """Exit code 65, the first finding, and the command that lists them all."""
     finding = Finding(check="rows", where="A/o1", detail="is wrong")
     monkeypatch.setattr(
-        module,
-        "verify_folder",
-        lambda *_, **__: Verification(findings=(finding,)),
+        module, "verify_folder", lambda *_, **__: Verification(findings=(finding,))
     )
     folder = write_folder(tmp_path / "x")
     with pytest.raises(BadData, match=r"rows: A/o1: is wrong.*csbdata verify"):

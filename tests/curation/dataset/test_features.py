@@ -21,12 +21,7 @@ if TYPE_CHECKING:
         ({"required": ["a"], "items": {}, "enum": []}, {"required", "items", "enum"}),
         (
             {"minLength": 1, "maxItems": 1, "minProperties": 1, "maxContains": 1},
-            {
-                "@minmaxLength",
-                "@minmaxItems",
-                "@minmaxProperties",
-                "@minmaxContains",
-            },
+            {"@minmaxLength", "@minmaxItems", "@minmaxProperties", "@minmaxContains"},
         ),
         ({"type": "integer", "minimum": 1}, {"@minmaxInteger"}),
         ({"type": ["integer", "null"], "maximum": 1}, {"@minmaxInteger"}),

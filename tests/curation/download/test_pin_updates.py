@@ -166,10 +166,7 @@ def test_the_hub_is_asked_for_revision_and_card(
     ],
 )
 def test_a_publisher_in_trouble_stops_no_other(
-    server: Server,
-    settings: FetchSettings,
-    answer: UntypedJson,
-    fault: type[Exception],
+    server: Server, settings: FetchSettings, answer: UntypedJson, fault: type[Exception]
 ) -> None:
     """What is wrong stands in its place, in one line; the next one is asked."""
     _answers(server)

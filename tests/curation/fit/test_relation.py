@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 _LIST: Json = {"type": "array", "items": {"$ref": "#/definitions/list"}}
-_RECURSIVE: Json = {
-    "$ref": "#/definitions/list",
-    "definitions": {"list": _LIST},
-}
+_RECURSIVE: Json = {"$ref": "#/definitions/list", "definitions": {"list": _LIST}}
 
 
 def _exploding(keyword: str) -> Json:

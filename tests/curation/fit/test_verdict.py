@@ -122,12 +122,7 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
         ("pattern", {"names": ("unanchored",)}, {"pattern": "a"}, ["/pattern"]),
         ("remote-reference", {}, {"$ref": "https://a.example/b"}, ["/$ref"]),
         ("remote-reference", {}, _TREE, []),
-        (
-            "recursive-reference",
-            {},
-            _TREE,
-            ["/$defs/node/properties/next/$ref"],
-        ),
+        ("recursive-reference", {}, _TREE, ["/$defs/node/properties/next/$ref"]),
         ("recursive-reference", {}, _TWICE, []),
         ("recursive-reference", {}, {"items": {"$ref": "#"}}, ["/items/$ref"]),
         ("beside-reference", {"names": ()}, {"$ref": "#", "title": ""}, ["/title"]),
@@ -178,10 +173,7 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
     ],
 )
 def test_a_check_finds_its_places(
-    check: str,
-    more: dict[str, UntypedJson],
-    schema: UntypedJson,
-    pointers: list[str],
+    check: str, more: dict[str, UntypedJson], schema: UntypedJson, pointers: list[str]
 ) -> None:
     """Data and unknown members are no schemas; what a reference leads to is one."""
     findings = judge_fit(schema, _profile(check, **more))

@@ -50,7 +50,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
     ],
     "minProperties": [{**_OBJECT, "minProperties": 5}],
     "maxProperties": [
-        {**_OBJECT, "maxProperties": 1, "properties": {"a": {}, "b": {}}},
+        {**_OBJECT, "maxProperties": 1, "properties": {"a": {}, "b": {}}}
     ],
     "required": [{**_OBJECT, "required": ["a", "b"], "properties": {"b": {}}}],
     "properties": [{**_OBJECT, "properties": {"a": {"type": "null"}, "b": {}}}],
@@ -59,7 +59,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             **_OBJECT,
             "required": ["ab"],
             "patternProperties": {"^a": {"type": "string"}, "b$": {"minLength": 3}},
-        },
+        }
     ],
     "additionalProperties": [
         {**_OBJECT, "additionalProperties": {"type": "integer"}, "minProperties": 2},
@@ -103,7 +103,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             "contains": {"type": "string"},
             "maxContains": 2,
             "minItems": 6,
-        },
+        }
     ],
     "allOf": [
         {"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 3}]},
@@ -127,7 +127,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             "oneOf": [
                 {"type": "object", "properties": {"a": {"type": "string"}}},
                 {"type": "object", "properties": {"b": {"type": "integer"}}},
-            ],
+            ]
         },
         {"oneOf": [{"type": "number"}, {"type": "integer"}]},
     ],
@@ -156,7 +156,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             **_OBJECT,
             "required": ["a", "c"],
             "dependencies": {"a": ["b"], "c": {"properties": {"d": {"type": "null"}}}},
-        },
+        }
     ],
     "dependentRequired": [{**_OBJECT, "dependentRequired": {"a": ["b"]}}],
     "dependentSchemas": [
@@ -164,7 +164,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             **_OBJECT,
             "required": ["a"],
             "dependentSchemas": {"a": {"required": ["b"]}, "b": {"required": ["c"]}},
-        },
+        }
     ],
     "unevaluatedProperties": [
         {
@@ -180,7 +180,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
         {**_OBJECT, "unevaluatedProperties": {"type": "null"}, "required": ["x"]},
     ],
     "unevaluatedItems": [
-        {"type": "array", "unevaluatedItems": {"type": "integer"}, "minItems": 2},
+        {"type": "array", "unevaluatedItems": {"type": "integer"}, "minItems": 2}
     ],
     "$ref": [
         {
@@ -198,7 +198,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
                         "v": {"type": "null"},
                         "next": {"$ref": "#/definitions/t"},
                     },
-                },
+                }
             },
             "allOf": [{"$ref": "#/definitions/t"}],
         },
@@ -208,7 +208,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             "$dynamicAnchor": "node",
             "type": "object",
             "properties": {"c": {"type": "array", "items": {"$dynamicRef": "#node"}}},
-        },
+        }
     ],
     "$recursiveRef": [
         {
@@ -216,7 +216,7 @@ SATISFIABLE: dict[str, list[UntypedJson]] = {
             "type": "object",
             "required": ["c"],
             "properties": {"c": {"type": "array", "items": {"$recursiveRef": "#"}}},
-        },
+        }
     ],
 }
 #: What says nothing of an instance by itself.

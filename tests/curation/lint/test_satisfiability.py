@@ -55,14 +55,8 @@ _ALIKE = {"type": "string", "title": "a"}
             },
         ),
         ("", {"type": "integer", "minimum": 1.2, "maximum": 1.9}),
-        (
-            "",
-            {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
-        ),
-        (
-            "",
-            {"type": "number", "minimum": 11, "maximum": 19, "multipleOf": 10},
-        ),
+        ("", {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}),
+        ("", {"type": "number", "minimum": 11, "maximum": 19, "multipleOf": 10}),
         (
             "required-forbidden",
             {"type": "object", "required": ["a"], "additionalProperties": False},
@@ -81,14 +75,8 @@ _ALIKE = {"type": "string", "title": "a"}
                 "additionalProperties": False,
             },
         ),
-        (
-            "",
-            {"type": "object", "required": ["ab"], "propertyNames": {"maxLength": 1}},
-        ),
-        (
-            "",
-            {"type": "object", "required": ["a", "b"], "maxProperties": 1},
-        ),
+        ("", {"type": "object", "required": ["ab"], "propertyNames": {"maxLength": 1}}),
+        ("", {"type": "object", "required": ["a", "b"], "maxProperties": 1}),
         (
             "enum-type-conflict",
             {
@@ -136,18 +124,9 @@ _ALIKE = {"type": "string", "title": "a"}
                 "items": {"type": "boolean"},
             },
         ),
-        (
-            "",
-            {"type": "array", "items": {"type": "string"}, "contains": {"const": 1}},
-        ),
-        (
-            "",
-            {"type": "object", "oneOf": [{"type": "string"}, {"type": "integer"}]},
-        ),
-        (
-            "",
-            {"if": {"type": "null"}, "then": False, "else": {"not": {}}},
-        ),
+        ("", {"type": "array", "items": {"type": "string"}, "contains": {"const": 1}}),
+        ("", {"type": "object", "oneOf": [{"type": "string"}, {"type": "integer"}]}),
+        ("", {"if": {"type": "null"}, "then": False, "else": {"not": {}}}),
         ("", {"oneOf": [_ALIKE, {**_ALIKE, "title": "b"}]}),
         ("", {"oneOf": [{}, True]}),
         ("", {"not": {}}),

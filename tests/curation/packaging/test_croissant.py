@@ -68,10 +68,7 @@ def test_its_records_are_those_of_the_files(
         for row in pl.read_parquet(path, columns=["unique_id"]).rows()
     }
     found = [
-        (
-            each[f"{config}/split"].decode(),
-            each[f"{config}/columns/unique_id"].decode(),
-        )
+        (each[f"{config}/split"].decode(), each[f"{config}/columns/unique_id"].decode())
         for each in islice(described.records(config), len(expected) + 1)
     ]
     assert set(found) == expected

@@ -107,8 +107,7 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [{"pins": [{"source": 1}]}, {"rule_list": [{}]}, {"partial": None}],
+    "damage", [{"pins": [{"source": 1}]}, {"rule_list": [{}]}, {"partial": None}]
 )
 def test_facts_that_are_not_those_of_a_build_are_refused(
     tmp_path: Path, damage: dict[str, object]

@@ -52,11 +52,7 @@ class _Watched(Quiet):
 
     @contextmanager
     def bar(
-        self,
-        title: str,
-        total: int,
-        found: int = 0,
-        note: Callable[[], str] = str,
+        self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
     ) -> Iterator[Callable[[int], None]]:
         del title, found, note
         self.done, self.total = 0, total
@@ -184,14 +180,8 @@ def test_an_extra_leaves_the_ten_as_they_are(
         (ExtraSource(source="cloudfromation"), BadConfiguration),
         (ExtraSource(source="github"), BadConfiguration),
         (ExtraSource(source="local"), NoInput),
-        (
-            ExtraSource(source=__file__, config="Snowplow"),
-            BadConfiguration,
-        ),
-        (
-            ExtraSource(source=__file__, config="default"),
-            BadConfiguration,
-        ),
+        (ExtraSource(source=__file__, config="Snowplow"), BadConfiguration),
+        (ExtraSource(source=__file__, config="default"), BadConfiguration),
         *(
             (ExtraSource(source=__file__, config=name), BadConfiguration)
             for name in (

@@ -42,9 +42,6 @@ def raw_document(content: bytes = b"{}", **given: UntypedJson) -> RawDocument:
 def document(schema: UntypedJson, **given: UntypedJson) -> Document:
     """Return a document with this schema, of a source that no rule knows."""
     made = Document(
-        config="Made",
-        unique_id="made1",
-        provenance=PROVENANCE,
-        schema=schema,
+        config="Made", unique_id="made1", provenance=PROVENANCE, schema=schema
     )
     return replace(made, **given)

@@ -31,10 +31,7 @@ def upgrade(schema: UntypedJson) -> UntypedJson:
         ),
         (
             {"properties": {"a": {"$ref": "#/definitions/x", "required": True}}},
-            {
-                "properties": {"a": {"$ref": "#/definitions/x"}},
-                "required": ["a"],
-            },
+            {"properties": {"a": {"$ref": "#/definitions/x"}}, "required": ["a"]},
         ),
         ({"required": True, "items": {"required": True}}, {"items": {}}),
         (

@@ -169,10 +169,7 @@ JSON_BODY: UntypedJson = {"content": {"application/json": {"schema": {"type": "n
     ("item", "names"),
     [
         ({"query": {"requestBody": JSON_BODY}}, ["query/a"]),
-        (
-            {"additionalOperations": {"COPY": {"requestBody": JSON_BODY}}},
-            ["COPY/a"],
-        ),
+        ({"additionalOperations": {"COPY": {"requestBody": JSON_BODY}}}, ["COPY/a"]),
         ({"$ref": "#/components/pathItems/P"}, ["post/a"]),
         (
             {

@@ -89,11 +89,7 @@ def test_a_third_party_adds_a_source_in_one_file(
     [("same_name", "github", "Theirs"), ("same_config", "theirs", "Kubernetes")],
 )
 def test_a_duplicate_is_refused(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    module: str,
-    name: str,
-    config: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, config: str
 ) -> None:
     """Neither a source's name nor a config can be taken twice."""
     text = THIRD_PARTY.format(name=name, config=config)

@@ -101,9 +101,7 @@ def fetch(
 ) -> LiveFetch:
     """Return a fetch in the pinned catalogue."""
     monkeypatch.setattr(
-        curation.sources.schemastore_live,
-        "load_pins",
-        lambda: {"schemastore": pin},
+        curation.sources.schemastore_live, "load_pins", lambda: {"schemastore": pin}
     )
     settings = FetchSettings(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
     return LiveFetch(

@@ -85,10 +85,7 @@ def decided(schema: UntypedJson, source: str = "local") -> tuple[str, str, list[
     [
         ({"id": "http://example.com/a"}, ("draft-04", ["id"])),
         ({"id": "a", "definitions": {"b": {}}}, ("draft-04", ["definitions", "id"])),
-        (
-            {"minimum": 1, "exclusiveMinimum": True},
-            ("draft-04", ["exclusiveMinimum"]),
-        ),
+        ({"minimum": 1, "exclusiveMinimum": True}, ("draft-04", ["exclusiveMinimum"])),
         (
             {"if": {}, "dependencies": {"a": ["b"]}},
             ("draft-07", ["dependencies", "if"]),

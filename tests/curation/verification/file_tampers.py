@@ -137,11 +137,7 @@ FILE_TAMPERS = list(
         tampers(
             STRAYS,
             ("binary file", lambda f: (f / "a.bin").write_bytes(b"\xff"), "no text"),
-            (
-                "another table",
-                copy_of(RECORDS, "Github_easy/more.parquet"),
-                "no build",
-            ),
+            ("another table", copy_of(RECORDS, "Github_easy/more.parquet"), "no build"),
             (
                 "table below a config",
                 copy_of(RECORDS, RECORDS.replace("/", "/more/")),

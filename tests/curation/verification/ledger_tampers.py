@@ -130,11 +130,7 @@ LEDGER_TAMPERS = list(
             ("kind", _near_miss("kind", "minimal"), "near_misses are not as many"),
             ("kind unknown", instance("kind", "mine"), "a kind that no build writes"),
             ("number", instance("number", 77), "not numbered one by one"),
-            (
-                "table of others",
-                copy_of(MISSING, "ledger/mine.parquet"),
-                "no table of",
-            ),
+            ("table of others", copy_of(MISSING, "ledger/mine.parquet"), "no table of"),
             ("report removed", lambda folder: (folder / MISSING).unlink(), "without"),
         ),
         tampers(

@@ -38,8 +38,7 @@ MANIFEST_TAMPERS = list(
             ("pin's source", _pin("source", "mine"), "no pin in manifest.json"),
         ),
         tampers(
-            LEAKAGE,
-            ("rule set", _member("rules", "paper"), "not that of its skeleton"),
+            LEAKAGE, ("rule set", _member("rules", "paper"), "not that of its skeleton")
         ),
         tampers(
             CANARY,

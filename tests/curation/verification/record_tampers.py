@@ -45,8 +45,7 @@ def _moved(folder: Path) -> None:
 def _copied(folder: Path) -> None:
     copy = pl.read_parquet(folder / RECORDS).head(1)
     rewrite(
-        "Snowplow/train-00000-of-00001.parquet",
-        lambda rows: pl.concat([copy, rows]),
+        "Snowplow/train-00000-of-00001.parquet", lambda rows: pl.concat([copy, rows])
     )(folder)
 
 
@@ -72,11 +71,7 @@ RECORD_TAMPERS = list(
             ("schema respelt", record(json_schema="{ }"), "as a build writes it"),
             ("schema invalid", record(**schema({"type": "strnig"})), "invalid under"),
             ("dialect", record(dialect="draft-05"), "no such dialect"),
-            (
-                "dialect found",
-                record(dialect_found="guessed"),
-                "dialect_found is",
-            ),
+            ("dialect found", record(dialect_found="guessed"), "dialect_found is"),
             (
                 "dialect words",
                 record(dialect_found="declared", dialect_words=["if"]),
@@ -113,11 +108,7 @@ RECORD_TAMPERS = list(
                 rewrite(INSTANCES, lambda r: r.slice(9)),
                 "are not as many as",
             ),
-            (
-                "instances' record",
-                instance("unique_id", "mine"),
-                "are not as many as",
-            ),
+            ("instances' record", instance("unique_id", "mine"), "are not as many as"),
         ),
         tampers(
             IDENTITY,

@@ -28,8 +28,7 @@ def test_a_text_at_the_limit_is_read_and_one_byte_more_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "nodes"),
-    [(1, 1), ({}, 1), ({"a": 1, "b": [1, 2]}, 5), ([[], [[]]], 4)],
+    ("value", "nodes"), [(1, 1), ({}, 1), ({"a": 1, "b": [1, 2]}, 5), ([[], [[]]], 4)]
 )
 def test_nodes_are_all_values_the_root_included(value: UntypedJson, nodes: int) -> None:
     """Members and elements count one each."""

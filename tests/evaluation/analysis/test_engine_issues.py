@@ -100,8 +100,7 @@ def test_each_class_has_a_smallest_reproducer(run: RecordedRun, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("setting", "alike"),
-    [("", True), ("beside $ref", True), ("without type", False)],
+    ("setting", "alike"), [("", True), ("beside $ref", True), ("without type", False)]
 )
 def test_a_setting_may_go_and_none_may_come(setting: str, alike: bool) -> None:  # noqa: FBT001 (a parameter)
     """A fault that needs something else beside it is another fault."""

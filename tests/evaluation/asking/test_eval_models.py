@@ -44,11 +44,7 @@ _SCHEMAS = {
     },
     "odd": {"type": "array", "uniqueItems": True, "items": {"type": "null"}},
 }
-_COMPACT = (
-    "whitespace_flexible=false",
-    "item_separator=,",
-    "key_separator=:",
-)
+_COMPACT = ("whitespace_flexible=false", "item_separator=,", "key_separator=:")
 
 
 @pytest.fixture(scope="module")

@@ -61,10 +61,7 @@ def test_a_log_has_prompt_answer_and_verdict(logs: list[Path]) -> None:
 
     Accuracy is of the answers that count.
     """
-    assert [path.name for path in logs] == [
-        "model-free.json",
-        "model-strict@low.json",
-    ]
+    assert [path.name for path in logs] == ["model-free.json", "model-strict@low.json"]
     free = json.loads(logs[0].read_text())
     first, second, _uncounted = free["samples"]
     assert [it["scores"]["verdict"]["value"] for it in (first, second)] == ["C", "I"]

@@ -260,8 +260,7 @@ def test_a_folder_is_scored_again_under_another_reading(tmp_path: Path) -> None:
     other = score_file(again, result.folder)
     assert _verdicts(other) == {"small free": [[""]]}
     same = score_file(
-        RunRequest(suite=request.suite, jobs=1, fetch=request.fetch),
-        result.folder,
+        RunRequest(suite=request.suite, jobs=1, fetch=request.fetch), result.folder
     )
     assert same.folder == result.folder
 

@@ -96,10 +96,7 @@ def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:
     ]
     assert _ids(
         _open(build, RecordSelection(ids=frozenset({"Snowplow/s1", "g7"})))
-    ) == [
-        "g7",
-        "s1",
-    ]
+    ) == ["g7", "s1"]
     small, large = (_open(build, RecordSelection(limit=limit)) for limit in (20, 60))
     assert (small.count, large.count) == (20, 60)
     assert [each.group for each in small.records()].count("Snowplow") == 1

@@ -85,9 +85,7 @@ def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) ->
     assert unasked.reused_tokens == 0
 
 
-def test_a_batch_writes_what_each_text_would_bealone(
-    model: TransformersModel,
-) -> None:
+def test_a_batch_writes_what_each_text_would_bealone(model: TransformersModel) -> None:
     """Texts of a batch do not disturb each other, whatever their prompts' lengths."""
     asked = [
         tokenized(model, say, budget=budget)

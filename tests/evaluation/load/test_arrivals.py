@@ -24,10 +24,7 @@ def _requests(*schemas: str) -> list[GenerationRequest]:
     return [
         GenerationRequest(
             record=Record(
-                id=f"s{number}",
-                group="made",
-                schema=schema,
-                dialect="2020-12",
+                id=f"s{number}", group="made", schema=schema, dialect="2020-12"
             ),
             messages=(Message(role="user", content=schema),),
             budget=8,

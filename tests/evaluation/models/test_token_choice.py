@@ -48,9 +48,7 @@ _rows = st.lists(
 @settings(max_examples=40, deadline=None)
 @given(rows=_rows, masked=st.booleans())
 def test_the_choice_is_what_looking_at_each_token_finds(
-    *,
-    rows: list[tuple[list[float], list[bool]]],
-    masked: bool,
+    *, rows: list[tuple[list[float], list[bool]]], masked: bool
 ) -> None:
     """Several texts, and masks that are longer than the logits, or none."""
     logits = torch.tensor([row[0] for row in rows])

@@ -86,9 +86,7 @@ class FusedAttention(TorchFunctionMode):
             return func(*args, **kwargs)
         query, _, value = args[:3]
         found = torch.empty(
-            (*query.shape[:-1], value.shape[-1]),
-            dtype=query.dtype,
-            device=query.device,
+            (*query.shape[:-1], value.shape[-1]), dtype=query.dtype, device=query.device
         )
         self._traffic.bytes += sum(map(_bytes, _tensors((args, kwargs, found))))
         return found

@@ -97,10 +97,7 @@ def test_a_compact_table_names_the_columns_for_which_there_is_no_room() -> None:
     Console(file=out, width=40).print(layout, crop=False)
     lines = out.getvalue().splitlines()
     assert len([line for line in lines if "engine-" in line]) == 6
-    assert lines[-3:-1] == [
-        "Too wide for here: compliance, valid ",
-        "accepted",
-    ]
+    assert lines[-3:-1] == ["Too wide for here: compliance, valid ", "accepted"]
 
 
 def test_many_wide_rows_are_folded() -> None:

@@ -317,9 +317,7 @@ def test_what_expired_has_no_status(
 
 
 def test_a_parameter_that_batches_alone_refuse_is_learnt(
-    served: tuple[RunRequest, Any],
-    batches: Batches,
-    monkeypatch: pytest.MonkeyPatch,
+    served: tuple[RunRequest, Any], batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the first request told nothing, the refused ones of a batch do."""
     request, _ = served

@@ -337,9 +337,7 @@ def test_an_address_holds_the_model_behind_a_number_sign() -> None:
 
 def _client(server: Loopback, seconds: float = 5.0) -> ServerClient:
     connection = ServerConnection(
-        base=server.base,
-        model="small",
-        limits=RequestLimits(seconds=seconds),
+        base=server.base, model="small", limits=RequestLimits(seconds=seconds)
     )
     return ServerClient(connection)
 

@@ -119,9 +119,7 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
     for address in (base, None):
         with flaky_proxy(base, spoils if address is None else []) as proxy:
             connection = ServerConnection(
-                base=f"{address or proxy}/v1",
-                model=model,
-                limits=_LIMITS,
+                base=f"{address or proxy}/v1", model=model, limits=_LIMITS
             )
             (participant,) = server_participants(connection, ["none"])
             writer = ServerWriter(participant, client=ServerClient(connection))

@@ -91,11 +91,7 @@ _ANSWERS: dict[str, tuple[Said, TextClass, bool]] = {
         TextClass.COMPLIANT,
         True,
     ),
-    "filter": (
-        answer("{", finish="content_filter"),
-        TextClass.CONTENT_FILTER,
-        True,
-    ),
+    "filter": (answer("{", finish="content_filter"), TextClass.CONTENT_FILTER, True),
     "Gemini's filter of personal data": (
         answer("{", finish="SPII"),
         TextClass.CONTENT_FILTER,

@@ -227,10 +227,7 @@ class TestRemove:
         ] == ["2.0"]
         assert [
             each.version for each in remove_environments(default_cache(), "xgrammar")
-        ] == [
-            "1.0",
-            "3.0",
-        ]
+        ] == ["1.0", "3.0"]
         assert [each.engine for each in existing_environments(default_cache())] == [
             "llama_cpp"
         ]

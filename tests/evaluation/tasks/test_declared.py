@@ -77,11 +77,7 @@ def _table(run: RecordedRun, name: str) -> Table:
 def test_it_asks_for_nothing_but_compiling() -> None:
     """One case a subject, without walks, and with its features."""
     sample = Record(
-        id="o1",
-        group="x",
-        schema='{"not": {}}',
-        dialect="2020-12",
-        features=("not",),
+        id="o1", group="x", schema='{"not": {}}', dialect="2020-12", features=("not",)
     )
     (case,) = TASK.cases([sample], TaskSettings())
     assert task_named("declared") is TASK
@@ -102,11 +98,7 @@ def test_it_asks_for_nothing_but_compiling() -> None:
 def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> None:
     """In keyword position; a schema that cannot be read says none."""
     sample = Record(
-        id="o1",
-        group="x",
-        schema=schema,
-        dialect="2020-12",
-        features=("format",),
+        id="o1", group="x", schema=schema, dialect="2020-12", features=("format",)
     )
     (case,) = TASK.cases([sample], TaskSettings())
     assert case.label["formats"] == formats

@@ -22,14 +22,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.tokenizers.files import Encoder
 
-KINDS = (
-    "byte_level",
-    "metaspace",
-    "tiktoken",
-    "tekken",
-    "gguf",
-    "spm",
-)
+KINDS = ("byte_level", "metaspace", "tiktoken", "tekken", "gguf", "spm")
 #: What tokenizers trip over: their own marks, spaces, bytes that look like tokens.
 PIECES = st.sampled_from(
     [

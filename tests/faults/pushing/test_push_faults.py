@@ -110,11 +110,7 @@ def test_a_fault_that_passes_is_survived_at_every_step(
 @pytest.mark.parametrize("step", sorted(STEPS.keys() - {"the upload's end"}))
 @pytest.mark.parametrize("kind", [cut, status(500, "Broken")], ids=["cut", "500"])
 def test_a_fault_that_stays_ends_with_69_and_the_same_command_finishes(
-    kind: Answer,
-    step: str,
-    there: Connection,
-    old: dict[str, bytes],
-    tmp_path: Path,
+    kind: Answer, step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
     """A reader has the old state or the new one; later all is well."""
     method, pattern = STEPS[step]

@@ -129,9 +129,7 @@ def _killed(
 
 
 @pytest.mark.slow
-def test_f41_killed_at_three_instants_the_same_command_finishes(
-    tmp_path: Path,
-) -> None:
+def test_f41_killed_at_three_instants_the_same_command_finishes(tmp_path: Path) -> None:
     """The repository shows the old state or the new one, and then the new one."""
     assert len(_killed(tmp_path, 3)) == 3
 

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
         ({"type": ["number", "string"]}, "2020-12", ("type",)),
         ({"const": 1}, "draft-04", ()),
         ({"const": 1}, "draft-06", ("const",)),
-        (
-            {"minimum": 1, "exclusiveMinimum": True},
-            "draft-04",
-            ("exclusiveMinimum",),
-        ),
+        ({"minimum": 1, "exclusiveMinimum": True}, "draft-04", ("exclusiveMinimum",)),
         ({"anyOf": [{"type": "null"}, True]}, "2020-12", ()),
         ({"oneOf": [{}, True]}, "2020-12", ("oneOf",)),
         ({"if": {"minimum": 1}, "then": {}}, "2020-12", ()),

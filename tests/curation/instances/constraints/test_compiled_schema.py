@@ -13,7 +13,7 @@ _EMBEDDED = {
             "$id": "https://example.com/inner",
             "definitions": {"z": {"type": "string"}},
             "properties": {"u": {"$ref": "#/definitions/z"}},
-        },
+        }
     },
     "properties": {
         "p": {"$ref": "inner"},

@@ -65,9 +65,7 @@ def test_a_keyword_that_holds_no_number_is_refused() -> None:
     ],
 )
 def test_the_dialect_says_which_keyword_is_for_which_element(
-    schema: dict[str, Json],
-    in_draft_07: tuple[str, str],
-    in_2020_12: tuple[str, str],
+    schema: dict[str, Json], in_draft_07: tuple[str, str], in_2020_12: tuple[str, str]
 ) -> None:
     """An array of `items` speaks of the first elements until draft 2019-09."""
     assert item_keywords(schema, DRAFT_07) == in_draft_07

@@ -41,10 +41,7 @@ def resources(count: int) -> dict[str, Json]:
                 "kind": {"const": name},
                 **fields,
                 "next": {"$ref": f"#/definitions/{rng.choice(names)}"},
-                "contained": {
-                    "type": "array",
-                    "items": {"$ref": "#/definitions/Any"},
-                },
+                "contained": {"type": "array", "items": {"$ref": "#/definitions/Any"}},
             },
             "required": ["kind"],
             "additionalProperties": False,

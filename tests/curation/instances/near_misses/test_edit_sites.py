@@ -70,10 +70,7 @@ def test_goals_for_a_path_make_a_value_stand_there() -> None:
     schema = {"properties": {"a": {"items": {"const": "made"}}}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     builder = WitnessBuilder(
-        compiled=compiled,
-        rng=random.Random(0),
-        kind=InstanceKind.MINIMAL,
-        steps=100,
+        compiled=compiled, rng=random.Random(0), kind=InstanceKind.MINIMAL, steps=100
     )
     goals = (compiled.root, *goals_for_path(("a", 1)))
     assert builder.value(goals) == {"a": ["made", "made"]}

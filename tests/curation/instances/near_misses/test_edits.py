@@ -48,12 +48,7 @@ def _target(schema: UntypedJson, keyword: str, value: Json) -> EditTarget:
             {"a": 1, "c": 3},
         ),
         ({"minProperties": 2}, "minProperties", {"a": 1, "b": 2}, {"a": 1}),
-        (
-            {"dependencies": {"a": ["b"]}},
-            "dependencies",
-            {"a": 1, "b": 2},
-            {"a": 1},
-        ),
+        ({"dependencies": {"a": ["b"]}}, "dependencies", {"a": 1, "b": 2}, {"a": 1}),
         ({"enum": ["ab"]}, "enum", "ab", "a"),
         ({"maximum": 2**63 - 1}, "maximum", 1, 2**63 + 2**11),
         ({"minimum": -(2**63)}, "minimum", 1, -(2**63) - 2**11),

@@ -81,7 +81,7 @@ _ALONE: dict[str, list[UntypedJson]] = {
             "properties": {"k": {"enum": ["x", "y"]}},
             "if": {"properties": {"k": {"const": "x"}}, "required": ["k"]},
             "then": {"required": ["v"]},
-        },
+        }
     ],
 }
 

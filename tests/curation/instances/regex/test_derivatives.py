@@ -36,11 +36,7 @@ def test_what_always_or_never_holds_decides() -> None:
 def test_a_disjunction_is_flat_and_says_nothing_twice() -> None:
     """What stands in it more than once is asked once."""
     inner = either([_DIGIT, END])
-    assert either([inner, WORD, _DIGIT]).parts == (
-        _DIGIT,
-        END,
-        WORD,
-    )
+    assert either([inner, WORD, _DIGIT]).parts == (_DIGIT, END, WORD)
 
 
 def test_equal_parts_do_not_make_equal_heads() -> None:

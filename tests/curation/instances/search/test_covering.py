@@ -87,7 +87,7 @@ def test_elements_of_one_array_take_the_branches_of_their_members() -> None:
                     {"const": 1},
                     {"const": 2},
                     {"type": "object", "properties": {"a": {}}},
-                ],
+                ]
             }
         },
         {"properties": {"a": {"items": [{}, {"items": {"type": "null"}}]}}},

@@ -140,7 +140,7 @@ _BRANCH = {
     "anyOf": [
         {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
         {"type": "null"},
-    ],
+    ]
 }
 
 

@@ -103,10 +103,7 @@ def test_an_inferred_newest_draft_needs_no_word() -> None:
 
 @pytest.mark.parametrize(
     ("extra", "name", "evidence"),
-    [
-        ({}, "2020-12", "prior"),
-        ({"id": "http://a.example/b"}, "draft-04", "words"),
-    ],
+    [({}, "2020-12", "prior"), ({"id": "http://a.example/b"}, "draft-04", "words")],
 )
 def test_a_versionless_address_is_replaced(
     extra: UntypedJson, name: str, evidence: str

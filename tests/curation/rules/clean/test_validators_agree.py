@@ -44,9 +44,7 @@ def test_a_reference_that_both_lose_is_unresolved() -> None:
     assert result.reason is Reason.UNRESOLVED_REFERENCE
 
 
-def test_what_both_refuse_otherwise_is_invalid(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_both_refuse_otherwise_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
     """The re-check finds what an earlier rule should have, under its own name."""
     monkeypatch.setattr(verdicts, "ONE_IN", 1)
     result = applied({"type": "text"})

@@ -170,10 +170,7 @@ def test_a_reference_that_no_reader_visits_is_dropped_if_it_leads_out() -> None:
         if change.after == ABSENT
     }
     why = "it leads out of the record, and no keyword leads to it"
-    assert dropped == {
-        "/definitions/o/gallery/a/$ref": why,
-        "/types/n/own/0/$ref": why,
-    }
+    assert dropped == {"/definitions/o/gallery/a/$ref": why, "/types/n/own/0/$ref": why}
 
 
 def test_a_record_that_refers_to_nothing_else_loses_such_a_reference_too() -> None:

@@ -59,10 +59,7 @@ def test_identifiers_that_only_hide_a_target_go() -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        {"again": {"$ref": "pair"}},
-        {"again": {"$ref": "pair#/properties/left"}},
-    ],
+    [{"again": {"$ref": "pair"}}, {"again": {"$ref": "pair#/properties/left"}}],
     ids=["used", "used by a pointer"],
 )
 def test_an_identifier_that_is_used_stays(changed: UntypedJson) -> None:

@@ -76,10 +76,7 @@ CASES = [
 
 @pytest.mark.parametrize(("rule", "before", "after", "instances"), CASES)
 def test_what_is_accepted_stays(
-    rule: Rule,
-    before: UntypedJson,
-    after: UntypedJson,
-    instances: list[UntypedJson],
+    rule: Rule, before: UntypedJson, after: UntypedJson, instances: list[UntypedJson]
 ) -> None:
     """jsonschema, which reads the text before too, accepts the same before and after.
 

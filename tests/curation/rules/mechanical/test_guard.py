@@ -88,7 +88,7 @@ def test_what_has_no_type_gets_none() -> None:
             "either": {
                 "oneOf": [{"required": ["run"]}, {"$ref": "#/properties/count"}]
             },
-        },
+        }
     }
     count = ("properties", "count", "type")
     assert repaired(schema).schema == replaced(schema, count, "integer")
@@ -171,7 +171,7 @@ def sites(schema: UntypedJson, place: str) -> Document | Rejected:
         (
             {
                 "properties": {
-                    "a": {"allOf": [{"$ref": "#/definitions/d"}, {"minimum": 1}]},
+                    "a": {"allOf": [{"$ref": "#/definitions/d"}, {"minimum": 1}]}
                 },
                 "definitions": {"d": {"enum": [0], "type": "integer"}},
             },

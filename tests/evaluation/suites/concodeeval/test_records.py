@@ -105,10 +105,7 @@ def test_chat_asks_for_a_fence_and_a_base_form_opens_it() -> None:
 @pytest.mark.parametrize(
     ("settings", "parts"),
     [
-        (
-            ConcodeSettings(form="base", template="inst"),
-            ("[INST] Write", "[/INST]"),
-        ),
+        (ConcodeSettings(form="base", template="inst"), ("[INST] Write", "[/INST]")),
         (
             ConcodeSettings(form="base", template="question", system="granite"),
             ("You are an intelligent AI", "Question:\nWrite", "Answer:\n```\n"),

@@ -45,11 +45,7 @@ _OBJECT: Json = {
             _OBJECT,
             {"count": 2, "on": True, "gone": None, "name": "1"},
         ),
-        (
-            "<s><sizes>1</sizes><sizes>2</sizes></s>",
-            _OBJECT,
-            {"sizes": [1, 2]},
-        ),
+        ("<s><sizes>1</sizes><sizes>2</sizes></s>", _OBJECT, {"sizes": [1, 2]}),
     ],
 )
 def test_a_value_without_types_is_read_by_its_schema(

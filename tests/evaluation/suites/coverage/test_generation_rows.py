@@ -158,10 +158,7 @@ def test_what_a_batch_turned_is_counted() -> None:
     """Texts written again alone have a line, with other texts and other classes."""
     same = replace(OK, apart=DecidedApart.SAME)
     other = replace(
-        OK,
-        apart=DecidedApart.OTHER,
-        batch_text="{",
-        batch_ending=TextEnding.TRUNCATED,
+        OK, apart=DecidedApart.OTHER, batch_text="{", batch_ending=TextEnding.TRUNCATED
     )
     side = [
         written(OK, VALID, subject="o1"),

@@ -253,8 +253,7 @@ def test_a_voice_that_loses_a_requirement_is_a_defect(
     assert row.spec
     silent = replace(voices()["plain"], bare=("",), wrapped=("",))
     monkeypatch.setattr(
-        "evaluation.suites.ifstruct.generator.voices",
-        lambda: {"plain": silent},
+        "evaluation.suites.ifstruct.generator.voices", lambda: {"plain": silent}
     )
     with pytest.raises(CsbdataError, match="lost: wrapper"):
         prompt_of(row.spec, row.seed)

@@ -139,11 +139,7 @@ ROWS: list[tuple[str, UntypedJson, str, str, str]] = [
 @pytest.mark.parametrize("extra", [False, True], ids=["", "extra"])
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
 def test_the_truth_table(
-    row: tuple[str, UntypedJson, str, str, str],
-    *,
-    extra: bool,
-    other: bool,
-    mode: Mode,
+    row: tuple[str, UntypedJson, str, str, str], *, extra: bool, other: bool, mode: Mode
 ) -> None:
     """Only members too many: a hallucination or none; anything else: a violation."""
     name, schema, answer, strict, lenient = row

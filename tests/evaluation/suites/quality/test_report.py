@@ -73,10 +73,7 @@ def test_a_constraint_is_compared_on_the_same_problems() -> None:
 
 def test_orders_are_compared_by_problem() -> None:
     """The record of a problem has one id in both groups."""
-    answers = [
-        *_answers(FREE, "1111"),
-        *_answers(FREE, "1100", "gsm8k (answer-first)"),
-    ]
+    answers = [*_answers(FREE, "1111"), *_answers(FREE, "1100", "gsm8k (answer-first)")]
     (row,) = _table(_Run({"m free": answers}), "answer-first").rows
     assert row[:2] == ("gsm8k: m free", "gsm8k (answer-first): m free")
     assert row[2:6] == (Rate(4, 4), Rate(2, 4), 2, 0)

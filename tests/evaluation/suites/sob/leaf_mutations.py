@@ -172,12 +172,7 @@ _CHANGES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
         Mistake.VALUE,
         _replacing(_is_text, lambda value: f"{value} American"),
     ),
-    (
-        "a number off by one",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_figure, _one_more),
-    ),
+    ("a number off by one", VALUE, Mistake.VALUE, _replacing(_is_figure, _one_more)),
     (
         "a number of the wrong sign",
         SPELLING,

@@ -173,12 +173,7 @@ _CHANGES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
     ("a required key left out", LACKING, Mistake.SCHEMA, _key_left_out),
     ("a required key renamed", LACKING, Mistake.SCHEMA, _key_renamed),
     ("in an array", LACKING, Mistake.SCHEMA, _wrapped(lambda truth: [truth])),
-    (
-        "under a key",
-        LACKING,
-        Mistake.SCHEMA,
-        _wrapped(lambda truth: {"answer": truth}),
-    ),
+    ("under a key", LACKING, Mistake.SCHEMA, _wrapped(lambda truth: {"answer": truth})),
     ("an empty object", LACKING, Mistake.SCHEMA, _wrapped(lambda _truth: {})),
     ("a text for everything", REFUSED, Mistake.SCHEMA, _text_for_everything),
 )

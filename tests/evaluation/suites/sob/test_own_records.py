@@ -122,9 +122,7 @@ def test_the_same_arguments_give_the_same_records() -> None:
     assert not {record.record_id for record in generated_records(30, seed=1)} & {*ids}
 
 
-def test_schemas_that_no_text_can_tell_are_no_input(
-    tmp_path: Path,
-) -> None:
+def test_schemas_that_no_text_can_tell_are_no_input(tmp_path: Path) -> None:
     """It is said what a schema must have."""
     (tmp_path / "a.json").write_text('{"type": "object"}', "utf-8")
     with pytest.raises(NoInput, match="8 to 80 leaves"):

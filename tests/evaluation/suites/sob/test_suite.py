@@ -51,9 +51,7 @@ def _table(tables: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_published_answers_are_scored_and_reported_together(
-    tmp_path: Path,
-) -> None:
+def test_published_answers_are_scored_and_reported_together(tmp_path: Path) -> None:
     """Two files become two runs, both one leaderboard and one page."""
     runs = []
     for model, right in (("wise", True), ("lost", False)):

@@ -115,10 +115,7 @@ _HARMLESS: Final[dict[str, Spoil]] = {
 
 TEXT_MUTATIONS: Final = (
     Mutation(
-        name="no answer",
-        lowers=EVERYTHING,
-        mistake=Mistake.NO_ANSWER,
-        spoil=_no_answer,
+        name="no answer", lowers=EVERYTHING, mistake=Mistake.NO_ANSWER, spoil=_no_answer
     ),
     *(
         Mutation(name=name, lowers=EVERYTHING, mistake=Mistake.PARSE, spoil=spoil)

@@ -96,9 +96,7 @@ def test_the_slowest_are_named_first(tmp_path: Path) -> None:
     assert [cells[1] for cells in first.rows] == names
 
 
-def test_a_limit_is_told_with_the_smallest_schema_that_meets_it(
-    tmp_path: Path,
-) -> None:
+def test_a_limit_is_told_with_the_smallest_schema_that_meets_it(tmp_path: Path) -> None:
     """Messages that differ in numbers alone are one; other messages are none."""
     said = "Current row has {} items; max is 2000"
     rows = [

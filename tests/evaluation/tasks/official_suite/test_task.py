@@ -147,9 +147,7 @@ def test_the_tables_of_miniature_engines_are_exact(
 
 
 def test_the_report_reads_as_it_did(
-    cases: list[Case],
-    tmp_path: Path,
-    compare_golden: Callable[[Path, str], None],
+    cases: list[Case], tmp_path: Path, compare_golden: Callable[[Path, str], None]
 ) -> None:
     """Cases, Table 5, Table 6 and Figure 6, as Markdown."""
     run = open_run(write_run(tmp_path / "run", _rows(cases)))

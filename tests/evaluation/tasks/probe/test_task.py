@@ -304,16 +304,8 @@ def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> No
     compiled = Rate(2, 3)
     assert found == {
         ("accept-all", "probes"): (Rate(0, 3), Rate(0, 3), None),
-        (LLGUIDANCE, "llguidance 0.2.0rc (paper)"): (
-            Rate(1, 3),
-            Rate(1, 3),
-            compiled,
-        ),
-        (LLGUIDANCE, "llguidance"): (
-            Rate(1, 3),
-            Rate(2, 3),
-            compiled,
-        ),
+        (LLGUIDANCE, "llguidance 0.2.0rc (paper)"): (Rate(1, 3), Rate(1, 3), compiled),
+        (LLGUIDANCE, "llguidance"): (Rate(1, 3), Rate(2, 3), compiled),
         (LLGUIDANCE, "probes"): (Rate(2, 3), Rate(2, 3), compiled),
         ("refuse-all", "probes"): (Rate(0, 3), Rate(0, 3), None),
     }

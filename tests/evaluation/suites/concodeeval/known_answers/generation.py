@@ -88,10 +88,7 @@ def _right_ones(
 
 
 def _wrong_values(
-    schema: Json,
-    made: SchemaInstances,
-    fields: RecordFields,
-    settings: ConcodeSettings,
+    schema: Json, made: SchemaInstances, fields: RecordFields, settings: ConcodeSettings
 ) -> Iterator[KnownAnswer]:
     """Yield values that the schema refuses, each with the keyword that does."""
     for row in made.near_misses:

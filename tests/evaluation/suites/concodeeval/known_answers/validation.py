@@ -76,10 +76,7 @@ def _no_answers(settings: ConcodeSettings) -> Iterator[KnownAnswer]:
 
 def _unclear(kind: str, text: str, said: str) -> KnownAnswer:
     return KnownAnswer(
-        kind=kind,
-        text=text,
-        expected=AnswerClass.UNCLEAR.value,
-        because=f"{said}: ",
+        kind=kind, text=text, expected=AnswerClass.UNCLEAR.value, because=f"{said}: "
     )
 
 
