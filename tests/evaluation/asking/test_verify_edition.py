@@ -262,6 +262,7 @@ def test_an_engine_is_asked_again_as_it_was(tmp_path: Path, schemas: Path) -> No
     assert _verified(out, schemas, tmp_path / "again").holds
 
 
+@pytest.mark.slow
 def test_data_that_is_not_named_is_the_one_that_was_measured(tmp_path: Path) -> None:
     """Its content is looked at all the same."""
     out, work = tmp_path / "e", tmp_path / "work"
