@@ -30,6 +30,7 @@ _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 _NOT_FINITE: Final = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _TAG: Final = "tag:yaml.org,2002:"
 _STR: Final = f"{_TAG}str"
+_FLOAT_TAG: Final = f"{_TAG}float"
 _TYPES: Final = ("str", "int", "float", "bool", "null", "seq", "map")
 _TAGS: Final = frozenset((None, "!", *(f"{_TAG}{name}" for name in _TYPES)))
 _CONSTRUCTOR: Final = yaml.constructor.SafeConstructor()
@@ -89,7 +90,7 @@ def core_scalar(text: str, tag: str | None = None) -> Json:
     value = _core_value(text)
     if tag is None:
         return value
-    if tag == f"{_TAG}float" and isinstance(value, int | float) and value is not True:
+    if tag == _FLOAT_TAG and isinstance(value, int | float) and value is not True:
         return float(value)
     if tag != _TAG + _TYPE_TAGS[type(value)]:
         raise YamlError(YamlFault.TAG, f"the tag {tag}")
@@ -155,7 +156,7 @@ def yaml_1_1_scalar(
         tag = _yaml_1_1_tag(text)
     if tag == f"{_TAG}timestamp" and not normalize_dates:
         return text
-    if tag != _STR and len(text) > _LONGEST_NUMBER:
+    if tag not in (_STR, _FLOAT_TAG) and len(text) > _LONGEST_NUMBER:
         raise ValueError("a number of more than 4300 digits")
     try:
         value: UntypedJson = _CONSTRUCTOR.construct_document(yaml.ScalarNode(tag, text))

@@ -245,12 +245,17 @@ def _verified(
     """Return the faults of a response by one reading, as if both counted them."""
     published = reading is RuleReading.PUBLISHED
     answer = triage(response, _RULES)
-    if published and not isinstance(answer, MissingAnswer):
-        answer = published_answer(response.text or "")
+    failure = None
     if isinstance(answer, MissingAnswer):
         failure = _MISSING.get(answer.kind)
         if failure in (Failure.NO_ANSWER, Failure.REFUSED):
             return StructureVerdict(findings=(Flaw(failure, answer.reason),))
+    if published and failure is None:
+        theirs = published_answer(response.text or "")
+        # It knows fewer tags of thinking; what is empty for both is so for one reason.
+        if isinstance(answer, str) or isinstance(theirs, str):
+            answer = theirs
+    if isinstance(answer, MissingAnswer):
         empty = Failure.THINKING_UNCLOSED if answer.unclosed else Failure.EMPTY
         detail = answer.reason if failure else ""
         structure = StructureVerdict(findings=(Flaw(failure or empty, detail),))

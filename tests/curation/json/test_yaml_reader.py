@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
 from curation.json.text import parse
-from curation.json.yaml_reader import parse_yaml
+from curation.json.yaml_reader import parse_yaml, yaml_1_1_scalar
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -108,3 +108,8 @@ def test_an_integer_too_long_is_refused_as_in_json() -> None:
     digits = b"9" * 5_000
     assert isinstance(parse_yaml(b"a: " + digits), Rejected)
     assert parse_yaml(b"a: " + digits) == parse(b'{"a": ' + digits + b"}")
+
+
+def test_digits_after_a_point_may_be_as_many_as_one_likes() -> None:
+    """A double takes a time that is linear in them, as in PyYAML."""
+    assert yaml_1_1_scalar("40." + "9" * 5_000) == 41.0

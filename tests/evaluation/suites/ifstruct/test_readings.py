@@ -45,6 +45,16 @@ def test_where_the_readings_differ(
     assert failures_of(text, wanted, RuleReading.RECOMMENDED) == recommended
 
 
+def test_a_tag_that_the_published_verifier_does_not_know_opens_no_thinking_there() -> (
+    None
+):
+    """What follows it is read, as text around a block."""
+    wanted, text = replace(BAN, commentary=True), f"<thought>\n{BLOCK}"
+    assert failures_of(text, wanted, RuleReading.PUBLISHED) == []
+    unclosed = [Failure.THINKING_UNCLOSED]
+    assert failures_of(text, wanted, RuleReading.RECOMMENDED) == unclosed
+
+
 @pytest.mark.parametrize(
     ("text", "published"),
     [
