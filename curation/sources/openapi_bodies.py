@@ -54,6 +54,15 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
             then += f"; to convert it: {convert}"
         raise BadData(str(error), str(path), then) from error
     bodies = list(description.bodies())
+    if elsewhere := sorted(description.elsewhere):
+        bundle = f"npx @redocly/cli bundle {quote(str(path))} -o bundled.json"
+        count = counted(len(elsewhere), "part")
+        lost = (
+            f"{count} in other files not read ({elsewhere[0]}); to join them: {bundle}"
+        )
+        if not bodies:
+            raise BadData("no operation with a body in JSON", str(path), lost)
+        say(f"{path}: {lost}")
     if not bodies:
         raise BadData("no operation with a body in JSON", str(path))
     operations = {own.name.rpartition(".")[0] for own in bodies}
@@ -86,6 +95,8 @@ class Description:
 
     document: dict[str, Json]
     dialect: Dialect
+    #: References to parts in other files, filled as they are met.
+    elsewhere: set[str] = field(default_factory=set)
     #: Converted components, filled as they are needed.
     _converted: dict[str, Json] = field(default_factory=dict)
 
@@ -150,7 +161,10 @@ class Description:
             visited.add(place)
             members = self._members(place)
             reference = members.get("$ref")
-            if not (isinstance(reference, str) and reference.startswith("#/")):
+            if not isinstance(reference, str):
+                return place, members
+            if not reference.startswith("#/"):
+                self.elsewhere.add(reference)
                 return place, members
             place = tokens_of_fragment(reference)
         return place, {}

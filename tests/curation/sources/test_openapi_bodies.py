@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -265,3 +266,22 @@ def test_operations_without_bodies_are_counted(tmp_path: Path) -> None:
     file.write_text(json.dumps(described("3.0.1")))
     assert len(read_openapi(file, told.append)) == 2
     assert told == [f"{file}: 1 operation without a body in JSON"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_parts_in_other_files_are_told_with_the_command_that_joins_them(
+    tmp_path: Path, *, whole: bool
+) -> None:
+    """A path item that refers to a file beside would be lost in silence."""
+    file, told = tmp_path / "api.yaml", list[str]()
+    document = described("3.0.1")
+    paths = {"/crates": {"$ref": "paths/crates.yaml"}}
+    document["paths"] = paths if whole else {**document["paths"], **paths}
+    file.write_text(json.dumps(document))
+    lost = "1 part in other files not read (paths/crates.yaml); to join them: npx "
+    if whole:
+        with pytest.raises(BadData, match=re.escape(lost)):
+            read_openapi(file, told.append)
+    else:
+        read_openapi(file, told.append)
+        assert told[0].startswith(f"{file}: {lost}")
