@@ -15,6 +15,9 @@ MODELS := $(VENV)/.models
 # The list that `make wheelhouse` fetches: of `requirements/`.
 LIST ?= core
 
+# Hundreds of processes read what is compiled once, whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help dataset demo eval test test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
 
 help:
