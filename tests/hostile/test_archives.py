@@ -195,9 +195,12 @@ def test_f6_members_that_were_read_are_let_go(tmp_path: Path) -> None:
     many = github_tarball({f"f{number}": b"" for number in range(50)})
     archive, before = save(tmp_path, "x.tar.gz", many), _headers_in_memory()
     files = read_archive(archive, ANYTHING, strip=True)
-    held = [_headers_in_memory() for _ in files]
+    # To look through all of memory takes a second in a process that has run many tests.
+    held = [
+        _headers_in_memory() if number == 49 else 0 for number, _ in enumerate(files)
+    ]
     assert len(held) == 50
-    assert max(held) < before + 10
+    assert 0 < held[-1] < before + 10
 
 
 def _headers_in_memory() -> int:
