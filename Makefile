@@ -25,7 +25,7 @@ help:
 	@echo "make demo        llguidance and no engine on 20 sample schemas, and a page"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
-	@echo "make test-all    these and the slow ones, with branch coverage: under 40 minutes"
+	@echo "make test-all    these, with branch coverage, and the slow ones: half an hour"
 	@echo "make mutants     break each promise once: does its test notice? Half an hour"
 	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
 	@echo "make check       lint, types, layers, dependencies"
@@ -56,16 +56,16 @@ PYTEST := -m pytest -q -rs -n auto --dist loadfile
 test: $(DEV)
 	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
 
-# With branch coverage, worker processes included; a killed one leaves no file that could
-# be combined.
+# The fast ones with branch coverage, worker processes included; a killed one leaves no file
+# that could be combined. The slow ones without: to count lines doubles what they take.
 test-all: COVERED := -m coverage run
 test-all: $(DEV)
 	$(BIN)/python -m coverage erase
 	$(MAKE) test COVERED="$(COVERED)"
-	$(BIN)/python $(COVERED) $(PYTEST) -m "slow and not nightly"
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report
+	$(BIN)/python $(PYTEST) -m "slow and not nightly"
 
 # Named promises, broken one at a time (tests/mutants/run.py).
 mutants: $(DEV)

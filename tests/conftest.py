@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 from typing import TYPE_CHECKING
@@ -88,6 +89,12 @@ def pytest_sessionfinish() -> None:
     if measuring is not None:
         measuring.stop()
         measuring.save()
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage look at the tests themselves, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -61,6 +61,7 @@ from evaluation.walking.run_folder import (
     lines_name,
     record_end,
     record_parameters,
+    refuse_taken,
 )
 from evaluation.walking.work import wanted_cases
 
@@ -102,6 +103,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
+    refuse_taken(request.run_dir)
     if ray_address(request.executor) is not None:
         from evaluation.asking.shards import run_in_shards  # noqa: PLC0415 - rarely asked
 

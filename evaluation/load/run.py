@@ -56,6 +56,7 @@ from evaluation.walking.run_folder import (
     AppendedLines,
     hold_run_folder,
     record_parameters,
+    refuse_taken,
 )
 
 if TYPE_CHECKING:
@@ -165,8 +166,12 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
     """
     progress = progress or Quiet()
-    limits = RequestLimits(seconds=request.seconds, patience=0)
-    servers = served_model(request.address, request.engines, limits)
+    refuse_taken(request.run_dir)
+    servers = served_model(
+        request.address,
+        request.engines,
+        RequestLimits(seconds=request.seconds, patience=0),
+    )
     prices = prices_of(request.prices, servers[0].connection, request.max_cost)
     spending = Spending(request.max_cost, request.max_requests)
     account = Account(spending, prices)

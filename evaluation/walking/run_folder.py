@@ -197,6 +197,16 @@ def fingerprints_in(path: Path) -> set[str]:
     return set(filter(None, map(fingerprint_of, whole_lines(path))))
 
 
+def refuse_taken(folder: Path | None) -> None:
+    """Refuse a folder that holds something else than a run, before long work.
+
+    Raises:
+        CannotCreate: it does (exit 73).
+    """
+    if folder is not None:
+        refuse_foreign(folder, HEADER, left=(_LOCK,))
+
+
 @contextmanager
 def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
     """Lock the folder of a run, new or one with the same header.
@@ -206,7 +216,7 @@ def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
         CannotCreate: the folder is of another run, or of none (exit 73).
         CannotCreate: it cannot be written (exit 73).
     """
-    refuse_foreign(folder, HEADER, left=(_LOCK,))
+    refuse_taken(folder)
     busy = TemporarilyUnavailable(
         "another run is at work here",
         str(folder),

@@ -51,7 +51,10 @@ _EXTRA = {
 }
 #: Targets of commands that take seconds; the folder holds all the others.
 _FEW = ("folder", "binary.json", "loop.json")
-_SLOW = {"build", "eval", "load", "push", "suite run", "verify"}
+_SLOW = {
+    *("build", "eval", "load", "push", "suite collect", "suite run", "suite submit"),
+    "verify",
+}
 #: Commands that take no path, or would install something.
 _LEFT_OUT = {"engines add", "engines remove", "sources"}
 #: Mutated inputs a command, and the valid ones (of the fixture `sound`) that a word of

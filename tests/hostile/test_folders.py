@@ -144,7 +144,7 @@ def test_a_manifest_that_is_none_is_one_line(folder: Path, text: str) -> None:
 
 @pytest.mark.slow
 @given(st.tuples(JSON, JSON, JSON))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_no_card_and_no_manifest_makes_it_fail(
     sound: Path,
     tmp_path_factory: pytest.TempPathFactory,

@@ -197,6 +197,9 @@ _MISTAKES = {
         eval --engine none --task declared --data good.json --run-dir taken
         suite run passrate --engine none --data good.json --run-dir taken
         suite score passrate answers.jsonl --data good.json --run-dir taken
+        suite submit passrate --data good.json --model openai:m --run-dir taken
+        suite collect passrate --data good.json --model openai:m --run-dir taken
+        load http://127.0.0.1:9/v1 --rate 1 --run-dir taken
         demo --run-dir taken
         results merge RUN --out taken
         results export RUN --format csv --out taken
@@ -216,8 +219,6 @@ _CASES = [
     for line in map(str.strip, lines.strip().splitlines())
 ]
 _LINES = [str(case.values[0]) for case in _CASES]
-#: Such commands ask a server before they write a run, which is held as that of `eval`.
-_ASK_FIRST = {"load", "suite submit", "suite collect"}
 #: The command itself, and `engines`, which has nothing to be wrong in.
 _WITHOUT = {"", "engines"}
 
@@ -288,7 +289,7 @@ def test_every_command_that_writes_a_folder_is_tried_on_that_of_others() -> None
             if {"--out", "--run-dir"} & {*option.opts} and option.metavar != "FILE":
                 writing.add(" ".join(path))
     tried = [line for line in _LINES if "taken" in line.split()]
-    for name in writing - _ASK_FIRST:
+    for name in writing:
         assert any(line.startswith(f"{name} ") for line in tried), name
 
 

@@ -234,7 +234,9 @@ def test_graphs_are_refused_where_there_is_no_gpu(folder: Path) -> None:
 @pytest.mark.slow
 # torch's compiler imports parts of torch that torch has done with.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("backend", ["eager", "inductor"])
+@pytest.mark.parametrize(
+    "backend", ["eager", pytest.param("inductor", marks=pytest.mark.nightly)]
+)
 def test_a_compiled_step_writes_the_same(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: str
 ) -> None:

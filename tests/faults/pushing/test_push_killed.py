@@ -119,7 +119,7 @@ def _killed_once(
 
 
 def _killed(
-    folder: Path, count: int, *, requests: int = REQUESTS, **way: str
+    folder: Path, count: int, requests: int, way: Mapping[str, str]
 ) -> list[bool]:
     rng = random.Random(SEED)
     return [
@@ -128,25 +128,27 @@ def _killed(
     ]
 
 
+#: What is else than by default, and the number of requests of a push: over plain HTTP,
+#: and over Xet, which is the client's default.
+_WAYS = [({}, REQUESTS), ({"HF_HUB_DISABLE_XET": "0"}, REQUESTS_OVER_XET)]
+
+
 @pytest.mark.slow
-def test_f41_killed_at_three_instants_the_same_command_finishes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("way", "requests"), _WAYS, ids=["http", "xet"])
+def test_f41_killed_at_three_instants_the_same_command_finishes(
+    way: Mapping[str, str], requests: int, tmp_path: Path
+) -> None:
     """The repository shows the old state or the new one, and then the new one."""
-    assert len(_killed(tmp_path, 3)) == 3
+    assert len(_killed(tmp_path, 3, requests, way)) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.parametrize(("way", "requests"), _WAYS, ids=["http", "xet"])
 def test_f41_killed_at_twenty_instants_the_same_command_finishes(
-    tmp_path: Path,
+    way: Mapping[str, str], requests: int, tmp_path: Path
 ) -> None:
     """Some of them before the commit, some behind it."""
-    assert set(_killed(tmp_path, 20)) == {False, True}
-
-
-@pytest.mark.slow
-def test_f41_killed_at_twenty_instants_over_xet(tmp_path: Path) -> None:
-    """The same where the client uploads over Xet, which is its default."""
-    killed = _killed(tmp_path, 20, requests=REQUESTS_OVER_XET, HF_HUB_DISABLE_XET="0")
-    assert set(killed) == {False, True}
+    assert set(_killed(tmp_path, 20, requests, way)) == {False, True}
 
 
 def _echo(handler: BaseHTTPRequestHandler) -> None:

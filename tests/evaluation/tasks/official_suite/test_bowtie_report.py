@@ -90,7 +90,7 @@ def _bowtie(folder: Path) -> Path:
     return command
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bowtie_summary_reads_a_report(
     tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
