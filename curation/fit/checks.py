@@ -228,7 +228,9 @@ FEATURES: Final[Mapping[str, re.Pattern[str]]] = {
 #: The same, of the whole pattern.
 _WHOLE: Final[Mapping[str, Callable[[str], bool]]] = {
     "unanchored": lambda text: not (text.startswith("^") and text.endswith("$")),
-    "class-escape": lambda text: re.search(r"\\[dDwWsS]", text) is not None,
+    "class-escape": lambda text: any(
+        escape[1] in "dDwWsS" for escape in re.findall(r"\\.", text, re.DOTALL)
+    ),
 }
 
 

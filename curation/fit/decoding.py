@@ -124,24 +124,48 @@ _Inside = Callable[..., "UntypedJson"]
 _Change = Callable[["UntypedJson", "_Object", AnswerShape, _Inside], "UntypedJson"]
 
 
+def _pairs(value: list[UntypedJson]) -> list[tuple[str, UntypedJson]]:
+    """Return the members that objects with key and value stand for.
+
+    Raises:
+        UndecodableError: they are others.
+    """
+    try:
+        pairs = [(pair[KEY], pair[VALUE]) for pair in value]
+    except (TypeError, LookupError) as error:
+        raise UndecodableError("objects with key and value expected") from error
+    if not all(isinstance(key, str) for key, _ in pairs):
+        raise UndecodableError("texts as keys expected")
+    return pairs
+
+
+def _listed(value: _Object, count: int) -> list[UntypedJson]:
+    """Return the elements that the members of an object stand for.
+
+    Raises:
+        UndecodableError: there are others.
+    """
+    names = [f"{ITEM}{index + 1}" for index in range(count)]
+    if not value.keys() >= {*names}:
+        raise UndecodableError(f"an object with {', '.join(names)} expected")
+    more = value.get(MORE, [])
+    if not isinstance(more, list):
+        raise UndecodableError(f"an array expected in {MORE!r}")
+    return [*(value[name] for name in names), *more]
+
+
 def _decoded(
     value: UntypedJson, schema: _Object, shape: AnswerShape, inside: _Inside
 ) -> UntypedJson:
     if shape.pairs:
         if not isinstance(value, list):
             return value
-        try:
-            pairs = [(pair[KEY], pair[VALUE]) for pair in value]
-        except (TypeError, LookupError) as error:
-            raise UndecodableError("objects with key and value expected") from error
+        pairs = _pairs(value)
         return {key: inside(part, "additionalProperties") for key, part in pairs}
     if shape.items:
         if not isinstance(value, dict):
             return value
-        names = [f"{ITEM}{index + 1}" for index in range(shape.items)]
-        if not value.keys() >= {*names}:
-            raise UndecodableError(f"an object with {', '.join(names)} expected")
-        value = [*(value[name] for name in names), *value.get(MORE, ())]
+        value = _listed(value, shape.items)
     if isinstance(value, dict):
         return _members(
             {

@@ -9,13 +9,13 @@ from curation.fit.narrowing import without_false
 from curation.fit.scan import properties_of, required_of
 from curation.fit.shapes import SHAPE
 from curation.instances.constraints.keyword_values import KNOWN_FORMATS
-from curation.json.pointer import Tokens, at, fragment_of
+from curation.json.pointer import Tokens, at, fragment_of, tokens_of_fragment
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, subschema_locations, subschemas, without
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
 
 #: The name in `$defs` of a root that is referred to.
 _ROOT: Final = "root"
@@ -65,7 +65,20 @@ def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
         names = ("$id", "id", "$anchor")
         return without(part, *names) if isinstance(part, dict) else part
 
-    return edited(schema, DIALECT, change)
+    result: Json = edited(schema, DIALECT, change)
+    # A pointer is read from the identifier above it.
+    return result if _targets(result) == _targets(schema) else schema
+
+
+def _targets(schema: Json) -> dict[Tokens, Tokens]:
+    """Return the places where each `$ref` stands and where it leads."""
+    document = Schema(schema, DIALECT)
+    targets: dict[Tokens, Tokens] = {}
+    for reference in document.scanned.references:
+        target = document.lookup(reference.text, reference.base)
+        if target is not None and reference.keyword == "$ref":
+            targets[reference.tokens] = target.tokens
+    return targets
 
 
 def const_as_enum(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -91,7 +104,9 @@ def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     reference = schema.get("$ref")
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return schema
-    target = at(schema, tuple(reference[2:].split("/")))
+    if Schema(schema, DIALECT).scanned.inner_resources:
+        return schema
+    target = at(schema, tokens_of_fragment(reference))
     if not isinstance(target, dict) or asserting(schema) != {"$ref"}:
         return schema
     return {**target, **without(schema, "$ref")}
@@ -99,12 +114,7 @@ def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 def pointed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Write references as pointers; a root that is referred to moves into `$defs`."""
-    document = Schema(schema, DIALECT)
-    targets: dict[Tokens, Tokens] = {}
-    for reference in document.scanned.references:
-        target = document.lookup(reference.text, reference.base)
-        if target is not None and reference.keyword == "$ref":
-            targets[reference.tokens] = target.tokens
+    targets = _targets(schema)
     start = ("$defs", _ROOT) if () in targets.values() else ()
 
     def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:

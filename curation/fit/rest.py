@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from curation.fit.rewriting import meaning_of
 from curation.fit.shapes import SHAPE, shape_of
 from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children, edited, subschema_locations
 from curation.system.escaping import shortened
@@ -22,13 +23,15 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.fit.rewriting import Fit
+    from curation.schema.dialects import Dialect
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
 #: Applicators through which a keyword can be said by itself.
 _THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
 #: Without these, what is said of others would change.
 _TOGETHER: Final = (
-    frozenset({"items", "prefixItems", "additionalItems", "contains", "minContains"}),
+    frozenset({"items", "prefixItems", "additionalItems", "contains", "minContains"})
+    | {"maxContains"},
     frozenset({"properties", "patternProperties", "additionalProperties"}),
     frozenset({"if", "then", "else"}),
 )
@@ -66,26 +69,50 @@ def rest_of(fit: Fit) -> UntypedJson:
     lost = lost_keywords(fit)
     if not lost:
         return True
-    schema = whole(fit)
-    part = _part(schema, (), lost, fit)
+    schema, dialect = whole(fit), fit.shaped.dialect
+    document = Schema(schema, dialect)
+    references = document.scanned.references
+    # What is kept whole may refer to anything; where others than `$ref` lead depends on
+    # the way to them.
+    others = dialect.applicators.keys() - _THROUGH
+    branched = any(others & {*tokens, *names} for tokens, names in lost.items())
+    if references and (branched or any(it.keyword != "$ref" for it in references)):
+        return schema
+    targets = {
+        it.tokens: target.tokens
+        for it in references
+        if (target := document.lookup(it.text, it.base)) is not None
+    }
+    while leading := {
+        tokens: frozenset({"$ref"})
+        for tokens, target in targets.items()
+        if tokens not in lost and any(it[: len(target)] == target for it in lost)
+    }:
+        lost |= leading
+    part = _part(schema, (), lost, dialect, refers=bool(references))
     return part if isinstance(part, dict) else True
 
 
 def _part(
-    schema: UntypedJson, tokens: Tokens, lost: dict[Tokens, frozenset[str]], fit: Fit
+    schema: UntypedJson,
+    tokens: Tokens,
+    lost: dict[Tokens, frozenset[str]],
+    dialect: Dialect,
+    *,
+    refers: bool,
 ) -> UntypedJson:
     """Return what of a schema is lost, or None if nothing is."""
     if not isinstance(schema, dict):
         return None
     names = set(lost.get(tokens, ()))
     kept: _Object = {name: schema[name] for name in schema if name == "$schema"}
-    for path, child in children(schema, fit.shaped.dialect):
+    for path, child in children(schema, dialect):
         below = (*tokens, *path)
         inside = any(it[: len(below)] == below for it in lost)
         if path[0] not in _THROUGH and inside:
             names.add(path[0])
-        elif inside or (path[0] in CONTAINERS and "$ref" in json.dumps(schema)):
-            part = _part(child, below, lost, fit)
+        elif inside or (path[0] in CONTAINERS and refers):
+            part = _part(child, below, lost, dialect, refers=refers)
             _put(kept, path, {} if part is None else part)
     for group in _TOGETHER:
         if names & group:
@@ -113,9 +140,9 @@ def sentences(fit: Fit) -> Iterator[str]:
         >>> list(sentences(fit))
         ['/properties/tags: `uniqueItems` must be true']
     """
-    schema = whole(fit)
-    for place in subschema_locations(schema, fit.shaped.dialect):
-        for name in sorted(lost_keywords(fit).get(place.tokens, ())):
+    lost = lost_keywords(fit)
+    for place in subschema_locations(whole(fit), fit.shaped.dialect):
+        for name in sorted(lost.get(place.tokens, ())):
             if name in place.keywords:
                 text = shortened(json.dumps(place.keywords[name]), _SHOWN)
                 where = pointer(place.tokens) or "the root"

@@ -7,7 +7,7 @@ core 2020-12, section 11.3), so it is here too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
@@ -211,38 +211,25 @@ def _unique_items(
         yield jsonschema.ValidationError("an item stands twice")
 
 
-def _any_of(
+def _accepted_by_one(
+    most: int,
     validator: PythonValidator,
     branches: Sequence[Json],
     instance: Json,
     _: Mapping[str, Json],
 ) -> Iterator[jsonschema.ValidationError]:
-    """Ask branches until one accepts; jsonschema lists what is wrong with each."""
-    if not any(
-        validator.evolve(schema=branch).is_valid(instance) for branch in branches
-    ):
-        yield jsonschema.ValidationError("no branch accepts it")
+    """Ask branches until `most` accept; jsonschema lists what is wrong with each.
 
-
-def _one_of(
-    validator: PythonValidator,
-    branches: Sequence[Json],
-    instance: Json,
-    _: Mapping[str, Json],
-) -> Iterator[jsonschema.ValidationError]:
-    """Ask branches until two accept; jsonschema lists what is wrong with each."""
-    accepting = (
-        branch
-        for branch in branches
-        if validator.evolve(schema=branch).is_valid(instance)
-    )
-    if len(list(islice(accepting, 2))) != 1:
-        yield jsonschema.ValidationError("not exactly one branch accepts it")
+    Each is a resource of its own if it has an identifier.
+    """
+    accepting = (it for it in branches if not any(validator.descend(instance, it)))
+    if len(list(islice(accepting, most))) != 1:
+        yield jsonschema.ValidationError("not accepted by one branch")
 
 
 _KEYWORDS: Final = {
-    "anyOf": _any_of,
-    "oneOf": _one_of,
+    "anyOf": partial(_accepted_by_one, 1),
+    "oneOf": partial(_accepted_by_one, 2),
     "uniqueItems": _unique_items,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,

@@ -13,6 +13,7 @@ from curation.instances.constraints.interpretations import Interpretations, read
 from curation.instances.constraints.positions import fails_at
 from curation.instances.constraints.violations import MIXED, as_near_miss
 from curation.instances.validators import Verdicts, verdicts_of_each
+from curation.instances.values.json_text import text_of
 from curation.instances.values.model import InstanceKind, Witness
 from curation.json.values import identity
 from curation.system.escaping import shortened
@@ -150,6 +151,7 @@ def _grade(interpretations: Interpretations, text: str) -> Grade:
     compiled = interpretations.own
     try:
         value = json.loads(text)
+        text_of(value)  # a number that is not finite is no JSON
         judged = verdicts_of_each(interpretations, value, ask_jsonschema=True)
         near_miss = None if judged.jsonschema_rs else as_near_miss(compiled, value)
     except (ValueError, RecursionError) as error:

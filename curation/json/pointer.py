@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from curation.core.documents import ABSENT, Change
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: A JSON pointer (RFC 6901) as its reference tokens.
 Tokens = tuple[str, ...]
+#: An index of an array, of fewer digits than any number that Python refuses to read.
+_INDEX: Final = re.compile(r"[0-9]{1,18}")
 #: Characters that a URI fragment may hold as they are (RFC 3986 section 3.5).
 _FRAGMENT_SAFE = "/~!$&'()*+,;=:@?-._"
 
@@ -79,7 +82,7 @@ def member(value: Json, token: str) -> Json:
     """
     if isinstance(value, dict):
         return value[token]
-    if isinstance(value, list) and token.isascii() and token.isdigit():
+    if isinstance(value, list) and _INDEX.fullmatch(token):
         return value[int(token)]
     raise LookupError(token)
 

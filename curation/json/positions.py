@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from curation.json.pointer import Tokens, tokens_of
+from curation.json.text import MAX_DEPTH
 
 #: What a text consists of.
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
@@ -73,6 +74,9 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
             tokens = (*path[-1][0], str(keys[-1])) if path else ()
             yield tokens, name_at if path and path[-1][1] else start
             if mark in "{[":
+                if len(path) == MAX_DEPTH:
+                    # No text that is read nests so deep.
+                    return
                 path.append((tokens, mark == "{"))
                 keys.append(None if mark == "{" else 0)
 

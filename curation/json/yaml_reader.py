@@ -19,7 +19,7 @@ import yaml
 
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
-from curation.json.text import INTEGER_TOO_LONG, MAX_DEPTH
+from curation.json.text import INTEGER_TOO_LONG, MAX_DEPTH, depth
 
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _TRUE: Final = frozenset(("true", "True", "TRUE"))
@@ -37,6 +37,7 @@ _CONSTRUCTOR: Final = yaml.constructor.SafeConstructor()
 #: Most characters of a number: in any base it has fewer than 4,300 decimal digits,
 #: which Python still writes.
 _LONGEST_NUMBER: Final = 3_500
+_TOO_LONG: Final = "a number of more than 4300 digits"
 _NO_NAME: Final = object()
 #: The name of a member that merges mappings.
 _MERGE: Final = object()
@@ -90,8 +91,8 @@ def core_scalar(text: str, tag: str | None = None) -> Json:
     value = _core_value(text)
     if tag is None:
         return value
-    if tag == _FLOAT_TAG and isinstance(value, int | float) and value is not True:
-        return float(value)
+    if tag == _FLOAT_TAG and isinstance(value, int | float) and text[0] not in "tTfF":
+        return finite(float(str(value)), text)
     if tag != _TAG + _TYPE_TAGS[type(value)]:
         raise YamlError(YamlFault.TAG, f"the tag {tag}")
     return value
@@ -118,6 +119,8 @@ def _core_value(text: str) -> Json:
     if _INTEGER.fullmatch(text):
         return int(text)
     if _BASED.fullmatch(text):
+        if len(text) > _LONGEST_NUMBER:
+            raise ValueError(_TOO_LONG)
         return int(text[2:], 8 if text[1] == "o" else 16)
     if _FLOAT.fullmatch(text):
         return finite(float(text), text)
@@ -157,7 +160,7 @@ def yaml_1_1_scalar(
     if tag == f"{_TAG}timestamp" and not normalize_dates:
         return text
     if tag not in (_STR, _FLOAT_TAG) and len(text) > _LONGEST_NUMBER:
-        raise ValueError("a number of more than 4300 digits")
+        raise ValueError(_TOO_LONG)
     try:
         value: UntypedJson = _CONSTRUCTOR.construct_document(yaml.ScalarNode(tag, text))
     except (KeyError, OverflowError):
@@ -220,6 +223,10 @@ def parse_yaml(content: bytes) -> Json | Rejected:
         if error.fault is YamlFault.NUMBER_TOO_LONG:
             return INTEGER_TOO_LONG
         detail = f"not JSON as YAML: {error.detail}"
+        return Rejected(reason=Reason.NOT_JSON, detail=detail)
+    # Aliases nest without brackets.
+    if depth(value) > MAX_DEPTH:
+        detail = f"not JSON as YAML: nested over {MAX_DEPTH} levels"
         return Rejected(reason=Reason.NOT_JSON, detail=detail)
     return value
 

@@ -147,6 +147,10 @@ def _plausible(keyword: str, value: Json) -> bool:
         return isinstance(value, bool)
     if keyword == "const":
         return True
+    if keyword == "dependentRequired":
+        return isinstance(value, dict) and all(
+            isinstance(member, list) for member in value.values()
+        )
     if shape is None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number or (keyword.startswith("exclusive") and isinstance(value, bool))
@@ -156,8 +160,9 @@ def _plausible(keyword: str, value: Json) -> bool:
         return isinstance(value, list) and all(isinstance(item, dict) for item in value)
     if shape is Shape.EITHER:
         return isinstance(value, dict | list)
+    kinds = dict | list if shape is Shape.DEPENDENCIES else dict
     return isinstance(value, dict) and all(
-        isinstance(member, dict) for member in value.values()
+        isinstance(member, kinds) for member in value.values()
     )
 
 

@@ -322,7 +322,9 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
     return results
 
 
-def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:
+def setup_of(
+    rules: RuleSet, inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]
+) -> BuildSetup:
     """Return the set-up of a worker for a rule set and the inputs of a build."""
     return BuildSetup(
         rules=rules.name,
@@ -331,11 +333,24 @@ def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> BuildSetup:
             LibraryFiles(
                 files=str(item.files),
                 # Only a rule set that bundles looks at other documents.
-                uris=dict(item.source.uris(item.reading)) if rules.bundles else {},
+                uris=_uris(item, opt_outs) if rules.bundles else {},
             )
             for item in inputs
         ),
     )
+
+
+def _uris(item: BuildInput, opt_outs: Sequence[OptOut]) -> dict[str, str]:
+    """Return where references may lead: to nothing that is left out on request."""
+    uris, read = dict(item.source.uris(item.reading)), item.reading.files.read
+    left_out = {
+        raw.content
+        for raw in (item.source.read(item.reading) if opt_outs and uris else ())
+        if _opted_out(opt_outs, raw, item.pin.url)
+    }
+    if not left_out:
+        return uris
+    return {uri: path for uri, path in uris.items() if read(path) not in left_out}
 
 
 def _name(number: int) -> str:

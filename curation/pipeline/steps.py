@@ -149,7 +149,7 @@ class BuildSteps:
         reader = BatchReader(self.plan.inputs, opt_outs)
         program = Program(
             file=_WORKER,
-            setup=setup_of(self.plan.rules, self.plan.inputs),
+            setup=setup_of(self.plan.rules, self.plan.inputs, opt_outs),
             unread_answers=True,
         )
         with (

@@ -8,6 +8,7 @@ becomes a pointer from the record's root; nothing else changes.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -55,6 +56,15 @@ class Bundle:
         self._record = closure.record
         self._keyword = self._record.dialect.definitions_keyword
         self._parts = _outermost(closure.outside_schemas())
+        #: The schemas reached at and below each part.
+        self._inside: dict[tuple[int, Tokens], list[ReachedSchema]] = defaultdict(list)
+        keys = {part.key for part in self._parts}
+        for reached in closure.outside_schemas():
+            tokens = reached.location.tokens
+            for length in range(len(tokens) + 1):
+                key = id(reached.document), tokens[:length]
+                if key in keys:
+                    self._inside[key].append(reached)
         self._names = self._chosen_names()
         self.changes: list[Change] = []
         self.schema: Json = self._bundled()
@@ -145,11 +155,7 @@ class Bundle:
         skip = len(part.location.tokens)
         keywords = (*MARKS, part.document.dialect.id_keyword)
         edits: dict[Tokens, Put | Drop] = {}
-        for reached in self._closure.outside_schemas():
-            if reached.document is not part.document:
-                continue
-            if reached.location.tokens[:skip] != part.location.tokens:
-                continue
+        for reached in self._inside[part.key]:
             for tokens in reached.scan.marked:
                 for keyword in keywords:
                     edits[(*tokens[skip:], keyword)] = Drop()

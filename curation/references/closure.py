@@ -78,6 +78,9 @@ class Closure:
         self.record = schema
         self._library = library
         self._documents: dict[int, Schema] = {}
+        self._by_uri: dict[str, Schema] = {}
+        #: As the library gave them: while they live, no other has the id of one.
+        self._given: list[Json] = []
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
         root = self.record.root
         first = ReachedSchema(
@@ -180,6 +183,8 @@ class Closure:
     def _document(self, uri: str) -> Schema | None:
         if not uri:
             return None
+        if uri in self._by_uri:
+            return self._by_uri[uri]
         schema = self._library.get(uri)
         if schema is None:
             schema = standard_document(uri)
@@ -189,6 +194,8 @@ class Closure:
         if document is None:
             document = self._read(schema, uri)
             self._documents[id(schema)] = document
+            self._given.append(schema)
+        self._by_uri[uri] = document
         return document
 
     def _read(self, schema: Json, uri: str) -> Schema:

@@ -11,6 +11,7 @@ from curation.json.pointer import Tokens, at, fragment_of
 from curation.references.schema import Schema, scan_references
 from curation.schema.dialects import DRAFT_2019_09, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
+from curation.schema.roots import unused
 from curation.schema.subschemas import edited, subschema_locations
 
 
@@ -44,11 +45,8 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
             ):
                 continue
             if target.tokens not in names:
-                name = target.tokens[-1]
-                while name in taken:
-                    name += "_"
+                names[target.tokens] = name = unused(target.tokens[-1], taken)
                 taken.add(name)
-                names[target.tokens] = name
                 starts.append(target)
             places[reference.tokens] = fragment_of((holder, names[target.tokens]))
     if not names:

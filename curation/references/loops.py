@@ -101,6 +101,8 @@ class _Graph:
         if self._dialect.ref_hides_siblings and "$ref" in schema:
             return
         for path, child in children(schema, self._dialect):
+            if path[0] in ("then", "else") and "if" not in schema:
+                continue
             if path[0] in IN_PLACE or (applied and path[0] not in CONTAINERS):
                 self._values[tokens + path] = child
                 yield tokens + path

@@ -52,15 +52,15 @@ def mechanical(name: str, mend: Mend, *, summary: str, source: str, note: str) -
         if dialect is None:
             return document
         root = document.schema
-        refused = {place: at(root, place) for place in complaints(root, dialect)}
+        below: dict[Tokens, dict[Tokens, Json]] = {}
+        for place in complaints(root, dialect):
+            value = at(root, place)
+            for length in range(len(place) + 1):
+                below.setdefault(place[:length], {})[place[length:]] = value
 
         def edit(tokens: Tokens, schema: Json) -> Json:
-            inside = {
-                place[len(tokens) :]: value
-                for place, value in refused.items()
-                if _is_below(place, tokens)
-            }
-            if not inside or not isinstance(schema, dict):
+            inside = below.get(tokens)
+            if inside is None or not isinstance(schema, dict):
                 return schema
             after = mend(schema, inside)
             return after if admits(schema, after, inside) else schema

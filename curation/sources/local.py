@@ -38,7 +38,7 @@ from curation.sources.pydantic_models import read_models
 from curation.sources.readers import NamedSchema, as_rows, document, own_uri, plain_id
 from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
-from curation.system.user_files import reading_parquet, refuse_large
+from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
 from curation.workers.limits import Limits
 
@@ -141,10 +141,10 @@ def open_source(
         Unavailable: the Hub cannot be reached, or a program cannot be run.
     """
     prefix, colon, argument = expression.partition(":")
-    path = Path(expression).expanduser()
+    path = existing_path(expression)
     if colon and prefix in _FORMS:
         return _from_form(prefix, argument, say)
-    if path.exists():
+    if path is not None:
         tables = path if path.is_dir() and _parquet_files(path) else None
         origin = "build" if tables else "files"
         return OwnSchemas(

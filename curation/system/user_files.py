@@ -41,6 +41,16 @@ def refuse_large(path: Path) -> Path:
     return path
 
 
+def existing_path(text: str) -> Path | None:
+    """Return the file or folder that a text names; None of any other text."""
+    try:
+        path = Path(text).expanduser()
+        return path if path.exists() else None
+    except (OSError, RuntimeError, ValueError):
+        # Too long for a name, the home of nobody, a zero byte.
+        return None
+
+
 def absolute(expression: str) -> str:
     """Return a source expression that names the same file from every folder.
 
@@ -48,12 +58,10 @@ def absolute(expression: str) -> str:
         >>> absolute("owner/name"), absolute("openapi:/api.yaml")
         ('owner/name', 'openapi:/api.yaml')
     """
-    path = Path(expression).expanduser()
-    if path.exists():
+    if path := existing_path(expression):
         return str(path.resolve())
-    prefix, colon, argument = expression.partition(":")
-    inside = Path(argument).expanduser()
-    if colon and argument and inside.exists():
+    prefix, _, argument = expression.partition(":")
+    if argument and (inside := existing_path(argument)):
         return f"{prefix}:{inside.resolve()}"
     return expression
 

@@ -101,10 +101,11 @@ def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> Err
 
 
 def _without_names(paths: ErrorPaths) -> ErrorPaths:
-    return ErrorPaths(_lossy(paths.evaluation), _lossy(paths.instance))
+    return ErrorPaths(lossy(paths.evaluation), lossy(paths.instance))
 
 
-def _lossy(tokens: Tokens) -> Tokens:
+def lossy(tokens: Tokens) -> Tokens:
+    """Return the way to a place as paths of errors have it, without such names."""
     return tuple(
         str(int(token)) if _NUMERAL.fullmatch(token) else token
         for token in tokens

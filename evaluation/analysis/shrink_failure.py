@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
@@ -16,6 +17,7 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
+from curation.validation.metaschemas import refuse
 from curation.workers.process import exchange
 from evaluation.core.cases import Case, InstanceResult, InstanceWalk, Result, Row
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
@@ -193,9 +195,13 @@ def _failure_of(walked: InstanceResult) -> tuple[object, ...]:
     return walked.verdict, walked.at, VARYING.sub("", walked.detail)
 
 
+_validator_for = partial(
+    jsonschema_rs.validator_for, validate_formats=True, retriever=refuse
+)
+
+
 def _violations(schema: str, text: str) -> set[tuple[str, tuple[str | int, ...]]]:
-    validator = jsonschema_rs.validator_for(schema, validate_formats=True)
-    errors = validator.iter_errors(json.loads(text))
+    errors = _validator_for(schema).iter_errors(json.loads(text))
     return {(error.kind.name, tuple(error.instance_path)) for error in errors}
 
 
@@ -398,7 +404,7 @@ def stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
     if not isinstance(schema, dict | bool):
         return False
     try:
-        validator = jsonschema_rs.validator_for(schema, validate_formats=True)
+        validator = _validator_for(schema)
         return all(
             validator.is_valid(json.loads(walk.text)) is walk.valid for walk in walks
         )

@@ -5,13 +5,13 @@ Source: inspect_ai 0.3.285 (PyPI), log/_log.py. `inspect view` opens the folder.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadConfiguration
+from curation.system.words import slug
 from evaluation.asking.records import read_records
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
@@ -92,7 +92,7 @@ def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
             },
             "samples": samples,
         }
-        path = folder / f"{re.sub(r'[^a-zA-Z0-9.@-]+', '-', label)}.json"
+        path = folder / f"{slug(label)}.json"
         atomic_write_bytes(path, msgspec.json.format(msgspec.json.encode(log)))
         paths.append(path)
     return paths

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -216,8 +217,10 @@ def _of_archive(path: Path) -> Iterator[Response | str]:
                     yield _read_sample(value, header.eval.model, name)
     except (
         zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
         KeyError,  # no such file in the archive
-        NotImplementedError,  # zipfile: packed in a way it cannot unpack (Zstandard)
+        RuntimeError,  # encrypted, too deep, or packed in a way it cannot unpack
         msgspec.DecodeError,
         UnicodeDecodeError,
     ) as error:

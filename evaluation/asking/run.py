@@ -429,7 +429,8 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
             if served:
                 progress.say(str(spending))
             record_parameters(folder, {it.label: it.discovered for it in writers})
-        totals.waiting = (texts - store.first_answers) * bool(request.batches)
+        answered = totals.ran + totals.reused
+        totals.waiting = (texts - answered) * bool(request.batches)
         if all(writer.loaded.options.over_http for writer in writers):
             _check_answered(store, writers)
         return totals

@@ -358,6 +358,7 @@ def model_options(
         prefix_cache=settings.prefix_cache,
         compile_seconds=settings.compile_seconds,
         run_seconds=run_seconds,
+        load_seconds=settings.load_seconds,
     )
     options = []
     for text, price in zip(names, prices, strict=True):

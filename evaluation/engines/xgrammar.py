@@ -134,6 +134,11 @@ class Engine:
             content: index for index, content in enumerate(self._vocabulary) if content
         }
 
+    @cached_property
+    def longest(self) -> int:
+        """The number of bytes of the longest token."""
+        return max(map(len, self.ids), default=0)
+
     def compile(self, schema: str) -> object:
         """Return the compiled grammar of a schema."""
         with _no_clock():
@@ -234,16 +239,15 @@ def _no_clock() -> Iterator[None]:
 
 def tokens_of(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
-    suffix = text.encode()
-    tokens = []
-    while suffix:
-        size = next(
-            (n for n in range(len(suffix), 0, -1) if suffix[:n] in engine.ids), 0
-        )
-        if not size:
+    content, tokens, start = text.encode(), list[int](), 0
+    while start < len(content):
+        last = min(len(content), start + engine.longest)
+        ends = range(last, start, -1)
+        end = next((end for end in ends if content[start:end] in engine.ids), None)
+        if end is None:
             break
-        tokens.append(engine.ids[suffix[:size]])
-        suffix = suffix[size:]
+        tokens.append(engine.ids[content[start:end]])
+        start = end
     return tokens
 
 

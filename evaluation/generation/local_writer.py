@@ -253,7 +253,9 @@ class LocalWriter:
                 self._asked_batch,
                 vocab_size=self._tokenizer.vocab_size,
                 limits=Limits(
-                    start_seconds=180.0, memory_mb=self._memory_mb, recycle_after=_NEVER
+                    start_seconds=self._options.load_seconds,
+                    memory_mb=self._memory_mb,
+                    recycle_after=_NEVER,
                 ),
                 mask_threads=self._model.mask_threads,
                 end_tokens=self._model.end_tokens,

@@ -51,6 +51,8 @@ class LoopOptions:
     #: Seconds for a compile, and for everything after it.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
+    #: Seconds by the wall clock for loading an engine.
+    load_seconds: float = 180.0
 
 
 #: How often the loop reads the clock for one token of one text, at most.

@@ -167,14 +167,12 @@ def run_load(request: LoadRequest, progress: Progress | None = None) -> LoadRun:
     """
     progress = progress or Quiet()
     refuse_taken(request.run_dir)
-    servers = served_model(
-        request.address,
-        request.engines,
-        RequestLimits(seconds=request.seconds, patience=0),
-    )
-    prices = prices_of(request.prices, servers[0].connection, request.max_cost)
+    limits = RequestLimits(seconds=request.seconds, patience=0)
+    servers = served_model(request.address, request.engines, limits)
     spending = Spending(request.max_cost, request.max_requests)
-    account = Account(spending, prices)
+    account = Account(
+        spending, prices_of(request.prices, servers[0].connection, request.max_cost)
+    )
     data = open_data(
         request.data,
         selection=RecordSelection(limit=request.limit, seed=request.settings.seed),

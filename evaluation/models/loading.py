@@ -104,8 +104,11 @@ def choose_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        message = f"--device {name}: no such device; say auto, cpu, cuda or cuda:N"
-        raise BadUsage(message) from None
+        device = torch.device("meta")
+    if device.type not in {"cpu", "cuda"}:
+        raise BadUsage(
+            f"--device {name}: no such device; say auto, cpu, cuda or cuda:N"
+        )
     if device.type == "cuda":
         _check_gpu(name, device)
     return device

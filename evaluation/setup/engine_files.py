@@ -198,7 +198,7 @@ def _read_value(file: EngineFile, name: str, text: str) -> Json:
 def _read(name: str, path: Path, version: str) -> EngineFile:
     try:
         tree = ast.parse(path.read_bytes(), str(path))
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise BadConfiguration(f"no Python file ({error})", str(path)) from error
     literals: dict[str, dict[str, Json]] = {name: {} for name in _LITERALS}
     loads = False
@@ -231,7 +231,7 @@ def _check_patterns(about: EngineAbout, path: Path) -> None:
     for place, refusal in enumerate(about.refusals):
         try:
             re.compile(refusal.pattern)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             what = f"ABOUT: refusals[{place}]: no regular expression ({error})"
             raise BadConfiguration(what, str(path)) from error
 
@@ -264,7 +264,7 @@ def _assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:
 def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
     try:
         literal = ast.literal_eval(value)
-    except ValueError:
+    except (ValueError, TypeError, MemoryError, RecursionError):
         literal = None
     if not isinstance(literal, dict):
         raise BadConfiguration(f"{name} must be a plain literal dict", str(path))
@@ -273,7 +273,10 @@ def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
 
 def _third_party() -> Iterator[tuple[str, Path]]:
     for point in entry_points_of(GROUP):
-        spec = find_spec(point.module)
+        try:
+            spec = find_spec(point.module)
+        except (ImportError, ValueError):
+            spec = None
         if spec is None or spec.origin is None:
             raise BadConfiguration(
                 f"the entry point {point.name!r} names no module", point.value

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import msgspec
 
+from curation.core.benchmark import natural_key
 from curation.system import locks
 from curation.system.atomic_files import writing
 from curation.system.errors import (
@@ -189,7 +190,7 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
         tried = [
             pinned.version for pinned in known_versions() if pinned.engine == file.name
         ]
-        newest = sorted(ready, reverse=True)
+        newest = sorted(ready, key=natural_key, reverse=True)
         order = [version for version in tried if version in ready] + newest
         interpreter = ready[order[0]] if order else None
     if interpreter is not None:
@@ -308,7 +309,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 def is_complete_here(file: EngineFile) -> bool:
     """Return whether everything that the engine's file names is installed here."""
-    names = re.findall(r"[A-Za-z][\w.-]*", file.about.install or "")
+    # Of `engine[extra]>=1.0rc1` the name.
+    names = re.findall(r"(?:^|\s)([A-Za-z][\w.-]*)", file.about.install or "")
     return all(installed_version(name) for name in names)
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from curation.fit.profile import Profile, SourceKind, load_profiles
+from curation.system.words import slug
 from evaluation.results.edition import Times, all_asked_table, pairs_table
 from evaluation.site.classes import Class, rates_of
-from evaluation.site.rendering import render, slug
+from evaluation.site.rendering import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

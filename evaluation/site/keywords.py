@@ -9,8 +9,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from curation.fit.profile import Profile, load_profiles
+from curation.system.words import slug
 from evaluation.results.outcomes import Outcome
-from evaluation.site.rendering import keyword_path, render, slug
+from evaluation.site.rendering import keyword_path, render
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, of_outcome
 from evaluation.tasks.probe.pairs import pairs

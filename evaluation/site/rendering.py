@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from curation.system.escaping import safe, safe_lines
-from curation.system.words import counted
+from curation.system.words import counted, slug
 from evaluation.reporting.tables import Cell, Rate, text_of
 from evaluation.site.site import Page
 
@@ -36,8 +36,6 @@ _POLICY: Final = (
 )
 #: Spaces inside a figure; a line may end before what is in brackets.
 _INNER: Final = re.compile(r" (?![\[(])")
-_SLUG: Final = re.compile(r"[^A-Za-z0-9$@._-]+")
-_LONGEST_SLUG: Final = 60
 
 #: Units of a bar's width and height.
 _WIDTH: Final = 1000
@@ -100,16 +98,6 @@ def data_script(path: str, name: str, value: object) -> Page:
     packed = gzip.compress(msgspec.json.encode(value), mtime=0)
     text = f'csbdata.data("{name}", "{b64encode(packed).decode()}");\n'
     return Page(path=path, content=text.encode())
-
-
-def slug(name: str) -> str:
-    """Return a name as part of an address and of a file's name, unique for the name."""
-    plain = _SLUG.sub("-", name)
-    # A hyphen stands for a blank: a name that has its own is told apart by its digest.
-    is_alike = "-" not in name and plain == name.replace(" ", "-")
-    if is_alike and len(plain) <= _LONGEST_SLUG:
-        return plain
-    return f"{plain[:_LONGEST_SLUG]}-{sha256(name.encode()).hexdigest()[:8]}"
 
 
 def engine_path(engine: str) -> str:

@@ -12,7 +12,7 @@ from curation.core.documents import Rejected
 from curation.json.text import parse, plain
 from curation.json.values import identity
 from curation.system.errors import BadData, NoInput
-from curation.system.user_files import reading_parquet, refuse_large
+from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from evaluation.answers.extraction import POLICIES, MissingAnswer, TriageRules, triage
 from evaluation.answers.json_answers import read_json_answer
 from evaluation.core.records import Record, Response, Verdict
@@ -58,8 +58,8 @@ def published_files(
     """
     from curation.core.hub_names import dataset_name  # noqa: PLC0415 - of files alone
 
-    path, origin = Path(data).expanduser(), "file"
-    if not path.exists():
+    path, origin = existing_path(data), "file"
+    if path is None:
         dataset = dataset_name(data)
         if not dataset:
             raise NoInput("no such file or folder", data, then)

@@ -68,7 +68,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern; an invalid one, of any run's header, matches nothing."""
     try:
         return re.compile(pattern)
-    except re.error:
+    except (re.error, OverflowError, RecursionError):
         return _NOWHERE
 
 

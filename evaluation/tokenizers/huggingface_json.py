@@ -79,7 +79,7 @@ def vocabulary_kind(*parts: Json) -> VocabularyKind | None:
         parts: Its pre-tokenizer, decoder and normalizer.
     """
     steps = [step for part in parts for step in steps_of(part)]
-    names = {step.get("type") for step in steps}
+    names = {str(step.get("type")) for step in steps}
     if "ByteLevel" in names:
         return VocabularyKind.BYTE_LEVEL
     replaces = any(step.get("content") == SPACE for step in steps)

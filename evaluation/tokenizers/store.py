@@ -21,6 +21,7 @@ from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
+from curation.system.user_files import existing_path
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
 from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.huggingface_json import from_tokenizer_json
@@ -158,8 +159,7 @@ def get_tokenizer(
         with TemporaryDirectory() as parent:
             written = write_single_bytes(Path(parent))
             return _from_path(name, written, settings, say)
-    path = Path(name).expanduser()
-    if path.exists():
+    if path := existing_path(name):
         return _from_path(name, path, settings, say)
     model = model_name(name)
     if not model:

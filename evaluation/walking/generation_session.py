@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import mmap
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Barrier, Thread
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -73,6 +74,8 @@ class _TextUnderWay:
         self._matcher: Matcher | None = None
         self._ready = False
         self._thread: Thread | None = None
+        #: Counts texts: what is still compiled for an earlier one is nobody's.
+        self._number = 0
         self._pending_answer: Answer = {}
         self._full: MemoryError | None = None
         #: The mask that was begun beside those of other texts.
@@ -108,25 +111,29 @@ class _TextUnderWay:
     def _begin(self, schema: str, *, beside: bool) -> Answer:
         self._grammar = self._matcher = None
         self._ready, self._full = False, None
-        self._thread = Thread(target=self._compile, args=(schema,), daemon=True)
+        self._number += 1
+        compiling = partial(self._compile, schema, self._number)
+        self._thread = Thread(target=compiling, daemon=True)
         if beside:
             self._thread.start()
             return {"running": True}
-        self._compile(schema)
+        compiling()
         return self._result(0.0)
 
-    def _compile(self, schema: str) -> None:
+    def _compile(self, schema: str, number: int) -> None:
+        grammar: object = None
+        answer: Answer = {}
+        full = None
         try:
-            self._grammar, self._pending_answer = compile_schema(self._engine, schema)
+            grammar, answer = compile_schema(self._engine, schema)
+            if "refusal" not in answer:
+                answer["warnings"] = engine_warnings(self._engine, grammar)
+            answer["printed"] = self._printed.take()
         except MemoryError as error:
-            self._full = error
-            return
-        self._ready = "refusal" not in self._pending_answer
-        if self._ready:
-            self._pending_answer["warnings"] = engine_warnings(
-                self._engine, self._grammar
-            )
-        self._pending_answer["printed"] = self._printed.take()
+            full = error
+        if number == self._number:
+            self._grammar, self._pending_answer, self._full = grammar, answer, full
+            self._ready = full is None and "refusal" not in answer
 
     def _result(self, seconds: float) -> Answer:
         thread = self._thread

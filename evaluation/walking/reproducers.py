@@ -7,6 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curation.core.documents import Rejected
+from curation.json.text import parse
 from curation.system.atomic_files import atomic_file
 from curation.system.user_files import absolute
 from evaluation.core.cases import Case, Result, Row, WalkVerdict
@@ -199,8 +201,6 @@ def _list(items: Sequence[str]) -> str:
 def _test(text: str, *, valid: bool) -> str:
     """Return one test as JSON; texts are put in as they are, spelling and all."""
     members = f'"valid": {json.dumps(valid)}, "text": {json.dumps(text)}'
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+    if isinstance(parse(text.encode("utf-8", "surrogatepass")), Rejected):
         return f"{{{members}}}"
     return f'{{{members}, "data": {text}}}'

@@ -241,6 +241,7 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         existing = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         existing = {}
+    existing = existing if isinstance(existing, dict) else {}
     new: Mapping[str, UntypedJson] = orjson.loads(orjson.dumps(header))
     different = [str(difference) for difference in differences(existing, new)]
     different += [

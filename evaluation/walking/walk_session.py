@@ -335,6 +335,9 @@ class _Walk:
             return
         take = getattr(matcher, "takes", matcher.commit)
         for place in range(index, len(self.tokens)):
+            now = perf_counter_ns()
+            if now > self.deadline.next_look and self.deadline.look(now):
+                return
             if not _takes(take, self.tokens[place]):
                 if place > index:
                     self.detail = f"commit refuses only token {place}"

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from functools import lru_cache
+from typing import Any, Final, cast
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
@@ -132,8 +133,12 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
     """
     import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
 
+    from curation.validation.metaschemas import refuse  # noqa: PLC0415 - the same
+
     whole = root if isinstance(root, dict | bool) else True
-    validator = jsonschema_rs.validator_for(whole, validate_formats=True)
+    validator = jsonschema_rs.validator_for(
+        whole, validate_formats=True, retriever=refuse
+    )
     for error in validator.iter_errors(value):
         tokens = tuple(map(str, error.schema_path))
         named = tuple("if" if name in _CONDITIONS else name for name in tokens)
@@ -241,16 +246,14 @@ def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> st
     """Return what a member is that may not come now."""
     written = [member.name.decoded for member in before if member.name]
     declared = [
-        list(names)
+        {each: rank for rank, each in enumerate(names)}
         for names in (place.schema.get("properties") for place in places)
         if isinstance(names, dict)
     ]
-    for names in declared:
-        if name in names:
-            rank = names.index(name)
-            if any(each in names and names.index(each) > rank for each in written):
-                return "member out of order"
-    every = {each for names in declared for each in names}
+    for ranks in declared:
+        if name in ranks and any(ranks.get(it, -1) > ranks[name] for it in written):
+            return "member out of order"
+    every = {each for ranks in declared for each in ranks}
     if name in every:
         if any(each not in every for each in written):
             return "declared member after an undeclared one"
@@ -408,11 +411,21 @@ def _matching(schema: Mapping[str, Json], name: str) -> list[str]:
 
 
 def is_match(pattern: str, text: str) -> bool:
-    """Return whether Python's `re` finds a pattern; not one that it cannot read."""
+    """Return whether a validator finds a pattern in a text; not one that it refuses.
+
+    It reads the patterns of ECMA-262, and no pattern takes it for ever.
+    """
     try:
-        return re.search(pattern, text) is not None
-    except re.error:
+        return bool(_matcher(pattern).is_valid(text))
+    except ValueError:
         return False
+
+
+@lru_cache(maxsize=1_024)
+def _matcher(pattern: str) -> Any:  # noqa: ANN401 - a validator of jsonschema-rs
+    import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
+
+    return jsonschema_rs.Draft202012Validator({"pattern": pattern})
 
 
 def _list(value: Json) -> list[Json]:

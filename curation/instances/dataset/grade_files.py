@@ -19,7 +19,6 @@ from curation.core.json_types import Json
 from curation.instances.dataset.records import Records, paths_of, read_file
 from curation.instances.dataset.worker import InstanceRequest, limits, program
 from curation.instances.grading import Grade, Graded
-from curation.instances.values.json_text import text_of
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from curation.workers.outcomes import Ending, ProcessResult
@@ -85,7 +84,7 @@ def _is_maskbench(path: Path) -> bool:
         content = json.loads(refuse_large(path).read_bytes())
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(content, dict) and "tests" in content
 
@@ -98,7 +97,7 @@ def _read_maskbench(path: Path) -> SchemaToGrade:
         schema=json.dumps(file.schema),
         instances=[
             GivenInstance(
-                text=text_of(test.data),
+                text=json.dumps(test.data),
                 valid=test.valid,
                 description=str(test.description),
             )
@@ -124,7 +123,7 @@ def _read_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
 def _row(line: bytes, place: str) -> dict[str, Json]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadData(f"not JSON ({error})", place, "one JSON object a line") from error
     if not isinstance(row, dict):
         raise BadData("not a JSON object", place)

@@ -301,9 +301,9 @@ class _NearMissSearch:
             rng=self.rng,
             fill=self._make,
         )
-        for new in EDITS[assertion.keyword](target):
-            if is_complete(new):
-                yield new
+        # An integer beyond doubles has no half.
+        with suppress(OverflowError):
+            yield from filter(is_complete, EDITS[assertion.keyword](target))
 
     def _make(self, goals: Goals) -> Json | Nothing:
         return least_value(self.compiled, goals, self.rng, self.effort.steps)

@@ -90,11 +90,14 @@ def _draw(
     value = numbers.make_number(number, builder.rng)
     if value is None:
         return builder.record_failure(SearchFailure.CONTRADICTION, str(number))
-    if isinstance(value, int) and "integer" not in conjunction.types:
-        return value + 0.5
-    for factor in conjunction.not_multiples:
-        if kind == "number" and is_multiple(value, factor):
-            return value + factor / 2
+    try:
+        if isinstance(value, int) and "integer" not in conjunction.types:
+            return value + 0.5
+        for factor in conjunction.not_multiples:
+            if kind == "number" and is_multiple(value, factor):
+                return value + factor / 2
+    except OverflowError:  # an integer beyond doubles has no half
+        return builder.record_failure(SearchFailure.CONTRADICTION, str(number))
     return value
 
 

@@ -67,14 +67,14 @@ def _apply(document: Document, context: Context) -> Document | Rejected:
     loop = endless(closure)
     if loop is not None:
         where = pointer(loop)
-        detail = f"{where}: the reference leads back to itself without end"
+        detail = f"{where or '(root)'}: the reference leads back to itself without end"
         return Rejected(
             reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
         )
     elsewhere = disputed(closure)
     if elsewhere is not None:
         where = pointer(elsewhere)
-        detail = f"{where}: jsonschema does not find what it refers to"
+        detail = f"{where or '(root)'}: jsonschema does not find what it refers to"
         lost = Rejected(
             reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
         )

@@ -38,8 +38,8 @@ def _apply(document: Document, context: Context) -> Document:
 
 def _leads_somewhere(reference: Reference, document: Schema, library: Library) -> bool:
     def load(uri: str) -> Schema | None:
-        schema: Json = library.get(uri) or standard_document(uri)
-        if schema is None:
+        schema: Json = library.get(uri)
+        if schema is None and (schema := standard_document(uri)) is None:
             return None
         return Schema(schema, document.dialect, uri)
 

@@ -142,7 +142,7 @@ def generate_schema(
         instances = make_instances(text, reading.dialect, seed, count=_WITNESSES)
         if reading is SuiteReading.PAPER or _is_answerable(instances):
             return Record(
-                id=name,
+                id=f"{name}_s{seed}" if seed else name,
                 group=family.name,
                 schema=text,
                 dialect=reading.dialect,

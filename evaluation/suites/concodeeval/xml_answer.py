@@ -118,7 +118,7 @@ def _scalar(text: str, types: Sequence[str]) -> Json:
         return _BOOLEANS[text]
     if ("number" in types or "integer" in types) and _NUMBER.fullmatch(text):
         number: int | float = json.loads(text)
-        if not math.isfinite(number):
+        if isinstance(number, float) and not math.isfinite(number):
             raise ValueError(f"the number {text[:40]} is too large for a double")
         return number
     return text
@@ -155,6 +155,7 @@ def _unescaped(text: str, element: XmlElement) -> str:
     if element.attributes.get(ESCAPED) != "true":
         return text
     unescaped: str = json.loads(f'"{text}"', strict=False)
+    unescaped.encode()  # half of a surrogate pair is no text
     return unescaped
 
 

@@ -10,10 +10,9 @@ declared members is free-form: all its members count as declared.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import jsonschema_rs
 import msgspec
 
 from curation.json.pointer import Tokens, pointer
@@ -35,6 +34,7 @@ from evaluation.suites.passrate.settings import (
     Mode,
     PassrateSettings,
 )
+from evaluation.walking.why import is_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,8 +53,6 @@ _CLASSES: Final = {
     NoAnswer.THINKING: FailureClass.EMPTY,
     NoAnswer.EMPTY: FailureClass.EMPTY,
 }
-#: Patterns of names that are kept compiled.
-_MOST_PATTERNS: Final = 1_024
 #: Most faults of one answer that are recorded.
 _RECORDED: Final = 10
 
@@ -299,19 +297,13 @@ def _declarations(
             places += [
                 ("patternProperties", pattern)
                 for pattern in patterns
-                if _pattern(pattern).is_valid(name)
+                if is_match(pattern, name)
             ]
             places = places or [(keyword,) for keyword in further]
             for place in places:
                 schema = compiled.child(location, place)
                 declarations.by_name.setdefault(name, []).append(schema)
     return declarations
-
-
-@lru_cache(maxsize=_MOST_PATTERNS)
-def _pattern(pattern: str) -> jsonschema_rs.Validator:
-    """Return a validator of names, which matches as the schema's validator does."""
-    return jsonschema_rs.Draft202012Validator({"pattern": pattern})
 
 
 def _item_schemas(

@@ -28,6 +28,8 @@ FEWEST, MOST = 8, 80
 _TELLING: Final = 0.8
 _DEEPEST: Final = 5
 _MOST_VALUES: Final = 16
+#: Parts of a schema that are looked at: one that refers to itself has any number.
+_MOST_PARTS: Final = 100_000
 _LETTERS: Final = 4
 #: How many items a text tells at most; the least numbers that a schema may ask for.
 ITEMS: Final = 3
@@ -96,7 +98,7 @@ def _schemas(place: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _form(schema: Json) -> Form | None:
-    form = _told(schema, schema, 0)
+    form = _told(schema, schema, 0, iter(range(_MOST_PARTS)))
     if form is None or form.get("type") != "object":
         return None
     leaves = [*leaf_schemas(form)]
@@ -148,8 +150,15 @@ def is_nullable(schema: Form) -> bool:
     return isinstance(schema["type"], list)
 
 
-def _told(schema: UntypedJson, root: Json, level: int) -> Form | None:
-    """Return a schema as a part of a form; None if a text cannot tell its values."""
+def _told(
+    schema: UntypedJson, root: Json, level: int, parts: Iterator[int]
+) -> Form | None:
+    """Return a schema as a part of a form; None if a text cannot tell its values.
+
+    Of a schema with more `parts` than may be looked at, the others are left out.
+    """
+    if next(parts, None) is None:
+        return None
     schema = _resolved(schema, root)
     if schema is None or level > _DEEPEST or _UNTOLD & schema.keys():
         return None
@@ -162,9 +171,9 @@ def _told(schema: UntypedJson, root: Json, level: int) -> Form | None:
         told["description"] = title
     told |= {name: schema[name] for name in _KEPT if name in schema}
     if others[0] == "object":
-        return _told_object(schema, root, told, level)
+        return _told_object(schema, root, told, level, parts)
     if others[0] == "array":
-        items = _told(schema.get("items"), root, level + 1)
+        items = _told(schema.get("items"), root, level + 1, parts)
         fits = items and "items" not in items and told.get("minItems", 0) in _COUNTS
         told |= {"type": "array", "items": items and _never_null(items)}
         return told if fits else None
@@ -206,14 +215,16 @@ def _types(schema: Form) -> list[UntypedJson]:
     return declared if isinstance(declared, list) else [declared]
 
 
-def _told_object(schema: Form, root: Json, told: Form, level: int) -> Form | None:
+def _told_object(
+    schema: Form, root: Json, told: Form, level: int, parts: Iterator[int]
+) -> Form | None:
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict):
         return None
     names = required if isinstance(required, list) else []
     members: Form = {}
     for name, inner in properties.items():
-        member = _told(inner, root, level + 1)
+        member = _told(inner, root, level + 1, parts)
         # Two names of the same words could not be told apart, nor null and absent.
         if member and phrase(name) and phrase(name) not in map(phrase, members):
             members[name] = member if name in names else _never_null(member)

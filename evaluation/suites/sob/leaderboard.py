@@ -121,7 +121,7 @@ def summarise(
     return SourceSummary(
         model=model,
         source=source,
-        records=len(responses),
+        records=len({one.record for one in responses}),
         plain=_means(values, np.ones(len(responses)), clusters, SEED),
         weighted=_means(values, heavy, clusters, SEED + 1) if heavy.sum() else None,
     )

@@ -8,6 +8,7 @@ has the same beneath `input`, `output` and `metadata`, with the answer of a mode
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
 from pathlib import Path
@@ -192,8 +193,10 @@ def _source_of(row: Mapping[str, Json], where: str) -> Source:
     for column, source in _COLUMNS.items():
         if row.get(column) is not None:
             return source
-    name = where.lower()
-    return "image" if "image" in name else "audio" if "audio" in name else "text"
+    # `audio/train.jsonl` and `image-train.jsonl`, but nobody's /home/claudio/sob.jsonl.
+    near = "/".join(Path(where).parts[-2:]).lower()
+    found = set(re.findall("[a-z]+", near))
+    return "image" if "image" in found else "audio" if "audio" in found else "text"
 
 
 def _record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:

@@ -101,6 +101,8 @@ def _python_target(value: UntypedJson, dialect: str) -> TargetSchema:
         unusable = _line(f"the schema is invalid: {message}")
     except Exception as error:  # noqa: BLE001 - a schema can make the library raise anything
         unusable = _line(f"no validator takes the schema: {error!r}")
+    if not isinstance(value, dict | bool):
+        unusable, value = "the schema is no object and no boolean", False
     validator = validator_class(value, registry=Registry())
     return TargetSchema(unusable=unusable, check=_python_check(validator))
 

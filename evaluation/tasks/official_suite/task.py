@@ -23,7 +23,12 @@ from curation.download.pins import load_pins
 from curation.references.schema import join, scan_references
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, Dialect
 from curation.schema.subschemas import SchemaLocation
-from curation.system.errors import BadData, TemporarilyUnavailable, Unavailable
+from curation.system.errors import (
+    BadData,
+    BadUsage,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
@@ -201,14 +206,16 @@ def cases(
         settings: Has `drafts` and `optional` among its values.
 
     Raises:
-        BadUsage: a draft that the suite does not have.
+        BadUsage: a draft that the suite does not have, or `optional` is no truth value.
         Unavailable: the suite cannot be had.
     """
     drafts = drafts_of(settings) or [DRAFT_2020_12]
+    wanted = settings.values.get("optional", False)
+    if not isinstance(wanted, bool):
+        raise BadUsage(f"--set optional={wanted}: neither true nor false")
     suite = acquired()
-    flags = [False, True] if settings.values.get("optional") else [False]
     for draft in drafts:
-        for optional in flags:
+        for optional in (False, True) if wanted else (False,):
             yield from draft_cases(suite, draft.name, optional=optional)
 
 

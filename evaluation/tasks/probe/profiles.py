@@ -7,7 +7,7 @@ the way it is used or on its place is not told, and the profile's note names it.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from curation.fit.profile import Effect, read_profile
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
+from curation.system.words import slug
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, outcome
@@ -52,16 +53,18 @@ def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
     if not by_engine:
         raise NoInput("no rows of task probe", str(run.folder))
     files = []
+    named = Counter(run.header.participant(it).name for it in by_engine)
     for engine, rows in by_engine.items():
         header = run.header.participant(engine)
-        name = header.name or engine
+        # Versions and presets of one engine have files of their own.
+        name = header.name if header.name and named[header.name] == 1 else engine
         outcomes: dict[str, dict[str, list[ProbeOutcome]]] = defaultdict(dict)
         for row in rows:
             keyword, probe = str(row.label.get("keyword")), str(row.label.get("probe"))
             own = outcome(row, header.refusals)
             outcomes[keyword].setdefault(probe, []).append(own)
         text = profile_text(name, engine, str(run.header.started)[:10], outcomes)
-        file = folder / f"{name}.toml"
+        file = folder / f"{slug(name)}.toml"
         atomic_write_bytes(file, text.encode())
         read_profile(file)
         files.append(file)

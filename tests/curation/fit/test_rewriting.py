@@ -28,26 +28,18 @@ from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.schema.dialects import DRAFT_2020_12
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from curation.core.json_types import Json
     from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
     from curation.workers.outcomes import ProcessResult
 
 OPENAI, ANTHROPIC = "openai-strict", "anthropic"
-
-
-@pytest.fixture(scope="module")
-def comparer() -> Iterator[Comparer]:
-    """Return one child for all comparisons."""
-    with Comparer() as comparer:
-        yield comparer
 
 
 def _object(**properties: Json) -> dict[str, Json]:
@@ -536,3 +528,41 @@ def test_a_request_is_refused(name: str) -> None:
         for schema in (request, json.dumps(request)):
             with pytest.raises(BadData, match=f"stands at /{name}/parameters may be"):
                 use(schema)
+
+
+@pytest.mark.parametrize("name", ["Partial<User>", "a/b", "a~b"])
+def test_a_root_that_refers_to_an_odd_name_is_inlined(
+    name: str, comparer: Comparer
+) -> None:
+    """The pointer is read as RFC 6901 and the fragment of a URI say."""
+    schema = {"$ref": fragment_of(("$defs", name)), "$defs": {name: _object(a=_STRING)}}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert not fit.failing
+    assert _answer(fit, {"a": "x"}) == {"a": "x"}
+
+
+def test_an_inner_identifier_keeps_what_references_mean(comparer: Comparer) -> None:
+    """`#/$defs/n` of an embedded resource is its own."""
+    inner: Json = {
+        "$id": "http://x.example/inner",
+        "type": "object",
+        "properties": {"n": {"$ref": "#/$defs/n"}},
+        "required": ["n"],
+        "additionalProperties": False,
+        "$defs": {"n": {"type": "integer"}},
+    }
+    schema = _object(a=inner) | {"$defs": {"n": {"type": "string"}}}
+    _assert_true(fit_schema(schema, OPENAI, comparer=comparer))
+
+
+def test_a_keyword_of_older_drafts_is_not_dropped_in_silence(
+    comparer: Comparer,
+) -> None:
+    """Validators still assert `dependencies` under 2020-12."""
+    schema = {
+        "$schema": DRAFT_2020_12.uri,
+        **_object(a=_STRING, b=_STRING),
+        "required": [],
+        "dependencies": {"a": ["b"]},
+    }
+    _assert_true(fit_schema(schema, "llguidance", comparer=comparer), may_be_mute=True)

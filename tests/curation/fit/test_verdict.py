@@ -239,3 +239,9 @@ def test_what_no_source_tells_is_said_to_be_untold() -> None:
     profile = load_profile("openai-strict")
     schema: UntypedJson = {"oneOf": [{"divisibleBy": 1, "title": "a"}]}
     assert untold_keywords(schema, profile) == ("divisibleBy",)
+
+
+def test_an_escaped_backslash_is_no_class() -> None:
+    r"""`C:\\docs` has none."""
+    assert "class-escape" not in features_of(r"^C:\\docs$")
+    assert "class-escape" in features_of(r"^\\\d$")

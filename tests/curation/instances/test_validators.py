@@ -196,3 +196,16 @@ def test_a_panic_at_the_end_of_the_stack_gives_a_reason(
     compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
     said = verdicts(compiled, "a", ask_jsonschema=True)
     assert said.error.startswith("RecursionError: __eq__ failed")
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_a_branch_with_an_identifier_is_a_resource_of_its_own(keyword: str) -> None:
+    """What it refers to is its own, for both validators."""
+    branch = {
+        "$id": "http://x.example/a",
+        "$ref": "#/$defs/n",
+        "$defs": {"n": {"type": "integer"}},
+    }
+    schema = {keyword: [branch], "$defs": {"n": {"type": "string"}}}
+    for value in (1, "s"):
+        assert _agree(_ask(schema, value, "2020-12"))

@@ -118,3 +118,9 @@ def test_one_edit_is_a_replacement(value: UntypedJson, data: st.DataObject) -> N
         tokens = data.draw(st.sampled_from(members))
         assert rewritten(value, {tokens: Put("new")}) == replaced(value, tokens, "new")
     assert rewritten(value, {}) is value
+
+
+def test_an_index_of_any_length_leads_somewhere_or_nowhere() -> None:
+    """Python reads no number of more than 4,300 digits."""
+    with pytest.raises(LookupError):
+        at([1], ("1" * 5_000,))

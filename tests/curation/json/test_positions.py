@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.json.pointer import pointer, tokens_of
-from curation.json.positions import TextPositions
+from curation.json.positions import TextPositions, _offsets
+from curation.json.text import MAX_DEPTH
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -71,3 +72,8 @@ def test_any_text_has_a_root(text: str) -> None:
     """What is no JSON is no error."""
     assert TextPositions(text).of("/a/0").line >= 1
     assert tokens_of("") == ()
+
+
+def test_a_text_that_nests_without_end_takes_no_memory() -> None:
+    """No text that is read nests deeper than the limit."""
+    assert sum(1 for _ in _offsets("[" * 100_000)) == MAX_DEPTH + 1

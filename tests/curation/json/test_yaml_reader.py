@@ -113,3 +113,26 @@ def test_an_integer_too_long_is_refused_as_in_json() -> None:
 def test_digits_after_a_point_may_be_as_many_as_one_likes() -> None:
     """A double takes a time that is linear in them, as in PyYAML."""
     assert yaml_1_1_scalar("40." + "9" * 5_000) == 41.0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: 0x" + "f" * 4_000, Reason.NUMBER_OUT_OF_RANGE),
+        ("a: !!float 1" + "0" * 400, Reason.NOT_JSON),
+        ("a: !!float false", Reason.NOT_JSON),
+        (
+            "a0: &a0 [1]\n"
+            + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 1_300)),
+            Reason.NOT_JSON,
+        ),
+    ],
+    ids=["hexadecimal", "float", "boolean", "aliases"],
+)
+def test_what_python_could_not_write_again_is_refused(
+    text: str, reason: Reason
+) -> None:
+    """Numbers too large, and what aliases nest."""
+    found = parse_yaml(text.encode())
+    assert isinstance(found, Rejected)
+    assert found.reason is reason

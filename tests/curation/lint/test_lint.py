@@ -234,3 +234,23 @@ def test_no_value_anywhere_makes_a_check_fail(
     """Malformed keywords are passed over; the answer is sorted and each once."""
     found = lints(schema, BY_NAME[dialect])
     assert found == sorted(set(found))
+
+
+def test_a_misspelt_keyword_of_dependencies_has_a_value_that_fits_it() -> None:
+    """Arrays of names; a number would fit nothing."""
+    flagged = ("misspelt-keyword", "/dependentRequird")
+    assert flagged in _found({"dependentRequird": {"a": ["b"]}}, "2020-12")
+    assert flagged not in _found({"dependentRequird": 3}, "2020-12")
+    assert ("misspelt-keyword", "/dependancies") in _found(
+        {"dependancies": {"a": ["b"]}}
+    )
+
+
+def test_a_blank_of_ecma_262_may_match() -> None:
+    """RE2 knows fewer; "surely" is said of nothing that may be."""
+    schema = {
+        "patternProperties": {r"^\s$": {}},
+        "additionalProperties": False,
+        "required": ["\u00a0"],
+    }
+    assert "required-forbidden" not in {code for code, _ in _found(schema)}

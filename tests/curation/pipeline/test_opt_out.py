@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from curation.core.documents import Reason
 from curation.dataset.ledger import open_ledger
 from curation.pipeline.build import build
-from curation.pipeline.read_batches import OptOut, read_opt_outs
+from curation.pipeline.read_batches import OptOut, read_opt_outs, setup_of
 from curation.system.errors import BadConfiguration
 from curation.system.progress import Quiet
 from tests.curation.pipeline.test_build import request_for
@@ -110,3 +111,22 @@ def test_no_build_has_what_is_left_out(
     figures = after.manifest.configs
     assert figures["Snowplow"].kept == before.manifest.configs["Snowplow"].kept - 1
     assert figures["Kubernetes"] == before.manifest.configs["Kubernetes"]
+
+
+def test_no_reference_leads_to_what_is_left_out() -> None:
+    """Else its text would come back inside of what refers to it."""
+    other = replace(RAW, content=b'{"type": "null"}', unique_id="o8")
+    texts = {"a": RAW.content, "b": other.content}
+    item: Any = SimpleNamespace(
+        reading=SimpleNamespace(files=SimpleNamespace(read=texts.__getitem__)),
+        source=SimpleNamespace(
+            uris=lambda _reading: {"x:a": "a", "x:b": "b"},
+            read=lambda _reading: [RAW, other],
+        ),
+        pin=SimpleNamespace(url=HOME),
+    )
+    rules: Any = SimpleNamespace(name="clean", bundles=True)
+    item.files = "files"
+    for wanted, left in (([], {"a", "b"}), ([OptOut(day=DAY, id="Github/o7")], {"b"})):
+        (library,) = setup_of(rules, [item], wanted).libraries
+        assert {*library.uris.values()} == left

@@ -25,13 +25,13 @@ def test_what_references_lead_to_moves_with_what_it_leads_to() -> None:
         "definitions": {"a": {}},
     }
     assert gathered(schema, DRAFT_04) == {
-        "items": {"$ref": "#/definitions/a_"},
+        "items": {"$ref": "#/definitions/a-2"},
         "not": {"$ref": "#/definitions/default"},
         "default": {"minimum": 1},
         "definitions": {
             "a": {},
-            "a_": {
-                "anyOf": [{"$ref": "#/definitions/b"}, {"$ref": "#/definitions/a_"}]
+            "a-2": {
+                "anyOf": [{"$ref": "#/definitions/b"}, {"$ref": "#/definitions/a-2"}]
             },
             "b": {"maximum": 2},
             "default": {"minimum": 1},

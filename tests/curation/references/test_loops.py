@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.core.documents import Reason
 from curation.references.loops import is_recursive
 from curation.schema.dialects import ANY_DIALECT, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
+from tests.curation.rules.shelf import reason_of, record_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -101,3 +103,9 @@ def test_a_schema_of_no_known_dialect_names_itself_in_any_way() -> None:
         assert is_recursive(own, ANY_DIALECT)
     anchored: UntypedJson = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
     assert is_recursive(anchored, ANY_DIALECT)
+
+
+def test_what_no_if_applies_leads_nowhere_back() -> None:
+    """`then` without `if` says nothing (2020-12, 10.2.2.2)."""
+    assert reason_of({"if": {}, "then": {"$ref": "#"}}) is Reason.UNRESOLVED_REFERENCE
+    assert record_of({"then": {"$ref": "#"}, "else": {"$ref": "#"}})

@@ -17,13 +17,15 @@ from curation.core.documents import Rejected
 from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
+from curation.json.pointer import pointer
 from curation.json.text import parse
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, DRAFT_07, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS, Shape
 from curation.validation.metaschemas import (
     RUST_DRAFTS,
     RUST_VALIDATORS,
     complaint,
+    complaints,
     is_valid,
     python_complaint,
     refuse,
@@ -253,3 +255,18 @@ def test_both_libraries_validate_by_the_draft_of_the_dialect(dialect: Dialect) -
     assert python.META_SCHEMA["$schema"] == dialect.uri
     number = rust.__name__.removeprefix("Draft").removesuffix("Validator")
     assert RUST_DRAFTS[dialect.name] == getattr(jsonschema_rs, f"Draft{number}")
+
+
+@pytest.mark.parametrize("name", ["", "007", "+5", "7"])
+def test_a_place_is_named_whole(name: str) -> None:
+    """Paths of jsonschema-rs lose some names, and other members look like them."""
+    schema: UntypedJson = {
+        "properties": {name: {"type": "bool"}, "7": {"type": "string"}}
+    }
+    if name == "7":
+        schema = {"properties": {"7": {"type": "bool"}}}
+    place = ("properties", name, "type")
+    assert complaints(schema, DRAFT_07) == (place,)
+    found = complaint(schema, DRAFT_07)
+    assert found is not None
+    assert found.pointer == pointer(place)

@@ -231,3 +231,21 @@ def test_a_log_that_cannot_be_read_is_refused(
     path.write_bytes(content)
     with pytest.raises(BadData, match="no log"):
         read_responses(path)
+
+
+@pytest.mark.parametrize("flag", [0, 1], ids=["damaged", "encrypted"])
+def test_an_archive_that_cannot_be_unpacked_is_refused(
+    tmp_path: Path, flag: int
+) -> None:
+    """Damaged inside, or with a password: as a file that is none."""
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(_LOG) + " " * 999)
+    content = bytearray(path.read_bytes())
+    content[6] |= flag
+    content[content.index(b"PK\x01\x02") + 8] |= flag
+    if not flag:
+        content[48:52] = b"\xff\xff\xff\xff"
+    path.write_bytes(content)
+    with pytest.raises(BadData, match="no log"):
+        read_responses(path)

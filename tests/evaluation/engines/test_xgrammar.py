@@ -109,3 +109,19 @@ def test_cuts_forced_text_into_the_longest_tokens(file: dict[str, Any]) -> None:
     assert cut("abac", engine) == [1, 0, 2]
     assert cut("abz", engine) == [1]
     assert cut("", engine) == []
+
+
+def test_cutting_looks_no_further_than_the_longest_token(file: dict[str, Any]) -> None:
+    """A long forced text takes a time that is linear in it."""
+
+    class Counted(dict[bytes, int]):
+        asked = 0
+
+        def __contains__(self, key: object) -> bool:
+            self.asked += 1
+            return super().__contains__(key)
+
+    ids = Counted({b"a": 0, b"abc": 1})
+    engine = SimpleNamespace(ids=ids, longest=3)
+    assert len(file["tokens_of"]("a" * 2_000, engine)) == 2_000
+    assert ids.asked <= 3 * 2_000

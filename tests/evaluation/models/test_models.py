@@ -89,6 +89,10 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
         load_model(tmp_path, LoadOptions(device="cpu", dtype="int4"))
     with pytest.raises(BadConfiguration, match="no such device"):
         choose_device("abacus")
+    # Names that torch knows, of what is not here.
+    for name in ("mps", "xpu", "meta"):
+        with pytest.raises(BadConfiguration, match="no such device"):
+            choose_device(name)
 
 
 def test_half_precision_is_for_devices_that_compute_with_it() -> None:

@@ -181,7 +181,8 @@ def test_what_is_refused_in_a_batch_is_told(
     request, _ = served
     batches.text_of = lambda _body: None
     csbdata.run(request)
-    csbdata.run(replace(request, batches="collect"))
+    refused = csbdata.run(replace(request, batches="collect"))
+    assert refused.totals.waiting == 0
     errors = {it["error"] for it in _responses(request) if it["error"]}
     assert len(errors) == 1
     assert "no such thing" in errors.pop()

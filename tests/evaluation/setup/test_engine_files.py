@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
@@ -13,6 +16,7 @@ from evaluation.setup.engine_files import (
     engine_paths,
     find_engine,
 )
+from evaluation.setup.environments import is_complete_here
 from tests.evaluation.measuring import miniature
 
 if TYPE_CHECKING:
@@ -167,3 +171,31 @@ def test_a_word_that_an_engine_does_not_know_is_one_mistake() -> None:
     file = find_engine("llguidance")
     with pytest.raises(BadUsage, match="has no option 'nothing'"):
         choose_options(file, "faithful", {"nothing": "1"})
+
+
+def test_literals_that_python_cannot_read_are_told(tmp_path: Path) -> None:
+    """A list for a key, and nesting without end."""
+    path = tmp_path / "odd.py"
+    for text in ("ABOUT = {[1]: 2}", f"ABOUT = {'-' * 100_000}1"):
+        path.write_text(text + "\ndef load(tokenizer, options):\n    return None\n")
+        with pytest.raises(BadConfiguration, match=r"plain literal|no Python file"):
+            find_engine(str(path))
+
+
+def test_an_entry_point_without_its_package_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It names the entry point: what is installed beside it is somebody else's."""
+    point = SimpleNamespace(name="mine", module="no_such_pkg.engine", value="no:such")
+    monkeypatch.setattr(
+        "evaluation.setup.engine_files.entry_points_of", lambda _group: [point]
+    )
+    with pytest.raises(BadConfiguration, match="'mine' names no module"):
+        engine_paths()
+
+
+@pytest.mark.parametrize("install", ["psutil[test]", "psutil>=5.0rc1", "psutil"])
+def test_what_an_engine_needs_is_found_by_name(file: EngineFile, install: str) -> None:
+    """Extras and versions of it are no names of packages."""
+    about = msgspec.structs.replace(file.about, install=install)
+    assert is_complete_here(replace(file, about=about))

@@ -131,3 +131,9 @@ def test_a_pattern_that_is_none_is_found_nowhere() -> None:
     """The header of a run is anybody's: the other patterns are tried all the same."""
     own = (RefusalPattern(pattern="("), RefusalPattern(pattern=r"\(", keywords=("a",)))
     assert explain("my_engine", "(", own) == Refusal(kind="keyword", keywords=("a",))
+
+
+@pytest.mark.parametrize("pattern", ["a{4294967296}", "(" * 5_000 + ")" * 5_000])
+def test_a_pattern_that_python_gives_up_on_is_found_nowhere(pattern: str) -> None:
+    """As one that is no pattern."""
+    assert explain("my_engine", "a", (RefusalPattern(pattern=pattern),)) is None

@@ -121,3 +121,10 @@ def test_a_refusal_counts_only_where_the_plain_text_is_accepted(
         assert "(0 of 1)" in rates["1.0 for 1"]
     expected = Outcome.PASSED if plain else Outcome.OVER_CONSTRAINED
     assert outcome_of(made) is expected
+
+
+def test_a_witness_that_no_double_or_text_can_hold_has_no_other_spelling() -> None:
+    """It is asked as it is: a number of 400 digits, half of a surrogate pair."""
+    number = "1" + "0" * 400
+    assert _walks("{}", "draft-07", number)[0] == "as written"
+    assert _walks("{}", "draft-07", r'"\ud800"')[0] == "as written"

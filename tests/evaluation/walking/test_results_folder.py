@@ -148,3 +148,17 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         open_results_folder(tmp_path / "run", _HEAD),
     ):
         pass
+
+
+@pytest.mark.parametrize("content", ["[]", '"x"', "null", "1"])
+def test_a_header_that_is_no_object_is_of_another_run(
+    tmp_path: Path, content: str
+) -> None:
+    """As a damaged one is."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text(content)
+    with (
+        pytest.raises(CannotCreate, match="another run"),
+        open_results_folder(tmp_path / "run", _HEAD),
+    ):
+        pass

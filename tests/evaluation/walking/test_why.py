@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict
-from evaluation.walking.why import OTHER, why_of
+from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
+from evaluation.walking.why import OTHER, is_match, why_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _STRING = '{"type": "string", %s}'
 _BOUNDED = _STRING % '"minLength": 1'
@@ -136,3 +141,29 @@ def test_what_cannot_be_read_is_other(schema: str) -> None:
     why = why_of(schema, InstanceWalk(text='{"', valid=True), _blocked('{"', 1))
     assert why is not None
     assert why.stands == OTHER
+
+
+def test_a_reference_out_of_the_schema_is_not_followed(tmp_path: Path) -> None:
+    """The class of a wrong walk depends on nothing but schema and text."""
+    (tmp_path / "other.json").write_text('{"minimum": 3}')
+    schema = f'{{"$ref": "{(tmp_path / "other.json").as_uri()}"}}'
+    walk = InstanceWalk(text="1", valid=False)
+    walked = InstanceResult(verdict=WalkVerdict.ACCEPTED, valid=False, tokens=1)
+    assert why_of(schema, walk, walked) == Why(stands=OTHER)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        (r"^\p{L}$", "é", True),
+        ("^(a+)+$", "a" * 60 + "!", False),
+        ("^a{4294967296}$", "a", False),
+        ("(", "(", False),
+        ("a", "\ud800a", False),
+    ],
+)
+def test_a_pattern_is_matched_as_a_validator_does(
+    pattern: str, text: str, *, expected: bool
+) -> None:
+    """What Python cannot read, or reads for ever, ends no run."""
+    assert is_match(pattern, text) is expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from curation.instances.constraints.violations import (
     as_near_miss,
     find_violations,
 )
+from curation.instances.dataset.make_instances import make_instances
 from curation.instances.near_misses.coverage import measure_coverage
 from curation.instances.near_misses.quotas import most_others
 from curation.instances.near_misses.scalar_edits import LONGEST
@@ -423,3 +425,13 @@ def _path(value: UntypedJson, text: str) -> tuple[str | int, ...]:
         path.append(step)
         value = member_at(value, step)
     return tuple(path)
+
+
+@pytest.mark.parametrize("keyword", ["const", "minimum", "multipleOf", "enum"])
+def test_an_integer_beyond_doubles_crashes_nothing(keyword: str) -> None:
+    """It has no half; other edits are tried."""
+    large = 10**400
+    value = [large] if keyword == "enum" else large
+    for more in ({}, {"type": "integer"}, {"not": {"type": "integer"}}):
+        made = make_instances(json.dumps({keyword: value, **more}), "2020-12", 0)
+        assert "crashed" not in repr(made)

@@ -255,3 +255,18 @@ def test_a_chain_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None
     )
     assert isinstance(result, Rejected)
     assert result.reason is Reason.TOO_LARGE
+
+
+def test_a_document_comes_in_once_however_the_library_remembers_it() -> None:
+    """A library may read a document anew each time that it is asked."""
+
+    class Forgetful:
+        @staticmethod
+        def get(_uri: str) -> UntypedJson:
+            return {"type": "string"}
+
+    names = [f"{SITE}{n % 3}.json" for n in range(6)]
+    schema = {"properties": {str(n): {"$ref": it} for n, it in enumerate(names)}}
+    made = RULE.apply(document(schema), Context(library=Forgetful()))
+    assert isinstance(made, Document)
+    assert len(made.schema["$defs"]) == 3

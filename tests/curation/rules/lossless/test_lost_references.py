@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import ABSENT, Document
+from curation.core.rule import Context
 from curation.rules.clean import references
 from curation.rules.lossless import dead_references, shadowing_identifiers
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
+from tests.curation.rules.shelf import SITE, Shelf
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -147,3 +149,13 @@ def test_a_dangling_reference_that_nothing_applies_goes(schema: UntypedJson) -> 
 def test_a_living_reference_is_never_dropped(schema: UntypedJson) -> None:
     """What validation may enter keeps its reference, and so does what resolves."""
     assert applied(dead_references.RULE, schema, "draft-07").schema is schema
+
+
+def test_a_reference_to_an_empty_schema_leads_somewhere() -> None:
+    """`{}` and `false` are schemas."""
+    schema = {"definitions": {it: {"$ref": f"{SITE}{it}.json"} for it in "abc"}}
+    shelf = Shelf({f"{SITE}a.json": {}, f"{SITE}b.json": False})
+    result = dead_references.RULE.apply(document(schema), Context(library=shelf))
+    assert isinstance(result, Document)
+    kept = {it for it, inner in result.schema["definitions"].items() if inner}
+    assert kept == {"a", "b"}

@@ -234,3 +234,11 @@ def test_nothing_that_a_draft_reads_is_changed() -> None:
         assert repaired(root).schema is root
 
     law()
+
+
+@pytest.mark.parametrize("name", ["", "007", "+5"])
+def test_a_place_of_an_odd_name_is_repaired(name: str) -> None:
+    """And its neighbour, whose name is the same number, is left alone."""
+    schema = {"properties": {name: {"type": "bool"}, "7": {"type": "string"}}}
+    wanted = {"properties": {name: {"type": "boolean"}, "7": {"type": "string"}}}
+    assert repaired({"type": "object", **schema}).schema == {"type": "object", **wanted}

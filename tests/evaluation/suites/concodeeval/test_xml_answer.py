@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.suites.concodeeval.settings import Read, SuiteReading
+from evaluation.suites.concodeeval.settings import NotRead, Read, SuiteReading
 from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
@@ -67,3 +67,21 @@ def test_a_value_without_types_is_read_by_its_schema(
 def test_the_papers_reading_is_that_of_xmltodict(text: str, value: Json) -> None:
     """The root is always an object with one member, and every scalar a text."""
     assert read_xml(text, {"type": "number"}, SuiteReading.PAPER) == Read(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "schema"),
+    [
+        ("<all type='str' escaped='true'>\\ud800</all>", {}),
+        ("<all><key name='\\ud800' escaped='true'>1</key></all>", {}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_no_text(text: str, schema: Json) -> None:
+    """As in an answer in JSON; no validator could take it."""
+    assert isinstance(read_xml(text, schema, SuiteReading.RECOMMENDED), NotRead)
+
+
+def test_an_integer_may_have_any_number_of_digits() -> None:
+    """As in an answer in JSON."""
+    text = f"<all type='int'>{'1' * 400}</all>"
+    assert read_xml(text, {}, SuiteReading.RECOMMENDED) == Read(int("1" * 400))

@@ -170,3 +170,24 @@ def test_a_folder_without_a_task_is_said(
     asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
     with pytest.raises(NoInput, match=r"gsm8k\.parquet"):
         quality_records(asked, SETTINGS)
+
+
+def test_a_problem_has_one_name_however_many_are_asked(
+    tmp_path: Path, request_for_all: RecordRequest
+) -> None:
+    """Runs with other limits or seeds are paired by name."""
+    (tmp_path / "gsm8k.jsonl").write_text("\n".join(map(json.dumps, MATHS * 9)))
+    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
+    by_limit = [
+        {
+            it.id: it.fields
+            for it in quality_records(replace(asked, limit=n), it).records
+        }
+        for n, it in ((8, SETTINGS), (16, QualitySettings(problems=16)))
+    ]
+    shared = by_limit[0].keys() & by_limit[1].keys()
+    assert all(by_limit[0][name] == by_limit[1][name] for name in shared)
+    first, other = (
+        {it.id for it in own_records(4, seed, QualitySettings())} for seed in (0, 1)
+    )
+    assert not first & other

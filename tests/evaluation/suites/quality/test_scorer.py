@@ -22,7 +22,7 @@ def _record(
     task: str = "gsm8k", answer: str = "18", order: Orders = Orders.REASONING_FIRST
 ) -> Record:
     problem = Problem(question="?", reasoning="Because.", answer=answer)
-    return next(as_records(TASKS[task], order, [problem]))
+    return next(as_records(TASKS[task], order, {"0000": problem}))
 
 
 def _verdict(

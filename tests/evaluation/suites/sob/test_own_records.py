@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from curation.json.text import canonical
 from curation.system.errors import NoInput
-from evaluation.suites.sob.forms import FEWEST, MOST, WRITTEN, forms, kind, leaf_schemas
+from evaluation.suites.sob.forms import (
+    FEWEST,
+    MOST,
+    WRITTEN,
+    _form,
+    forms,
+    kind,
+    leaf_schemas,
+)
 from evaluation.suites.sob.generator import (
     LONGEST,
     OWN_RECORDS,
@@ -127,3 +135,9 @@ def test_schemas_that_no_text_can_tell_are_no_input(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"type": "object"}', "utf-8")
     with pytest.raises(NoInput, match="8 to 80 leaves"):
         list(generated_records(1, schemas=str(tmp_path)))
+
+
+def test_a_schema_of_many_members_that_refer_to_itself_has_no_form() -> None:
+    """It is given up, whatever its parts have for parts."""
+    members: dict[str, Json] = {f"p{n}": {"$ref": "#"} for n in range(30)}
+    assert _form({"type": "object", "properties": members}) is None

@@ -73,6 +73,7 @@ def test_json_mode_is_held_to_an_object(tmp_path: Path) -> None:
         ("test.jsonl", {"source_pdf": "a.pdf"}, "image"),
         ("image-train.jsonl", {}, "image"),
         ("audio/train.jsonl", {}, "audio"),
+        ("claudio/imagenet.jsonl", {}, "text"),
     ],
 )
 def test_a_published_row_has_the_source_of_its_columns_or_file(

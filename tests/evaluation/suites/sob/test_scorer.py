@@ -11,6 +11,7 @@ from curation.system.errors import BadData
 from evaluation.core.records import Record, Response
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED
 from evaluation.suites.sob.records import SobRecord, suite_record
+from evaluation.suites.sob.schemas import compile_schema
 from evaluation.suites.sob.scorer import SobScorer
 
 if TYPE_CHECKING:
@@ -197,3 +198,11 @@ def test_lenient_figures_stand_beside_strict_ones(
     for name in ("json_parse", "value_accuracy", "perfect"):
         assert verdict.scores[name] == strict
         assert verdict.scores[f"lenient_{name}"] == lenient
+
+
+@pytest.mark.parametrize("schema", [[1], 5, "x", None])
+def test_a_schema_that_is_none_is_named_as_such(schema: Json) -> None:
+    """Any JSON may stand there; no answer is valid under it."""
+    assert "no object and no boolean" in (compile_schema(schema, None).refusal(1) or "")
+    # With what jsonschema itself is asked.
+    assert compile_schema(schema, "draft-07").refusal(1)

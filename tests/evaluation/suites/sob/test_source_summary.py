@@ -86,3 +86,10 @@ def test_records_without_a_weight_have_a_plain_mean_alone() -> None:
     summary = _summary(3, weights=(0.0,))
     assert summary.weighted is None
     assert summary.means is summary.plain
+
+
+def test_repeated_answers_are_of_one_record() -> None:
+    """Five samples of a fifth of a set do not cover it."""
+    answers = _responses(2)
+    found = summarise("m", "text", answers * 5, _weights(2))
+    assert found.records == len({it.record for it in answers}) == 2

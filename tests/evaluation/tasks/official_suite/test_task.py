@@ -181,3 +181,13 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
         (3, 3, 0, 0, 0, 0, 0, 0),
     ]
     assert [row[1:] for row in level.rows] == [(3, 2, 2, 0, 0, 0, 2, 0)] * 2
+
+
+@pytest.mark.parametrize("value", ["no", "False", 0])
+def test_a_text_for_a_truth_value_is_refused_before_anything_is_fetched(
+    value: str | int, tmp_path: Path
+) -> None:
+    """`optional=no` would ask the optional tests."""
+    task = TASK.prepared(FetchSettings(cache=tmp_path, offline=True), print)
+    with pytest.raises(BadConfiguration, match="neither true nor false"):
+        next(task.cases((), TaskSettings(values={"optional": value})))

@@ -96,3 +96,15 @@ def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
     assert profile.taken[0] == "minimum"
     schema: UntypedJson = {"minimum": 1, "format": "date"}
     assert [it.pointer for it in judge_fit(schema, profile)] == ["/format"]
+
+
+def test_two_presets_of_an_engine_have_a_file_each(tmp_path: Path) -> None:
+    """And no name leads out of the folder."""
+    labels = {"x 1.0 faithful": "x", "x 1.0 vendor": "x", "y": "../y"}
+    label = {"keyword": "minimum", "probe": "minimum", "context": "root"}
+    rows = [row(task="probe", id="p", engine=it, label=label) for it in labels]
+    engines = [{"engine": label, "name": name} for label, name in labels.items()]
+    head = {"engines": engines, "started": "2026-11-26"}
+    files = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
+    assert len({*files}) == 3
+    assert {file.parent for file in files} == {tmp_path}

@@ -237,3 +237,10 @@ def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> 
     assert {each.label["repetition"] for each in late} == set(range(1, 21))
     asked = [int(line) for line in log.read_text().split()]
     assert sum(length > 100 for length in asked) < len(late)
+
+
+def test_a_family_that_is_no_name_is_refused() -> None:
+    """A list in the list of families, too."""
+    settings = TaskSettings(values={"families": [["a"]]})
+    with pytest.raises(BadConfiguration, match=r"no \['a'\]"):
+        next(iter(TASK.cases((), settings)))
