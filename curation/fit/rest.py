@@ -3,7 +3,8 @@
 The rest is what decoded answers are validated with afterwards: a value that the sent
 schema and the rest accept is valid by what is meant. It holds the keywords that were
 dropped or are ignored, where they stand, and nothing else; beside a schema of which it
-cannot be said by itself (in branches of `anyOf` and the like) the whole branch stands.
+cannot be said by itself (in branches of `anyOf` and the like) the whole branch stands,
+and if there are references the whole schema.
 """
 
 from __future__ import annotations

@@ -342,15 +342,19 @@ def setup_of(
 
 def _uris(item: BuildInput, opt_outs: Sequence[OptOut]) -> dict[str, str]:
     """Return where references may lead: to nothing that is left out on request."""
-    uris, read = dict(item.source.uris(item.reading)), item.reading.files.read
+    uris, files = dict(item.source.uris(item.reading)), item.reading.files
     left_out = {
-        raw.content
+        it
         for raw in (item.source.read(item.reading) if opt_outs and uris else ())
         if _opted_out(opt_outs, raw, item.pin.url)
+        for it in (raw.content, raw.provenance.path)
     }
-    if not left_out:
-        return uris
-    return {uri: path for uri, path in uris.items() if read(path) not in left_out}
+    held = frozenset(files.paths if left_out else ())
+    return {
+        uri: path
+        for uri, path in uris.items()
+        if path not in left_out and not (path in held and files.read(path) in left_out)
+    }
 
 
 def _name(number: int) -> str:

@@ -160,11 +160,7 @@ def _whole(
     def places(place: Tokens) -> set[Tokens]:
         found = named.get(lossy(place), {place})
         # An empty name looks like what holds it: the innermost counts.
-        return {
-            it
-            for it in found
-            if not any(other != it and other[: len(it)] == it for other in found)
-        }
+        return {it for it in found if not any(o[: len(it)] == it != o for o in found)}
 
     return places
 

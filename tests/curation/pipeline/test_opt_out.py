@@ -118,15 +118,18 @@ def test_no_reference_leads_to_what_is_left_out() -> None:
     other = replace(RAW, content=b'{"type": "null"}', unique_id="o8")
     texts = {"a": RAW.content, "b": other.content}
     item: Any = SimpleNamespace(
-        reading=SimpleNamespace(files=SimpleNamespace(read=texts.__getitem__)),
+        reading=SimpleNamespace(
+            files=SimpleNamespace(paths=(*texts,), read=texts.__getitem__)
+        ),
         source=SimpleNamespace(
-            uris=lambda _reading: {"x:a": "a", "x:b": "b"},
+            # The last names a file that is not there.
+            uris=lambda _reading: {"x:a": "a", "x:b": "b", "x:c": "c"},
             read=lambda _reading: [RAW, other],
         ),
         pin=SimpleNamespace(url=HOME),
     )
     rules: Any = SimpleNamespace(name="clean", bundles=True)
     item.files = "files"
-    for wanted, left in (([], {"a", "b"}), ([OptOut(day=DAY, id="Github/o7")], {"b"})):
+    for wanted, left in (([], {*"abc"}), ([OptOut(day=DAY, id="Github/o7")], {*"bc"})):
         (library,) = setup_of(rules, [item], wanted).libraries
         assert {*library.uris.values()} == left
