@@ -104,8 +104,8 @@ def choose_device(name: str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        device = torch.device("meta")
-    if device.type not in {"cpu", "cuda"}:
+        device = None
+    if device is None or device.type not in {"cpu", "cuda"}:
         raise BadUsage(
             f"--device {name}: no such device; say auto, cpu, cuda or cuda:N"
         )

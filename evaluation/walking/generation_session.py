@@ -110,7 +110,7 @@ class _TextUnderWay:
 
     def _begin(self, schema: str, *, beside: bool) -> Answer:
         self._grammar = self._matcher = None
-        self._ready, self._full = False, None
+        self._ready, self._full, self._pending_answer = False, None, {}
         self._number += 1
         compiling = partial(self._compile, schema, self._number)
         self._thread = Thread(target=compiling, daemon=True)

@@ -44,6 +44,7 @@ def _select(settings: TaskSettings, available: Mapping[str, Family]) -> list[str
     selected = settings.values.get("families") or list(available)
     if isinstance(selected, list):
         names = [name for name in selected if isinstance(name, str)]
+        # Anything may stand in a list, a list too.
         unknown = [name for name in selected if name not in [*available]]
         if not unknown:
             return names
