@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 _Object: TypeAlias = "dict[str, UntypedJson]"
 #: Applicators through which a keyword can be said by itself.
 _THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
+_CONTAINS: Final = ("contains", "minContains", "maxContains")
 #: Without these, what is said of others would change.
 _TOGETHER: Final = (
-    frozenset({"items", "prefixItems", "additionalItems", "contains", "minContains"})
-    | {"maxContains"},
+    frozenset({"items", "prefixItems", "additionalItems", *_CONTAINS}),
     frozenset({"properties", "patternProperties", "additionalProperties"}),
     frozenset({"if", "then", "else"}),
 )

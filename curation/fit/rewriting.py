@@ -216,8 +216,7 @@ class _Rewriting:
         value, dialect = self.original.value, self.original.dialect
         try:
             own = gathered(value, dialect)
-            new = own if dialect is _DIALECT else ported(own, dialect, _DIALECT)
-            new = edited(new, _DIALECT, _legal_names)
+            new = edited(ported(own, dialect, _DIALECT), _DIALECT, _legal_names)
             CompiledSchema(new, _DIALECT).validator  # noqa: B018 - may it be used?
         except (CannotPortError, ValueError):
             return

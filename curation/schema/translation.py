@@ -71,7 +71,7 @@ class CannotPortError(Exception):
 
 
 def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
-    """Return a schema of one dialect in the keywords of another.
+    """Return a schema of one dialect in the keywords of another; of its own as it is.
 
     Raises:
         CannotPortError: it says something that the other cannot.
@@ -80,6 +80,8 @@ def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
         >>> ported({"minimum": 1, "exclusiveMinimum": True}, DRAFT_04, DRAFT_2020_12)
         {'exclusiveMinimum': 1}
     """
+    if source is target:
+        return schema
 
     def port(_tokens: Tokens, subschema: Json) -> Json:
         if isinstance(subschema, dict):

@@ -54,17 +54,15 @@ def read_openapi(path: Path, say: Callable[[str], None]) -> list[NamedSchema]:
             then += f"; to convert it: {convert}"
         raise BadData(str(error), str(path), then) from error
     bodies = list(description.bodies())
+    lost = ""
     if elsewhere := sorted(description.elsewhere):
         bundle = f"npx @redocly/cli bundle {quote(str(path))} -o bundled.json"
-        count = counted(len(elsewhere), "part")
-        lost = (
-            f"{count} in other files not read ({elsewhere[0]}); to join them: {bundle}"
-        )
-        if not bodies:
-            raise BadData("no operation with a body in JSON", str(path), lost)
-        say(f"{path}: {lost}")
+        lost = f"{counted(len(elsewhere), 'part')} in other files not read "
+        lost += f"({elsewhere[0]}); to join them: {bundle}"
     if not bodies:
-        raise BadData("no operation with a body in JSON", str(path))
+        raise BadData("no operation with a body in JSON", str(path), lost)
+    if lost:
+        say(f"{path}: {lost}")
     operations = {own.name.rpartition(".")[0] for own in bodies}
     without = description.operations - len(operations)
     if without:

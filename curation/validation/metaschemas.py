@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -19,7 +19,7 @@ from typing import Final, NoReturn
 import jsonschema_rs
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain, write
 from curation.json.values import compact_of_document, plain_of_document, remembered
 from curation.schema.dialects import (
@@ -31,7 +31,7 @@ from curation.schema.dialects import (
     Dialect,
 )
 from curation.schema.subschemas import subschemas
-from curation.validation.rust_paths import lossy, may_lose_names
+from curation.validation.rust_paths import whole_places
 
 #: Dialect name to the class of validators of its schemas.
 RUST_VALIDATORS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
@@ -131,7 +131,7 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
         return None
     validator, value = _quick(dialect.name), plain(schema)
     tokens, message = min(map(cause, validator.iter_errors(value)))
-    whole = _whole(validator, value)
+    whole = whole_places(validator, value)
     return Complaint(pointer=pointer(min(whole(tokens))), message=message)
 
 
@@ -141,28 +141,9 @@ def complaints(schema: Json, dialect: Dialect) -> tuple[Tokens, ...]:
     Of an `anyOf` that failed, the deepest places count.
     """
     validator, value = _quick(dialect.name), plain(schema)
-    whole = _whole(validator, value)
+    whole = whole_places(validator, value)
     found = {it for error in validator.iter_errors(value) for it in _places(error)}
     return tuple(sorted({it for place in found for it in whole(place)}))
-
-
-def _whole(
-    validator: jsonschema_rs.Validator, value: Json
-) -> Callable[[Tokens], set[Tokens]]:
-    """Return what gives the places, names whole, that the place of an error may be."""
-    named: dict[Tokens, set[Tokens]] = {}
-    if may_lose_names(value):
-        for node in validator.evaluate(value).list()["details"]:
-            if not node["valid"]:
-                tokens = tokens_of(node["instanceLocation"])
-                named.setdefault(lossy(tokens), set()).add(tokens)
-
-    def places(place: Tokens) -> set[Tokens]:
-        found = named.get(lossy(place), {place})
-        # An empty name looks like what holds it: the innermost counts.
-        return {it for it in found if not any(o[: len(it)] == it != o for o in found)}
-
-    return places
 
 
 def _places(error: jsonschema_rs.ValidationError) -> set[Tokens]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import orjson
@@ -74,13 +74,39 @@ def exact_paths(
         ('',)
     """
     nodes: dict[ErrorPaths, deque[ErrorPaths]] = defaultdict(deque)
+    for paths in _failing(validator, value):
+        nodes[_without_names(paths)].append(paths)
+    return [_exact(plain_paths(error), nodes) for error in errors]
+
+
+def whole_places(
+    validator: jsonschema_rs.Validator, value: Json
+) -> Callable[[Tokens], set[Tokens]]:
+    """Return a function from the place of an error to those that it may stand for.
+
+    Args:
+        validator: The validator.
+        value: The instance, of which the errors are.
+    """
+    named: dict[Tokens, set[Tokens]] = defaultdict(set)
+    for _, place in _failing(validator, value) if may_lose_names(value) else ():
+        named[_lossy(place)].add(place)
+
+    def places(place: Tokens) -> set[Tokens]:
+        found = named.get(_lossy(place), {place})
+        # An empty name looks like what holds it: the innermost counts.
+        return {it for it in found if not any(o[: len(it)] == it != o for o in found)}
+
+    return places
+
+
+def _failing(validator: jsonschema_rs.Validator, value: Json) -> Iterator[ErrorPaths]:
+    """Yield the paths of all that fails, as one or more errors tell it."""
     for node in validator.evaluate(value).list()["details"]:
         if not node["valid"]:
-            paths = ErrorPaths(
+            yield ErrorPaths(
                 tokens_of(node["evaluationPath"]), tokens_of(node["instanceLocation"])
             )
-            nodes[_without_names(paths)].append(paths)
-    return [_exact(plain_paths(error), nodes) for error in errors]
 
 
 def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> ErrorPaths:
@@ -101,11 +127,10 @@ def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> Err
 
 
 def _without_names(paths: ErrorPaths) -> ErrorPaths:
-    return ErrorPaths(lossy(paths.evaluation), lossy(paths.instance))
+    return ErrorPaths(_lossy(paths.evaluation), _lossy(paths.instance))
 
 
-def lossy(tokens: Tokens) -> Tokens:
-    """Return the way to a place as paths of errors have it, without such names."""
+def _lossy(tokens: Tokens) -> Tokens:
     return tuple(
         str(int(token)) if _NUMERAL.fullmatch(token) else token
         for token in tokens

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
@@ -17,14 +16,13 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.validation.metaschemas import refuse
 from curation.workers.process import exchange
 from evaluation.core.cases import Case, InstanceResult, InstanceWalk, Result, Row
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
 from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
-from evaluation.walking.why import VARYING
+from evaluation.walking.why import VARYING, validator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -195,13 +193,8 @@ def _failure_of(walked: InstanceResult) -> tuple[object, ...]:
     return walked.verdict, walked.at, VARYING.sub("", walked.detail)
 
 
-_validator_for = partial(
-    jsonschema_rs.validator_for, validate_formats=True, retriever=refuse
-)
-
-
 def _violations(schema: str, text: str) -> set[tuple[str, tuple[str | int, ...]]]:
-    errors = _validator_for(schema).iter_errors(json.loads(text))
+    errors = validator_of(schema).iter_errors(json.loads(text))
     return {(error.kind.name, tuple(error.instance_path)) for error in errors}
 
 
@@ -404,7 +397,7 @@ def stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
     if not isinstance(schema, dict | bool):
         return False
     try:
-        validator = _validator_for(schema)
+        validator = validator_of(schema)
         return all(
             validator.is_valid(json.loads(walk.text)) is walk.valid for walk in walks
         )

@@ -131,15 +131,8 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
     Raises:
         LookupError: it does not violate it.
     """
-    import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
-
-    from curation.validation.metaschemas import refuse  # noqa: PLC0415 - the same
-
     whole = root if isinstance(root, dict | bool) else True
-    validator = jsonschema_rs.validator_for(
-        whole, validate_formats=True, retriever=refuse
-    )
-    for error in validator.iter_errors(value):
+    for error in validator_of(whole).iter_errors(value):
         tokens = tuple(map(str, error.schema_path))
         named = tuple("if" if name in _CONDITIONS else name for name in tokens)
         if "if" in named and keyword in {"", "if"}:
@@ -147,6 +140,15 @@ def _violation(root: Json, value: Json, keyword: str) -> Tokens:
         if keyword in {"", *tokens}:
             return tokens
     raise LookupError(keyword)
+
+
+def validator_of(schema: dict[str, Json] | bool | str) -> Any:  # noqa: ANN401, FBT001 - a validator of jsonschema-rs, and any schema
+    """Return a validator of a schema, formats on, that fetches no document."""
+    import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
+
+    from curation.validation.metaschemas import refuse  # noqa: PLC0415 - the same
+
+    return jsonschema_rs.validator_for(schema, validate_formats=True, retriever=refuse)
 
 
 def _blocked(root: Json, text: str, walked: InstanceResult) -> Why:
