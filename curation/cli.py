@@ -8,6 +8,7 @@ write, 75 try again later, 77 not permitted, 78 bad configuration, 130 stopped,
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -19,7 +20,8 @@ import typer
 
 from curation.commands.options import CommandGroup, GroupedCommand
 from curation.system.credentials import guard, redacted, redacted_traceback
-from curation.system.errors import CsbdataError, Stopped
+from curation.system.errors import CsbdataError, NoInput, NotPermitted, Stopped
+from curation.system.escaping import shortened
 from curation.system.extras import missing_library
 from curation.system.progress import heartbeat
 from curation.system.registry import entry_points_of
@@ -47,6 +49,8 @@ class _Commands(CommandGroup):
 
         Raises:
             Stopped: the user has stopped it.
+            NoInput: a word is too long for a path.
+            NotPermitted: a path leads where the user may not look.
             _ReaderGone: no one reads what it prints.
         """
         try:
@@ -55,6 +59,15 @@ class _Commands(CommandGroup):
             raise Stopped("stopped", then=_GOES_ON) from error
         except BrokenPipeError as error:
             raise _ReaderGoneError from error
+        except OSError as error:
+            # Of a word that cannot be looked at as a path.
+            what, where = error.strerror or "", shortened(str(error.filename), 100)
+            if error.errno == errno.ENAMETOOLONG:
+                then = "a schema itself is read from a pipe, and named -"
+                raise NoInput(what, where, then) from error
+            if error.errno in {errno.EACCES, errno.EPERM}:
+                raise NotPermitted(what, where) from error
+            raise
 
 
 class _ReaderGoneError(Exception):
@@ -67,19 +80,8 @@ _GOES_ON = "what is finished is kept; the same command goes on from there"
 #: The commands of this package in the order of `--help`, each the name of a module of
 #: `curation.commands` and of what it offers.
 _COMMANDS: Final = (
-    "build",
-    "sources",
-    "explain",
-    "stats",
-    "diff",
-    "check",
-    "fit",
-    "instances",
-    "card",
-    "verify",
-    "push",
-    "release",
-    "export",
+    *("build", "sources", "explain", "stats", "diff", "check", "fit", "instances"),
+    *("card", "verify", "push", "release", "export"),
 )
 
 

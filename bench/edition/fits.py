@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -35,6 +36,7 @@ from evaluation.analysis.publish_edition import fits_files
 from evaluation.reporting.printing import print_table
 from evaluation.results.edition import SAMPLE
 from evaluation.results.fits import FitRow, Fits, fits_table
+from evaluation.walking.run_folder import AppendedLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,16 +132,18 @@ def measure(build: Path, edition: Path, kept: Path, jobs: int) -> list[FitRow]:
     records = {it.name: it for it in read_records(build)}
     sample = dict.fromkeys((edition / SAMPLE).read_text().split())
     names = [*dict.fromkeys([*sample, *records])]
-    lines = kept.read_bytes().splitlines() if kept.exists() else []
+    profiles = {name: load_profile(name).digest for name in profile_names()}
     done = {
-        it.name: it.rows for it in (msgspec.json.decode(x, type=_Line) for x in lines)
+        it.name: it.rows
+        for it in read_lines(kept, _Line)
+        if it.name in records
+        and {row.target: row.profile for row in it.rows} == profiles
+        and it.rows[0].schema == records[it.name].sha256[:DIGITS]
     }
     left = [records[name] for name in names if name not in done]
-    with ProcessPoolExecutor(jobs) as pool, kept.open("ab") as file:
+    with ProcessPoolExecutor(jobs) as pool, closing(AppendedLines(kept)) as lines:
         for record, rows in zip(left, pool.map(rows_of, left), strict=True):
-            line = msgspec.json.encode(_Line(record.name, rows))
-            file.write(line + b"\n")
-            file.flush()
+            lines.write(msgspec.json.encode(_Line(record.name, rows)))
             done[record.name] = rows
     return [
         msgspec.structs.replace(row, sampled=name in sample)

@@ -6,6 +6,7 @@ A build does not flag them: no keyword of a record is idle or wrong for them.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin
 
 import jsonschema_rs
 
@@ -16,7 +17,7 @@ from curation.references.reachable import applied, taking_part
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from curation.references.schema import Schema
@@ -29,7 +30,7 @@ CODES: Final[Mapping[str, str]] = {
     REFUSED[1]: "the schema refuses its own example",
     UNUSED: "no reference leads to the definition from the root of this file",
 }
-_ROOT: Final = "urn:csbdata:checked"
+_ROOT: Final = "json-schema:///csbdata/checked"
 
 
 def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
@@ -37,28 +38,43 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
 
     Schemas that refer to other files are passed over.
     """
-    name = schema.dialect.name
-    registry: jsonschema_rs.Registry | None = None
-    for tokens, subschema in taking_part(schema.value, schema.dialect):
-        given = [*_given(subschema)]
-        if not given:
-            continue
+    given = [
+        (tokens, code, member, value)
+        for tokens, subschema in taking_part(schema.value, schema.dialect)
+        for code, member, value in _given(subschema)
+    ]
+    if not given:
+        return
+    name, root = schema.dialect.name, urljoin(_ROOT, schema.base)
+    try:
+        registry = jsonschema_rs.Registry(
+            [(root, jsontext.plain(schema.value))],
+            draft=RUST_DRAFTS[name],
+            retriever=refuse,
+        )
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return
+
+    def errors(numbers: Sequence[int]) -> dict[int, str]:
+        """Return the first error of each value, judged by one validator together."""
+        refs = {f"v{at}": {"$ref": root + fragment_of(given[at][0])} for at in numbers}
+        values = {f"v{at}": jsontext.plain(given[at][3]) for at in numbers}
+        found: dict[int, str] = {}
         try:
-            registry = registry or jsonschema_rs.Registry(
-                [(_ROOT, jsontext.plain(schema.value))],
-                draft=RUST_DRAFTS[name],
-                retriever=refuse,
-            )
-            validator = RUST_VALIDATORS[name](
-                {"$ref": _ROOT + fragment_of(tokens)}, registry=registry
-            )
+            validator = RUST_VALIDATORS[name]({"properties": refs}, registry=registry)
         except (ValueError, jsonschema_rs.ReferencingError):
-            continue
-        for code, member, value in given:
-            error = next(validator.iter_errors(jsontext.plain(value)), None)
-            if error is not None:
-                where = f"{pointer(tokens)}/{member}"
-                yield Lint(code=code, pointer=where), f"{CODES[code]}: {error.message}"
+            if len(numbers) > 1:
+                for at in numbers:
+                    found |= errors([at])
+            return found
+        for error in validator.iter_errors(values):
+            found.setdefault(int(str(error.instance_path[0])[1:]), error.message)
+        return found
+
+    for at, message in sorted(errors(range(len(given))).items()):
+        tokens, code, member, _ = given[at]
+        where = f"{pointer(tokens)}/{member}"
+        yield Lint(code=code, pointer=where), f"{CODES[code]}: {message}"
 
 
 def _given(schema: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:

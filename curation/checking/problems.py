@@ -45,19 +45,27 @@ def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
     import yaml  # noqa: PLC0415 - takes time
 
     root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
+    #: By the identity of a collection, which the root keeps alive: there may be a
+    #: problem in each of thousands of members.
+    members: dict[int, dict[str, tuple[Any, Any]]] = {}
+
+    def inside(node: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401 - untyped library
+        if id(node) not in members:
+            if isinstance(node, yaml.MappingNode):
+                pairs = {str(name.value): (name, item) for name, item in node.value}
+            elif isinstance(node, yaml.SequenceNode):
+                pairs = {str(at): (item, item) for at, item in enumerate(node.value)}
+            else:
+                pairs = {}
+            members[id(node)] = pairs
+        return members[id(node)]
 
     def place_of(pointer: str) -> tuple[int, int]:
         shown = node = root
         for token in tokens_of(pointer):
-            if isinstance(node, yaml.MappingNode):
-                inside = {str(name.value): (name, item) for name, item in node.value}
-            elif isinstance(node, yaml.SequenceNode):
-                inside = {str(at): (item, item) for at, item in enumerate(node.value)}
-            else:
+            if token not in inside(node):
                 break
-            if token not in inside:
-                break
-            shown, node = inside[token]
+            shown, node = inside(node)[token]
         return shown.start_mark.line + 1, shown.start_mark.column + 1
 
     return place_of

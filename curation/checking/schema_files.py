@@ -27,7 +27,7 @@ from curation.sources.local import (
 from curation.sources.openapi_bodies import is_description
 from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, request_of, unwrapped
 from curation.system.errors import BadData, NoInput
-from curation.system.user_files import refuse_unprintable
+from curation.system.user_files import existing_path, refuse_unprintable
 from curation.workers.limits import Limits
 
 #: The name of standard input, which stands for it in every source expression.
@@ -96,12 +96,12 @@ def read_schema_files(
     most = Limits().document_bytes + 1
     files: dict[str, SchemaFile] = {}
     for name in names:
-        path = Path(name)
+        path = existing_path(name)
         if name in {"-", STDIN}:
             if STDIN not in files:
                 content = sys.stdin.buffer.read(most)
                 files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
-        elif path.exists() and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
+        elif path and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
             content = file_text(name, _read(refuse_unprintable(path), most))
             files.setdefault(
                 str(path.resolve()), SchemaFile(name=name, content=content, path=path)

@@ -35,6 +35,9 @@ INSTANCES = "instances"
 CORE = "core"
 #: Folders of a dataset folder that are no configs, and whose names none may have.
 OTHER_FOLDERS = (CORE, INSTANCES, "LICENSES", NOTICES, LEDGER, "plots")
+#: Where the Hub keeps the files of a dataset's unnamed config, which repeats the rows
+#: of the others.
+UNNAMED = "data"
 #: What the names of tables of schemas end with.
 SCHEMA_TABLE = ".parquet"
 #: What the names of instances' and the ledger's tables end with: parquet too, but who
@@ -44,7 +47,8 @@ OTHER_TABLE = ".pq"
 SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts of the keys, whose number is 2^64.
 _UPPER_BOUNDS = (60, 70, 100)
-_DIGITS = re.compile(r"([0-9]+)")
+# More digits than Python reads as one number are several.
+_DIGITS = re.compile(r"([0-9]{1,4000})")
 #: Names at the root of an archive or in a wheel's metadata, in any spelling and with
 #: any ending.
 _NOTICE = re.compile(

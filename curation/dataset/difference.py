@@ -74,12 +74,7 @@ class RecordPair:
 
 #: Every kind that `RecordPair.kinds` can name, in the order of the summary's columns.
 KINDS = (
-    "added",
-    "removed",
-    "changed",
-    "textual",
-    "moved_config",
-    "moved_split",
+    *("added", "removed", "changed", "textual", "moved_config", "moved_split"),
     "renamed",
 )
 

@@ -19,6 +19,7 @@ from curation.core.benchmark import (
     INSTANCES,
     OTHER_FOLDERS,
     OTHER_TABLE,
+    UNNAMED,
     in_benchmark_order,
     instances_folder,
     natural_key,
@@ -27,7 +28,7 @@ from curation.core.documents import Rejected
 from curation.core.hub_names import dataset_name
 from curation.json.text import parse, write
 from curation.system.errors import BadConfiguration, NoInput, other_version
-from curation.system.user_files import reading_parquet, refuse_large
+from curation.system.user_files import reading_parquet, refuse_large, refuse_unprintable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,9 +43,7 @@ BUILDS = Path("build")
 DEFAULT_BUILD = BUILDS / "JSONSchemaBench"
 #: Where a build of the embedded sample is if no folder is named.
 SAMPLE_BUILD = BUILDS / "sample"
-# `data` is where the Hub keeps the files of a dataset's unnamed config, which
-# repeats the rows of the others.
-_NO_CONFIGS = frozenset({*OTHER_FOLDERS, "data", DEFAULT})
+_NO_CONFIGS = frozenset({*OTHER_FOLDERS, UNNAMED, DEFAULT})
 _SPLIT = re.compile(
     r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.(?:parquet|pq)", re.ASCII
 )
@@ -133,7 +132,8 @@ def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
     tables = sorted(folder.glob("*.parquet"))
     for path in tables:
         yield _table(path, config)
-    if not tables and (files := list(folder.glob("*.json"))):
+    files = [refuse_unprintable(it) for it in folder.glob("*.json") if it.is_file()]
+    if not tables and files:
         yield _exploded(files, config)
 
 

@@ -35,7 +35,8 @@ class DocumentStory:
     @property
     def explanation(self) -> str:
         """The sentence of the rejection's reason; empty for a kept document."""
-        return "" if self.kept else Reason(self.entry.outcome).explanation
+        own = (it.explanation for it in Reason if it == self.entry.outcome)
+        return next(own, "")
 
 
 def stories(folder: Path, name: str) -> list[DocumentStory]:

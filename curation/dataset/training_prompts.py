@@ -45,7 +45,8 @@ def _rows(build: Path, split: str) -> pl.DataFrame:
     if not tables:
         raise NoInput(f"no {split} split in it", str(build), "csbdata build makes one")
     with reading_parquet(build):
-        return pl.read_parquet(tables, columns=list(_COLUMNS)).select(_COLUMNS)
+        rows = pl.read_parquet(tables, columns=list(_COLUMNS), glob=False)
+    return rows.select(_COLUMNS)
 
 
 def write_training(build: Path, layout: str, folder: Path) -> int:

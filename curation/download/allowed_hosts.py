@@ -37,7 +37,11 @@ def resolve(host: str, port: int) -> list[str]:
     Raises:
         OSError: it stands for none.
     """
-    results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as error:
+        # Of a label that no name may have, such as one of 70 letters.
+        raise OSError(str(error)) from error
     return [str(info[4][0]) for info in results]
 
 

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 from curation.download.packs import SUFFIX, open_pack, write_pack
 from curation.download.pins import ArchiveKind, ArchivePin, Selection
 from curation.system.errors import BadArchive, NoInput, WrongDigest
-from curation.system.user_files import refuse_large
+from curation.system.user_files import has_other_bytes, refuse_large
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -193,7 +193,12 @@ class _Wanted:
             what = f"a member is called {name[:80]!r}, which leads out of it"
             raise BadArchive(what, str(archive), "refused")
         path = "/".join(parts[1:] if self.strip else parts)
-        return path if path in self.selection else None
+        if path not in self.selection:
+            return None
+        if has_other_bytes(path):
+            what = f"the name {path[:80]!r} is no UTF-8"
+            raise BadArchive(what, str(archive), "refused")
+        return path
 
 
 class _CarefulHeader(tarfile.TarInfo):

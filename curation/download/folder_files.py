@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -145,14 +146,22 @@ class SingleFile(MadeFile):
 
 def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield each path, and why its file is not read; empty if it is."""
-    for folder, folders, names in os.walk(root):
+    lost: list[OSError] = []
+    for folder, folders, names in os.walk(root, onerror=lost.append):
         folders[:] = [name for name in folders if _is_read(name)]
         for name in filter(_is_read, names):
             file = Path(folder, name)
             path = file.relative_to(root).as_posix()
-            if file.exists() and not file.is_file():
+            try:
+                mode = file.stat().st_mode
+            except (FileNotFoundError, RuntimeError):
+                continue
+            except OSError as error:
+                yield path, f"cannot be read ({error.strerror})"
+                continue
+            if not stat.S_ISREG(mode):
                 yield path, "no regular file"
-            elif not file.is_file() or not file.resolve().is_relative_to(root):
+            elif not file.resolve().is_relative_to(root):
                 continue
             elif not path.endswith(suffixes):
                 yield path, f"no {' or '.join(suffixes)}"
@@ -160,6 +169,9 @@ def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, s
                 yield path, "its name is no UTF-8"
             else:
                 yield path, ""
+    for closed in lost:
+        place = Path(closed.filename).relative_to(root).as_posix()
+        yield place, f"cannot be read ({closed.strerror})"
 
 
 def _is_read(name: str) -> bool:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _GONE: Final = frozenset({404, 410, 451})
-_SECONDS: Final = re.compile(r"[0-9]{1,9}")
+_INSTANT: Final = re.compile(r"[0-9]{1,12}")
 _NONE_LEFT: Final = re.compile(r";\s*r=0")
 
 
@@ -106,7 +106,7 @@ def requested_wait(status: int, headers: Mapping[str, str]) -> float | None:
         if reset is not None:
             return reset
     instant = headers.get("X-RateLimit-Reset", "").strip()
-    if headers.get("X-RateLimit-Remaining") == "0" and _SECONDS.fullmatch(instant[:9]):
+    if headers.get("X-RateLimit-Remaining") == "0" and _INSTANT.fullmatch(instant):
         return max(0.0, float(instant) - time.time())
     return None
 

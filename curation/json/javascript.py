@@ -171,11 +171,11 @@ class _File:
         if text == "[":
             return self._array(at)
         if text in "!-" and at + 1 < len(self.tokens):
-            operand = self._operand(at + 1)[0]
+            operand, after = self._operand(at + 1)
             if text == "!" and operand in (0, 1):
-                return not operand, at + 2
-            if text == "-" and isinstance(operand, int | float):
-                return -operand, at + 2
+                return not operand, after
+            is_number = text == "-" and isinstance(operand, int | float)
+            return -operand if is_number else OPAQUE, after
         return OPAQUE, self.closing.get(at, at) + 1
 
 

@@ -54,28 +54,10 @@ UNKNOWN_FORMAT = "unknown-format"
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
 FORMATS = frozenset(
     {
-        "color",
-        "date",
-        "date-time",
-        "duration",
-        "email",
-        "host-name",
-        "hostname",
-        "idn-email",
-        "idn-hostname",
-        "ip-address",
-        "ipv4",
-        "ipv6",
-        "iri",
-        "iri-reference",
-        "json-pointer",
-        "regex",
-        "relative-json-pointer",
-        "time",
-        "uri",
-        "uri-reference",
-        "uri-template",
-        "uuid",
+        *("color", "date", "date-time", "duration", "email", "host-name", "hostname"),
+        *("idn-email", "idn-hostname", "ip-address", "ipv4", "ipv6", "iri"),
+        *("iri-reference", "json-pointer", "regex", "relative-json-pointer", "time"),
+        *("uri", "uri-reference", "uri-template", "uuid"),
     }
 )
 #: Lower bound, upper bound, and the type that both concern.

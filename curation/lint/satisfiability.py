@@ -17,10 +17,11 @@ import jsonschema_rs
 from curation.json.pointer import Tokens, at, fragment_of, pointer, tokens_of_fragment
 from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
+from curation.references.reachable import leaves_the_subschemas
 from curation.references.schema import Schema, schema_of
-from curation.schema.keywords import KeywordKind, names_of_kind
+from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
 from curation.schema.subschemas import SchemaLocation, subschemas
-from curation.validation.metaschemas import RUST_DRAFTS
+from curation.validation.metaschemas import RUST_DRAFTS, is_valid
 from curation.validation.verdicts import rust_validator
 
 if TYPE_CHECKING:
@@ -31,23 +32,9 @@ _PROVER: Final = f"proven by jsonschema-rs {version('jsonschema-rs')}"
 #: Without one of these keywords a schema accepts something.
 _RESTRICTING: Final = frozenset(
     {
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "enum",
-        "const",
-        "required",
-        "contains",
-        "minItems",
-        "minLength",
-        "minimum",
-        "exclusiveMinimum",
-        "minProperties",
+        *("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not"),
+        *("if", "enum", "const", "required", "contains", "minItems", "minLength"),
+        *("minimum", "exclusiveMinimum", "minProperties"),
     }
 )
 _BRANCHES: Final = ("anyOf", "oneOf")
@@ -171,22 +158,30 @@ def _is_refuted(schema: Json, dialect: Dialect, *, formats: bool) -> bool:
 
 
 def _surely_accepts(
-    schema: UntypedJson, root: Json, dialect: Dialect, depth: int = 0
+    schema: UntypedJson,
+    root: Json,
+    dialect: Dialect,
+    depth: int = 0,
+    known: dict[tuple[int, int], bool] | None = None,
 ) -> bool:
     """Return whether a schema plainly accepts something; most schemas do."""
+    known = {} if known is None else known
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return schema is True
     if _RESTRICTING.isdisjoint(schema):
         return True
     keywords, types = _RESTRICTIONS & schema.keys(), named_types(schema) or frozenset()
     if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
-        target = _local_target(schema["$ref"], root)
-        return _surely_accepts(target, root, dialect, depth + 1)
+        target = _local_target(schema["$ref"], root, dialect)
+        key = id(target), depth
+        if key not in known:
+            known[key] = _surely_accepts(target, root, dialect, depth + 1, known)
+        return known[key]
     if "anyOf" in keywords:
         # A branch that only requires names says what the schema itself could say.
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
         return any(
-            _surely_accepts({**rest, **it}, root, dialect, depth + 1)
+            _surely_accepts({**rest, **it}, root, dialect, depth + 1, known)
             for it in schema["anyOf"]
             if isinstance(it, dict)
             and (keywords == {"anyOf"} or it.keys() == {"required"} - rest.keys())
@@ -197,24 +192,28 @@ def _surely_accepts(
     if "required" in keywords and keywords <= _OF_OBJECTS:
         members = schema.get("properties", {})
         return all(
-            _surely_accepts(members[name], root, dialect, depth + 1)
+            _surely_accepts(members[name], root, dialect, depth + 1, known)
             if name in members
             else schema.get("additionalProperties", True) is True
             for name in schema["required"]
         )
     if keywords <= _OF_ARRAYS and schema.get("minItems", 0) <= 1:
-        return _surely_accepts(schema.get("items", True), root, dialect, depth + 1)
+        items = schema.get("items", True)
+        return _surely_accepts(items, root, dialect, depth + 1, known)
     bounded = any(keywords <= {"type", *bounds.split()} for bounds in _BOUNDS)
     return bounded and not any(crossed(schema))
 
 
-def _local_target(reference: Json, root: Json) -> UntypedJson:
-    if not isinstance(reference, str) or not reference.startswith("#"):
+def _local_target(reference: Json, root: Json, dialect: Dialect) -> UntypedJson:
+    if not isinstance(reference, str) or not f"{reference}/".startswith("#/"):
         return None
     try:
-        return at(root, tokens_of_fragment(reference))
+        target = at(root, tokens_of_fragment(reference))
     except LookupError:
         return None
+    # Where no keyword leads the metaschema has not looked.
+    unread = leaves_the_subschemas({"$ref": reference}, dialect)
+    return None if unread and not is_valid(target, dialect) else target
 
 
 def _is_small(schema: Json, dialect: Dialect) -> bool:
@@ -272,9 +271,13 @@ def _named(document: Schema) -> Proof | None:
         for part in parts.values():
             if part.schema is False:
                 return _proof("false-schema", part.tokens, "the schema is `false`")
-            one_type = len(named_types(part.keywords) or ()) == 1
-            for check in _CONTRADICTIONS if one_type else ():
+            names = named_types(part.keywords) or ()
+            types = {"number" if it == "integer" else it for it in names}
+            about = {None, *types}
+            for check in _CONTRADICTIONS if len(types) == 1 else ():
                 for tokens in check.find(part.keywords, document.dialect):
+                    if TYPE_OF_KEYWORD.get(tokens[0]) not in about:
+                        continue  # of another type: no cause
                     return _proof(check.code, (*part.tokens, *tokens), check.meaning)
         above = around | parts.keys()
         pending += [(member, above) for member in _required(parts, document)]

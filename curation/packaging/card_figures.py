@@ -170,15 +170,8 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
 
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     texts = (
-        "source",
-        "commit",
-        "licence",
-        "original_repository",
-        "lints",
-        "dialect",
-        "dialect_found",
-        "origin",
-        "cluster",
+        *("source", "commit", "licence", "original_repository", "lints", "dialect"),
+        *("dialect_found", "origin", "cluster"),
     )
     fields = ("field_count", "live_fields")
     length = pl.col("json_schema").str.len_chars().alias("length")

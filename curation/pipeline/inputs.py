@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from curation.core.benchmark import DEFAULT, OTHER_FOLDERS
+from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import (
@@ -220,7 +220,7 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
     Raises:
         BadUsage: naming the config.
     """
-    used = {DEFAULT, *OTHER_FOLDERS}
+    used = {DEFAULT, UNNAMED, *OTHER_FOLDERS}
     used.update(*(source.configs for source in sources().values()))
     # Where names differ by case alone, some systems have one folder for both.
     used = {name.casefold() for name in used}

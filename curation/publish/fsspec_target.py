@@ -17,9 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import fsspec
-import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
+from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import (
     LocalFile,
@@ -275,7 +275,7 @@ def _alone(target: Path) -> Iterator[None]:
 
     The lock is in the user's cache, so that none stays beside the folder.
     """
-    locks = platformdirs.user_cache_path("csbdata") / "push"
+    locks = FetchSettings.from_environment().cache / "push"
     name = hashlib.sha256(str(target.resolve()).encode()).hexdigest()[:32]
     busy = TemporarilyUnavailable(
         "another push is at work here", str(target), "wait for its end"

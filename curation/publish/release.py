@@ -124,13 +124,25 @@ def next_release(
     )
 
 
+def _read(log: Path) -> str:
+    """Return a changelog as it is, with the ends of its lines.
+
+    Raises:
+        BadData: it is no text in UTF-8.
+    """
+    try:
+        return log.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise BadData(f"no UTF-8 ({error})", str(log)) from error
+
+
 def _refuse_to_lose(log: Path, text: str) -> None:
     """Refuse to replace the changelog of earlier releases by that of a first one.
 
     Raises:
         BadConfiguration: it would be (exit 78).
     """
-    if log.is_file() and _unlabelled(log.read_text("utf-8")) != _unlabelled(text):
+    if log.is_file() and _unlabelled(_read(log)) != _unlabelled(text):
         raise BadConfiguration(
             "tells of earlier releases, and a first release would replace it",
             str(log),
@@ -204,7 +216,7 @@ def _read_release(
             )
         version = own
     log = folder / FILE
-    earlier = log.read_text(encoding="utf-8") if log.is_file() else ""
+    earlier = _read(log) if log.is_file() else ""
     dataset = DatasetFolder(folder=folder, manifest=manifest)
     return LastRelease(dataset=dataset, version=version, changelog=earlier)
 

@@ -113,7 +113,7 @@ def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
     """Return size and time of change of every file, by its path."""
     stamps = {}
     for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             status = path.lstat()
             stamps[str(path)] = (status.st_size, status.st_mtime_ns)
     return stamps

@@ -10,6 +10,7 @@ URI are looked up its way (`disputed`), and must lead to the same place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from referencing import Registry, Specification
@@ -29,14 +30,7 @@ if TYPE_CHECKING:
 #: Applicators that judge the very instance that their schema judges.
 IN_PLACE = frozenset(
     {
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "else",
-        "dependencies",
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies"),
         "dependentSchemas",
     }
 )
@@ -176,9 +170,10 @@ def disputed(closure: Closure) -> Tokens | None:
     uri = root.id() or ""
     # Crawled once: a registry that is not looks for anchors anew at every lookup.
     start = Registry().with_resource(uri, root).crawl().resolver(uri)
+    starts = frozenset(closure.record.scanned.inner_resources)
     for resolved in in_doubt:
         resolver = start
-        for resource in _resources_around(resolved.reference.tokens, closure):
+        for resource in _resources_around(resolved.reference.tokens, starts, closure):
             resolver = resolver.in_subresource(specification.create_resource(resource))
         try:
             contents = resolver.lookup(resolved.reference.text).contents
@@ -195,14 +190,15 @@ def _is_plain(resolved: ResolvedReference) -> bool:
     return value == "#" or value.startswith("#/")
 
 
-def _resources_around(tokens: Tokens, closure: Closure) -> list[Json]:
+def _resources_around(
+    tokens: Tokens, starts: AbstractSet[Tokens], closure: Closure
+) -> list[Json]:
     """Return the schemas that start a resource between the root and a subschema.
 
     The others leave the base as it is.
     """
-    starts = closure.record.scanned.inner_resources
     return [
-        at(closure.record.value, start)
-        for start in sorted(starts, key=len)
-        if tokens[: len(start)] == start
+        at(closure.record.value, tokens[:length])
+        for length in range(1, len(tokens) + 1)
+        if tokens[:length] in starts
     ]

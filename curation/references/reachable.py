@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from curation.core.documents import Rejected
 from curation.json.values import remembered
-from curation.references.closure import closure_of
-from curation.references.schema import Schema, descend, schema_of
+from curation.references.schema import Schema, descend, scan_references, schema_of
 from curation.schema.keywords import (
     CONTAINERS,
     REFERENCE_KEYWORDS,
@@ -26,6 +24,7 @@ from curation.schema.subschemas import (
     subschema_locations,
     subschemas,
 )
+from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -62,14 +61,23 @@ def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterable[dict[str, Js
 
 
 def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
-    yield (), schema
-    if not any_leaves_the_subschemas(schema, dialect):
-        return
-    closure = closure_of(schema_of(schema, dialect))
-    if isinstance(closure, Rejected):
-        return
-    for reached in closure.own_schemas():
-        yield reached.location.tokens, reached.location.schema
+    document = schema_of(schema, dialect)
+    starts = [document.root]
+    met: set[Tokens] = {()}
+    leaves = any_leaves_the_subschemas(schema, dialect)
+    for start in starts:
+        yield start.tokens, start.schema
+        for reference in scan_references(start, dialect).references if leaves else ():
+            target = document.lookup(reference.text, reference.base)
+            if (
+                target is not None
+                and not target.is_subschema
+                and target.tokens not in met
+                and isinstance(target.schema, dict)
+                and is_valid(target.schema, dialect)
+            ):
+                met.add(target.tokens)
+                starts.append(target)
 
 
 @remembered

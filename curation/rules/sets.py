@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from curation.core.rule import BenchmarkRule, RepairKind, Rule
 from curation.json.text import Policy
-from curation.system.errors import BadUsage
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.registry import Registry, closest_names
 
 #: Entry point group through which other packages add rules.
@@ -139,10 +139,6 @@ _BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, CLEAN_MINIMAL, PAPER
 NAMES = tuple(_BY_NAME)
 
 
-class RuleConflictError(ValueError):
-    """A rule has no place of its own in a set: its name or its number is taken."""
-
-
 _REGISTRY = Registry[AnyRule](
     noun="rule", classes=(Rule, BenchmarkRule), attribute="RULE", group=GROUP
 )
@@ -180,7 +176,7 @@ def assembled(base: RuleSet, additions: Sequence[AnyRule] = ()) -> RuleSet:
         additions: Rules of other packages; those that do not name the set are left out.
 
     Raises:
-        RuleConflictError: a name or a number of the set is taken twice, or a rule
+        BadConfiguration: a name or a number of the set is taken twice, or a rule
             comes after one that is not there.
     """
     rules: dict[int, AnyRule] = {}
@@ -188,9 +184,9 @@ def assembled(base: RuleSet, additions: Sequence[AnyRule] = ()) -> RuleSet:
 
     def add(number: int, rule: AnyRule) -> None:
         if rule.name in numbers:
-            raise RuleConflictError(f"two rules of {base.name} are named {rule.name}")
+            raise BadConfiguration(f"two rules of {base.name} are named {rule.name}")
         if number in rules:
-            raise RuleConflictError(
+            raise BadConfiguration(
                 f"{rules[number].name} and {rule.name} both stand at "
                 f"position {number} of {base.name}"
             )
@@ -208,7 +204,7 @@ def assembled(base: RuleSet, additions: Sequence[AnyRule] = ()) -> RuleSet:
     while waiting:
         placed = [rule for rule in waiting if _number(rule, family, numbers)]
         if not placed:
-            raise RuleConflictError(
+            raise BadConfiguration(
                 f"{waiting[0].name} comes after {waiting[0].after[family]}, "
                 f"which is no rule of {base.name}"
             )
@@ -242,7 +238,7 @@ def rule_set(name: str) -> RuleSet:
 
     Raises:
         BadUsage: no set has this name; the message offers the nearest.
-        RuleConflictError: a rule has no place of its own in the set.
+        BadConfiguration: a rule has no place of its own in the set.
 
     Example:
         >>> [rule.name for rule in rule_set("clean").rules][:2]

@@ -70,16 +70,8 @@ class Keyword:
 #: Keywords that bound a number, or how much a string, an array or an object holds.
 BOUNDS: Final = frozenset(
     {
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength"),
+        *("maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     }
 )
 _K = KeywordKind

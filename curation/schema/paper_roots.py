@@ -18,16 +18,8 @@ if TYPE_CHECKING:
 #: Keywords that make an object a schema that asks something.
 APPLYING = frozenset(
     {
-        "properties",
-        "patternProperties",
-        "$ref",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "enum",
-        "const",
-        "if",
+        *("properties", "patternProperties", "$ref", "allOf", "anyOf", "oneOf", "not"),
+        *("enum", "const", "if"),
     }
 )
 #: Keywords that bound a value.

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -117,12 +118,19 @@ class OwnSchemas:
                 place = f"{table}#{number}"
                 yield OwnText(place=place, id=unique_id, read=content.__bytes__)
             return
+        paths = frozenset(files.paths)
         for path in sorted(_in_folder(files), key=natural_key):
             yield OwnText(
                 place=path,
-                id=_unique_id(path, files.paths),
+                id=_unique_id(path, paths),
                 read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
             )
+
+
+def _name_of(path: Path) -> str:
+    """Return the name of a folder, or of a file without its ending."""
+    own = path.resolve()
+    return own.name if path.is_dir() else own.stem
 
 
 def open_source(
@@ -149,7 +157,7 @@ def open_source(
         origin = "build" if tables else "files"
         return OwnSchemas(
             expression=expression,
-            name=path.resolve().stem,
+            name=_name_of(path),
             path=path,
             tables=tables,
             origin=origin,
@@ -242,7 +250,7 @@ def _as_file(folder: Path) -> MadeFile:
                     refuse_large(path).read_bytes(), str(path)
                 )
             ]
-    return MadeFile(f"{folder.resolve().stem}.jsonl", as_rows(rows))
+    return MadeFile(f"{_name_of(folder)}.jsonl", as_rows(rows))
 
 
 def read_hub_column(
@@ -349,14 +357,15 @@ def made_unique(
     others get `-` and 8 hex digits of their text's sha256, and then a count from 2.
     """
     used: set[str] = set()
+    counts: Counter[str] = Counter()
     for number, own_id, content in rows:
         unique_id = own_id or f"{stem}-{number}"
         if unique_id in used:
             unique_id += "-" + hashlib.sha256(content).hexdigest()[:8]
-        first, count = unique_id, 1
+        first = unique_id
         while unique_id in used:
-            count += 1
-            unique_id = f"{first}-{count}"
+            counts[first] += 1
+            unique_id = f"{first}-{counts[first] + 1}"
         used.add(unique_id)
         yield number, unique_id, content
 
@@ -419,12 +428,13 @@ def read(reading: Reading) -> Iterator[RawDocument]:
 
 
 def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
+    paths = frozenset(reading.files.paths)
     for path in sorted(_in_folder(reading.files), key=natural_key):
         yield document(
             reading,
             source=_NAME,
             config=config,
-            unique_id=_unique_id(path, reading.files.paths),
+            unique_id=_unique_id(path, paths),
             path=path,
             base_uri=own_uri(_NAME, path),
             content=file_text(path, reading.files.read(path)),

@@ -61,7 +61,7 @@ class NeighbourLibrary:
     def _read(self, uri: str) -> Json | None:
         from curation.references.library import other_scheme  # noqa: PLC0415 (slow)
 
-        places = (
+        places = dict.fromkeys(
             path for own in (uri, other_scheme(uri)) for path in self._places(own)
         )
         documents = map(self._document, places)
@@ -92,7 +92,7 @@ class NeighbourLibrary:
             if file.stat().st_size > Limits().document_bytes:
                 return None
             document = parse_named(file.name, file.read_bytes())
-        except (OSError, ValueError):
+        except (OSError, RuntimeError, ValueError):
             return None
         return None if isinstance(document, Rejected) else document
 

@@ -236,9 +236,6 @@ def _from_3_0(_tokens: Tokens, schema: Json) -> Json:
     plain = _without_own(schema)
     if plain.pop("nullable", None) is True and isinstance(plain.get("type"), str):
         plain["type"] = [plain["type"], "null"]
-        values = plain.get("enum")
-        if isinstance(values, list) and None not in values:
-            plain["enum"] = [*values, None]
     return plain
 
 

@@ -174,7 +174,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             continue
         try:
             own = list(_schemas_of(path, reading.files.read(path)))
-        except (SyntaxError, UnicodeDecodeError) as error:
+        except (SyntaxError, ValueError, RecursionError) as error:
             raise BadData(str(error), f"{reading.commit}: {path}") from error
         for line, name, schema in own:
             digest = jsontext.digest(schema)

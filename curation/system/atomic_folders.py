@@ -32,12 +32,12 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
     Raises:
         CannotCreate: the place cannot be written.
     """
+    refuse_foreign(path, marker)
     path = path.resolve()
     temporary = path.parent / f".{path.name}.{os.getpid()}{UNFINISHED}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         recover(path)
-        refuse_foreign(path, marker)
         temporary.mkdir()
         yield temporary
         _flush_tree(temporary)
@@ -76,12 +76,14 @@ def refuse_foreign(path: Path, *markers: str, left: Collection[str] = ()) -> Non
     """
     try:
         path.resolve()
-    except (OSError, RuntimeError) as error:
-        # Python says RuntimeError of a link to itself.
+        is_there = path.exists()
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    except RuntimeError as error:
         raise CannotCreate(
             "leads nowhere: a link to itself", str(path), "choose another place"
         ) from error
-    if not path.exists():
+    if not is_there:
         return
     if path.is_dir() and (
         any((path / marker).exists() for marker in markers)

@@ -81,9 +81,11 @@ def read_sums(folder: Path) -> dict[str, str]:
     """
     sums = {}
     try:
-        lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
+        text = (folder / FILE).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise BadData("no checksums: it is not UTF-8", str(folder / FILE)) from error
+    # A name may hold what Python takes for the end of a line.
+    lines = text.removesuffix("\n").split("\n") if text else []
     for number, line in enumerate(lines, start=1):
         match = _LINE.fullmatch(line)
         if match is None:

@@ -137,7 +137,7 @@ FORMATS = (
     CredentialFormat(
         name="OpenAI key",
         marks=("T3BlbkFJ",),
-        body=rf"sk-[{_DASHED}]{{20,}}T3BlbkFJ[{_DASHED}]{{20,}}",
+        body=rf"sk-[{_DASHED}]{{20,200}}T3BlbkFJ[{_DASHED}]{{20,}}",
         loose=_WORD_STARTS + rf"sk-[{_DASHED}]{{40,}}",
     ),
     _token("Anthropic key", "sk-ant-", f"[a-z0-9]+-[{_DASHED}]{{80,}}"),
@@ -161,7 +161,8 @@ FORMATS = (
     CredentialFormat(
         name="JSON web token",
         marks=("eyJ",),
-        body=rf"eyJ[{_DASHED}]{{10,}}\.eyJ[{_DASHED}]{{10,}}\.[{_DASHED}]{{20,}}",
+        body=rf"eyJ[{_DASHED}]{{10,4096}}\.eyJ[{_DASHED}]{{10,65536}}\."
+        rf"[{_DASHED}]{{20,}}",
         loose=r"eyJ[\w-]{8,}(?P<rest>\.[\w-]{8,}\.[\w-]*)?",
     ),
     _token("OpenRouter key", "sk-or-v1-", "[0-9a-f]{64}", leak=f"[{_WORD}]{{20,}}"),

@@ -14,39 +14,12 @@ from typing import Final, NamedTuple
 #: is called, since no one can list the names of all secrets.
 ALLOWED_VARIABLES: Final = frozenset(
     {
-        "ALL_PROXY",
-        "APPDATA",
-        "CC",
-        "CFLAGS",
-        "CPPFLAGS",
-        "CUDA_HOME",
-        "CUDA_PATH",
-        "CUDA_VISIBLE_DEVICES",
-        "CURL_CA_BUNDLE",
-        "CXX",
-        "CXXFLAGS",
-        "DYLD_LIBRARY_PATH",
-        "HOME",
-        "HTTPS_PROXY",
-        "HTTP_PROXY",
-        "LANG",
-        "LDFLAGS",
-        "LD_LIBRARY_PATH",
-        "LOCALAPPDATA",
-        "LOGNAME",
-        "NETRC",
-        "NO_PROXY",
-        "PATH",
-        "PATHEXT",
-        "PKG_CONFIG_PATH",
-        "REQUESTS_CA_BUNDLE",
-        "SSL_CERT_DIR",
-        "SSL_CERT_FILE",
-        "SYSTEMROOT",
-        "TEMP",
-        "TMP",
-        "TMPDIR",
-        "USER",
+        *("ALL_PROXY", "APPDATA", "CC", "CFLAGS", "CPPFLAGS", "CUDA_HOME"),
+        *("CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CURL_CA_BUNDLE", "CXX", "CXXFLAGS"),
+        *("DYLD_LIBRARY_PATH", "HOME", "HTTPS_PROXY", "HTTP_PROXY", "LANG", "LDFLAGS"),
+        *("LD_LIBRARY_PATH", "LOCALAPPDATA", "LOGNAME", "NETRC", "NO_PROXY", "PATH"),
+        *("PATHEXT", "PKG_CONFIG_PATH", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR"),
+        *("SSL_CERT_FILE", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "USER"),
         "USERPROFILE",
     }
 )
@@ -116,10 +89,17 @@ def run_to_end(
 def last_error(printed: str) -> str:
     """Return the last line that begins with `ERROR:`, or the last line at all.
 
+    Of what npm prints for programs it is the summary.
+
     Example:
         >>> last_error("ERROR: No matching distribution")
         'No matching distribution'
     """
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")] or lines
-    return errors[-1].removeprefix("ERROR: ")[:300] if errors else "it says nothing"
+    marks = "ERROR:", '"summary":'
+    errors = [line for line in lines if line.startswith(marks)] or lines
+    if not errors:
+        return "it says nothing"
+    if errors[-1].startswith(marks[1]):
+        return errors[-1].removeprefix(marks[1]).strip(' ",')[:300]
+    return errors[-1].removeprefix("ERROR: ")[:300]

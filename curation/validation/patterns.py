@@ -276,17 +276,19 @@ class _Mending:
         return index
 
     def _ranges(self, atoms: list[str]) -> Iterator[str]:
-        index = 0
+        index, union = 0, False
         while index < len(atoms):
             first = atoms[index]
-            yield self._atom(first)
+            # Behind a union a `-` is itself: unescaped it would make a range.
+            yield "\\-" if union and first == "-" else self._atom(first)
             index += 1
+            union = False
             if atoms[index : index + 1] != ["-"] or index + 1 >= len(atoms):
                 continue
             last = atoms[index + 1]
             union = _is_class_escape(first) or _is_class_escape(last)
             yield "\\-" if union else "-"
-            yield self._atom(last)
+            yield "\\-" if union and last == "-" else self._atom(last)
             index += 2
 
     def _atom(self, piece: str) -> str:

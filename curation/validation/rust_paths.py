@@ -132,7 +132,7 @@ def _without_names(paths: ErrorPaths) -> ErrorPaths:
 
 def _lossy(tokens: Tokens) -> Tokens:
     return tuple(
-        str(int(token)) if _NUMERAL.fullmatch(token) else token
+        (token.lstrip("+0") or "0") if _NUMERAL.fullmatch(token) else token
         for token in tokens
         if token
     )

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
-import yaml
 
 from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
 from curation.core.json_types import Json
+from curation.json.yaml_reader import YamlError, YamlOptions, read_yaml, yaml_1_1_scalar
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest, versions_here
@@ -237,11 +237,9 @@ def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str
         return {}
     try:
         return card_metadata(read_text(path))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f"line {mark.line + 2}: " if mark else ""
-        findings.append(_unreadable(CARD, f"broken YAML ({line}{error.problem})"))
-    except (ValueError, yaml.YAMLError, OSError, RecursionError) as error:
+    except YamlError as error:
+        findings.append(_unreadable(CARD, f"broken YAML ({error.detail})"))
+    except (ValueError, OSError) as error:
         findings.append(_unreadable(CARD, f"no card ({error})"))
     return {}
 
@@ -251,13 +249,15 @@ def card_metadata(text: str) -> dict[str, Json]:
 
     Raises:
         ValueError: there is none, or it is no mapping.
-        yaml.YAMLError: it is broken.
+        YamlError: it is broken, or too large.
     """
     start, fence, body = text.partition("---\n")
     head, end, _ = body.partition("\n---\n")
     if start or not fence or not end:
         raise ValueError("no YAML between two lines of ---")
-    metadata = yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe loaders
+    options = YamlOptions(scalar=yaml_1_1_scalar, unique_names=False)
+    # The line of the fence counts: places are those in the card.
+    metadata = read_yaml(f"\n{head}", options).value
     if not isinstance(metadata, dict):
         raise ValueError("its YAML is no mapping")  # noqa: TRY004 - a fact of the text
     return metadata

@@ -34,15 +34,8 @@ _NAME = "instances"
 _RECORDS: Final = 24
 _OF_RECORD: Final = 4
 _COLUMNS: Final = (
-    "unique_id",
-    "number",
-    "text",
-    "valid",
-    "keyword",
-    "schema_pointer",
-    "instance_pointer",
-    "fails_at",
-    "verdicts",
+    *("unique_id", "number", "text", "valid", "keyword", "schema_pointer"),
+    *("instance_pointer", "fails_at", "verdicts"),
 )
 
 

@@ -41,14 +41,8 @@ _NAME = "leakage"
 #: The rule set whose splits follow from the skeleton's digest.
 _PAPER = "paper"
 _COLUMNS = (
-    "unique_id",
-    "json_schema",
-    "dialect",
-    "sha256",
-    "skeleton_sha256",
-    "split_key",
-    "cluster",
-    "weight",
+    *("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256", "split_key"),
+    *("cluster", "weight"),
 )
 
 

@@ -40,22 +40,9 @@ if TYPE_CHECKING:
 _NAME = "schemas"
 #: The columns that follow from the text and the dialect.
 _DERIVED = (
-    "field_count",
-    "max_fan_out",
-    "depth",
-    "size",
-    "live",
-    "live_fields",
-    "live_size",
-    "vacuous",
-    "features",
-    "formats",
-    "lints",
-    "valid_under",
-    "sha256",
-    "skeleton_sha256",
-    "dialect_found",
-    "dialect_words",
+    *("field_count", "max_fan_out", "depth", "size", "live", "live_fields"),
+    *("live_size", "vacuous", "features", "formats", "lints", "valid_under", "sha256"),
+    *("skeleton_sha256", "dialect_found", "dialect_words"),
 )
 #: The lint that says how the dialect was found.
 _LINT_OF_DIALECT = {

@@ -18,17 +18,8 @@ from curation.system.package_data import cards_folder, raw_folder
 
 #: Libraries whose version decides what a build keeps or how its bytes look.
 _DECISIVE = (
-    "fastjsonschema",
-    "google-re2",
-    "huggingface_hub",
-    "jinja2",
-    "jsonschema",
-    "jsonschema-rs",
-    "matplotlib",
-    "orjson",
-    "polars",
-    "pyarrow",
-    "referencing",
+    *("fastjsonschema", "google-re2", "huggingface_hub", "jinja2", "jsonschema"),
+    *("jsonschema-rs", "matplotlib", "orjson", "polars", "pyarrow", "referencing"),
     "regress",
 )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration, NoInput
+from curation.system.words import counted
 from evaluation.analysis.paired_times import PairedTime, paired_times, times_tables
 from evaluation.analysis.regression_gate import (
     BaselineComparison,
@@ -167,12 +168,12 @@ def _outcome(case: CaseMeasurement) -> str:
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
     """Return why the runs are not comparable, a line each: gaps and conditions."""
-    first, names = runs[0], run_names(runs)
+    names = run_names(runs)
     gaps = [f"{names[run.folder]}: {gap}" for run in runs for gap in gaps_of(run)]
     return gaps + [
         f"{names[run.folder]} and {names[first.folder]} differ in {difference}: "
         f"{difference.condition.consequence}"
-        for run in runs[1:]
+        for first, run in combinations(runs, 2)
         for difference in differences(first.raw_header, run.raw_header)
     ]
 
@@ -221,6 +222,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     every = [*([question.baseline] if question.baseline else []), *question.runs]
     by_task: list[list[Table]] = []
     gates: list[BaselineComparison] = []
+    gone: list[str] = []
     tasks = question.tasks or sorted({t for run in every for t in run.tasks})
     for task in tasks:
         engines = compared_engines(every, task)
@@ -230,6 +232,12 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             own = _gates(question, engines, task)
             pairs = [comparison.pair for comparison in own]
             gates += own
+            met = [gate.pair.a for gate in own]
+            gone += [
+                f"{it.label}, {task}: {counted(len(it.cases), 'case')} not run"
+                for it in engines
+                if it.run is question.baseline and it not in met
+            ]
         if pairs:
             named = task if len(tasks) > 1 else ""
             compared = (
@@ -257,6 +265,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
         for gate in gates
         if not gate.holds(question.percent)
     ]
+    failing += gone if question.percent else ()
     for gate in gates:
         failing += slowdowns(gate.pair, question.slower)
     if question.slower is not None and not any(map(is_timed, tasks)):
@@ -284,7 +293,7 @@ def _gates(
             f"no one counterpart of {', '.join(sorted(alone))} in task {task}: "
             f"it has {names}",
             f"baseline {baselines[0].run.folder}" if baselines else "baseline",
-            "choose with --task, or make a baseline of the same engine and preset",
+            "make a baseline of the same engine, preset and task",
         )
     return [compare_with_baseline(a, b) for a, b in matched]
 

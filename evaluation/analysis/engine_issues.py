@@ -192,7 +192,7 @@ def smallest(case: Case, index: int, why: Why, ask: Ask) -> Case | None:
         before = found[-1]
         while any(map(still, _inside(found[-1]))):
             pass
-        shrink(json.loads(before.schema), still_under, _TRIES)
+        shrink(json.loads(found[-1].schema), still_under, _TRIES)
         _shrink_text(found, still)
         if found[-1] == before:
             break
@@ -262,8 +262,9 @@ def _less(value: Spelled) -> Iterator[str]:
         yield member.value.written()
     if value.text[0] == '"':
         inner = value.text[1:-1]
-        size = len(inner)
-        while size:
+        # Of a long text no more parts than are tried.
+        size, least = len(inner), max(1, len(inner) // _TRIES)
+        while size >= least:
             for start in range(0, len(inner), size):
                 yield f'"{inner[:start]}{inner[start + size :]}"'
             size //= 2

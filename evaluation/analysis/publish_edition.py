@@ -30,7 +30,7 @@ from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
 from evaluation.analysis.regression_gate import criterion_of
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.results.conditions import participant_difference
+from evaluation.results.conditions import differences, participant_difference
 from evaluation.results.edition import (
     COLUMNS,
     INDEX,
@@ -55,7 +55,6 @@ from evaluation.results.edition import (
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.measurements import measure
-from evaluation.results.merging import differences_of_parts
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.cases import Row
+    from evaluation.results.conditions import Header
     from evaluation.results.edition import Line
     from evaluation.results.reader import RecordedRun
 
@@ -132,27 +132,34 @@ def _key(line: Line) -> tuple[str, str, str, str]:
 def _check_alike(
     runs: Sequence[RecordedRun], out: Path, earlier: GrowingEdition | None
 ) -> None:
-    first, where = runs[0].raw_header, runs[0].folder
-    if earlier:
-        first, where = earlier.header(first), out
-    engines = {entry["engine"]: entry for entry in first.get("engines") or ()}
+    heads = [(earlier.header(runs[0].raw_header), out)] if earlier else []
     for run in runs:
         if None in (run.header.limits.compile_seconds, run.header.limits.run_seconds):
             raise BadConfiguration(
                 "no time limits of a schema", str(run.folder), "csbdata eval has them"
             )
-        unlike = [*map(str, differences_of_parts(first, run.raw_header))]
-        for entry in run.raw_header.get("engines") or ():
-            same = engines.setdefault(entry["engine"], entry)
-            # An edition does not say all of them.
-            if detail := participant_difference({**entry, **same}, entry):
-                unlike.append(f"engine {entry['engine']} ({detail})")
-        if unlike:
-            raise BadConfiguration(
-                f"not the {', '.join(unlike)} of {where}",
-                str(run.folder),
-                "run it anew in the same way",
-            )
+        for head, where in heads:
+            if unlike := _differences(head, run.raw_header):
+                raise BadConfiguration(
+                    f"not the {', '.join(unlike)} of {where}",
+                    str(run.folder),
+                    "run it anew in the same way",
+                )
+        heads.append((run.raw_header, run.folder))
+
+
+def _differences(first: Header, other: Header) -> list[str]:
+    """Return why two runs are no parts of one edition; each has ids of its own."""
+    unlike = [
+        str(it) for it in differences(first, other) if it.condition.name != "--id"
+    ]
+    known = {entry["engine"]: entry for entry in first.get("engines") or ()}
+    for entry in other.get("engines") or ():
+        # An edition does not say all of them.
+        same = {**entry, **known.get(entry["engine"], {})}
+        if detail := participant_difference(same, entry):
+            unlike.append(f"engine {entry['engine']} ({detail})")
+    return unlike
 
 
 def line_of(row: Row, cut_ns: int | None) -> Line:
@@ -266,7 +273,7 @@ def _index(
         engines=[
             EngineEntry(
                 engine=label,
-                file=f"engines/{re.sub(r'[^a-z0-9.]+', '-', label.lower())}.json",
+                file=f"engines/{_file_name(label)}.json",
                 tasks=_figures(label, by_part, [key[:2] for key in undecided]),
                 common=TaskFigures.of_rows(of_common[label])
                 if of_common[label]
@@ -282,6 +289,13 @@ def _index(
         ],
         pairs=pairs_of(lines, "masks"),
     )
+
+
+def _file_name(label: str) -> str:
+    """Return a participant's name for a file; one with options is none of another."""
+    plain = re.sub(r"[^a-z0-9.]+", "-", label.lower())
+    told = re.fullmatch("[a-z0-9_. ]+", label)
+    return plain if told else f"{plain}-{fingerprint(label=label)[:8]}"
 
 
 def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:

@@ -39,17 +39,8 @@ _MOST_SCHEMAS: Final = 20
 DECLARED: Final = "declared"
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (
-    "csbdata",
-    "data",
-    "sources",
-    "tokenizer",
-    "limits",
-    "settings",
-    "limit",
-    "shard",
-    "machine",
-    "governor",
-    "started",
+    *("csbdata", "data", "sources", "tokenizer", "limits", "settings", "limit"),
+    *("shard", "machine", "governor", "started"),
 )
 
 
@@ -218,10 +209,10 @@ def suite_of(run: RecordedRun) -> str | None:
 
 
 def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
-    from evaluation.suites.registry import suite_named  # noqa: PLC0415 (imports every suite)
+    from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
 
     try:
-        named = suite_named(suite)
+        named = recorded_suite(suite)
     except CsbdataError:
         return overview(run, name)
     return suite_report(named, scored_run(run, name, run.raw_header))

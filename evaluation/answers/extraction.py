@@ -53,17 +53,9 @@ _BARE_HARMONY: Final = re.compile(
 #: Most end tokens that are removed from one text.
 _MOST_END_TOKENS: Final = 32
 _END_TOKENS: Final = (
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<|return|>",
-    "<|end|>",
-    "<|eom_id|>",
-    "<\uff5cend\u2581of\u2581sentence\uff5c>",
-    "<end_of_turn>",
-    "<eos>",
-    "</s>",
+    *("<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|end_of_text|>", "<|return|>"),
+    *("<|end|>", "<|eom_id|>", "<\uff5cend\u2581of\u2581sentence\uff5c>"),
+    *("<end_of_turn>", "<eos>", "</s>"),
 )
 #: Beginnings of answers, which may quote tags.
 _ANSWER: Final = re.compile(r'\s*(?:\{|\[(?!/?THINK\])|"|```|- )', re.IGNORECASE)

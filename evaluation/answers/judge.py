@@ -151,7 +151,7 @@ def is_trivial(value: Json, schema: str) -> bool:
     """
     if value is None or isinstance(value, bool) or value in ([], {}):
         return True
-    root: Json = json.loads(schema)
+    root: Json = json.loads(schema.removeprefix("\ufeff"))
     if isinstance(value, str):
         return value in _spelt_out(root)
     if not isinstance(value, dict) or not isinstance(root, dict):
@@ -187,7 +187,7 @@ def _answer_in(text: str, policy: str) -> str:
 def _text_of(schema: Json) -> str:
     try:
         return schema if isinstance(schema, str) else json.dumps(schema)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise BadData(f"this schema is no JSON value: {error}") from error
 
 

@@ -17,6 +17,7 @@ from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
 from evaluation.asking.scoring import match_responses
 from evaluation.results.suite_rows import SUITE, is_suite_run, scored_run
+from evaluation.suites.registry import recorded_suite
 from evaluation.walking.run_folder import RECORDS
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
     if not is_suite_run(head):
         raise BadConfiguration("no run of a suite", str(run.folder))
     about = head[SUITE]
+    recorded_suite(about["spec"])
     choice = choose_suite(about["spec"], about["settings"])
     records = {it.key: it for it in read_records(run.folder / RECORDS)}
     prompts = {key: choice.prompt(record) for key, record in records.items()}

@@ -110,6 +110,9 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
         # The run has selected them while it opened the data.
         return _of_suite(choice, request)
     own = _own_file(request.data)
+    if own and request.splits:
+        kept = [record for record in own.records if record.split in request.splits]
+        own = replace(own, records=kept)
     for record in own.records if own else ():
         choice.prompt(record)
     records = own or _of_suite(choice, request)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from curation.download.acquire import FetchSettings
     from evaluation.core.records import Prompt, Record
+
+#: Requests that are under way at the same time.
+_AT_ONCE: Final = 8
 
 
 def reworded_records(
@@ -53,7 +57,8 @@ def reworded_records(
     (writer,) = open_writers(request, engines_of(request), say, Spending())
     reworded = list(records)
 
-    def take(place: int, generation: Generation) -> None:
+    def take(start: int, offset: int, generation: Generation) -> None:
+        place = start + offset
         text = ""
         if generation.generated and generation.ending is TextEnding.END:
             text = split_thinking(generation.text).answer.strip()
@@ -67,7 +72,9 @@ def reworded_records(
             _request(record, prompt)
             for record, prompt in zip(records, prompts, strict=True)
         ]
-        writer.writer.write(requests, take)
+        for start in range(0, len(requests), _AT_ONCE):
+            part = requests[start : start + _AT_ONCE]
+            writer.writer.write(part, partial(take, start))
     finally:
         writer.close()
     changed = sum(new != old for new, old in zip(reworded, records, strict=True))

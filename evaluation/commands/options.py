@@ -281,8 +281,9 @@ def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
         if not equals:
             raise BadUsage(f"--set takes NAME=VALUE, not {assignment!r}")
         try:
-            values[name] = json.loads(text)
-        except ValueError:
+            # A digest may be of digits alone.
+            values[name] = text if name == "sha256" else json.loads(text)
+        except (ValueError, RecursionError):
             values[name] = text
         try:
             orjson.dumps(values[name])
@@ -321,9 +322,12 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
         BadConfiguration: there is no such suite or setting.
     """
     from evaluation.asking.request import choose_suite
+    from evaluation.suites.registry import is_path
 
     spec, at, compat = name.rpartition("@")
-    return choose_suite(spec, values, compat) if at else choose_suite(name, values)
+    if at and not is_path(compat):
+        return choose_suite(spec, values, compat)
+    return choose_suite(name, values)
 
 
 def model_options(

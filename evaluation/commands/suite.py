@@ -391,7 +391,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 
     Example: csbdata suite generate sob --rows 200 --seed 1 --out records.jsonl
     """
-    from curation.system.atomic_files import atomic_write_bytes
+    from curation.system.atomic_files import atomic_file
     from evaluation.asking.records import layout_of
 
     choice, request = _request(name, value)
@@ -402,14 +402,17 @@ def generate_command(  # noqa: PLR0913 (options of one command)
             f"suite {choice.suite.name} generates no records",
             then="run takes them from --data",
         )
-    records = list(generate(rows, seed, choice.settings))
-    if rewriter is not None:
-        from evaluation.asking.request import ModelOptions
-        from evaluation.asking.rewording import reworded_records
+    with atomic_file(out) as temporary:
+        # A place that cannot be written is told before a model is paid.
+        temporary.touch()
+        records = list(generate(rows, seed, choice.settings))
+        if rewriter is not None:
+            from evaluation.asking.request import ModelOptions
+            from evaluation.asking.rewording import reworded_records
 
-        model = ModelOptions(model=rewriter)
-        records = reworded_records(choice, records, model, request.fetch, say)
-    atomic_write_bytes(out, encode(records))
+            model = ModelOptions(model=rewriter)
+            records = reworded_records(choice, records, model, request.fetch, say)
+        temporary.write_bytes(encode(records))
     say(f"{counted(len(records), 'record')} in {out}")
     say_command("Next", command("suite", "run", name, "--data", out))
 
@@ -475,12 +478,12 @@ def report_command(
       csbdata suite report runs/4f1c22a09b3e --table table-5
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.analysis.run_report import joined_report, reports, suite_of
-    from evaluation.suites.registry import suite_named
+    from evaluation.suites.registry import recorded_suite
 
     opened = [open_and_report_problems(run) for run in runs]
     spec = suite_of(opened[0])
     if spec is not None and opened[1:]:
-        own = [joined_report(opened, suite_named(spec))]
+        own = [joined_report(opened, recorded_suite(spec))]
     else:
         own = [*reports(opened[0]).values()]
     if spec is None or not own:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Final,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+)
 
 import msgspec
 
@@ -137,7 +145,7 @@ class ScoredResponse:
     model: str
     condition: str
     #: The verdict on every attempt, the first answer first; one at least.
-    verdicts: tuple[Verdict, ...]
+    verdicts: Annotated[tuple[Verdict, ...], msgspec.Meta(min_length=1)]
     #: That of the record.
     weight: Weight = 1.0
     #: Sums over the attempts; None where a figure is not known.

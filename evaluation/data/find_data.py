@@ -74,6 +74,12 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     tables = reader if isinstance(reader, ParquetTables) else None
     if tables and selection.configs == (CORE,) and (ids := tables.core()):
         # Its records are those of other configs.
+        if own := selection.ids:
+            ids = frozenset(
+                it for it in ids if not own.isdisjoint({it, it.partition("/")[2]})
+            )
+            if not ids:
+                raise NoInput(f"no record of {CORE} has this id", " ".join(sorted(own)))
         selection = replace(selection, configs=(), ids=ids)
     folder = tables.folder.resolve() if tables else None
     selected, vacuous = _select(reader, selection, name)

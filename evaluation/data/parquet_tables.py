@@ -232,6 +232,9 @@ def _sample(
 ) -> Record:
     values = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
     named, schema = values.get("features"), values["json_schema"]
+    if schema is None or values["unique_id"] is None:
+        where = f"{part.config}/{values['unique_id']}"
+        raise BadData("a row without json_schema or unique_id", where)
     return Record(
         id=values["unique_id"],
         group=part.config,

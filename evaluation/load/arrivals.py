@@ -10,6 +10,7 @@ import json
 import re
 import threading
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
 from math import isinf
@@ -63,7 +64,7 @@ class ServiceLimit:
 
     def __str__(self) -> str:
         """Return it as the command line takes it: `ttft:200ms`."""
-        return f"{self.name}:{self.ns / _NS['ms']:g}ms"
+        return f"{self.name}:{Decimal(self.ns).scaleb(-6).normalize():f}ms"
 
 
 def parse_limits(texts: Sequence[str]) -> tuple[ServiceLimit, ...]:
@@ -79,17 +80,15 @@ def parse_limits(texts: Sequence[str]) -> tuple[ServiceLimit, ...]:
     limits: dict[str, ServiceLimit] = {}
     for part in (part for text in texts for part in re.split(r"[\s,]+", text.strip())):
         match = _LIMIT.fullmatch(part)
-        if match is None or match[1] not in LIMITED or not float(match[2]):
+        ns = round(float(match[2]) * _NS[match[3] or "ms"]) if match else 0
+        if match is None or match[1] not in LIMITED or not ns:
             raise BadUsage(
                 f"--goodput {part!r}: no limit",
                 then=f"say {', '.join(LIMITED)} and a time, such as ttft:200ms",
             )
-        name, amount, unit = match.groups()
-        if name in limits:
-            raise BadUsage(f"--goodput: two limits for {name}")
-        limits[name] = ServiceLimit(
-            name=name, ns=round(float(amount) * _NS[unit or "ms"])
-        )
+        if match[1] in limits:
+            raise BadUsage(f"--goodput: two limits for {match[1]}")
+        limits[match[1]] = ServiceLimit(name=match[1], ns=ns)
     return tuple(limits.values())
 
 

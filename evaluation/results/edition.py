@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 import polars as pl
@@ -28,6 +28,7 @@ from evaluation.reporting.tables import (
     Rate,
     Table,
 )
+from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -265,7 +266,7 @@ class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     engine: str
     #: The path of its file.
-    file: str
+    file: Annotated[str, msgspec.Meta(pattern=r"^engines/[^/\\\x00-\x1f]+\.json$")]
     tasks: Tasks
     #: Task masks on the records that every engine of the edition was asked in it.
     common: TaskFigures | Literal["not run"]
@@ -358,13 +359,19 @@ def read_lines(folder: Path) -> list[Line]:
     """Read the lines of an edition.
 
     Raises:
-        BadData: a column is missing, or the file cannot be read.
+        BadData: the file cannot be read, or not all of its columns.
     """
     path = folder / ROWS
     with reading_parquet(path):
         frame = pl.read_parquet(path, glob=False)
-    if missing := sorted(COLUMNS.keys() - set(frame.columns)):
-        raise BadData(f"no column {', '.join(missing)}", str(path))
+    kinds = {name: kind for name, (kind, _) in COLUMNS.items()}
+    if wrong := sorted(it for it in kinds if frame.schema.get(it) != kinds[it]):
+        raise BadData(f"no column {', '.join(wrong)}", str(path))
+    texts = frame.select(it for it in kinds if kinds[it] == pl.String)
+    if wrong := [it.name for it in texts if it.null_count()]:
+        raise BadData(f"no text in every row of {', '.join(wrong)}", str(path))
+    if wrong := sorted({*frame["outcome"]} - {*Outcome}):
+        raise BadData(f"no outcome: {', '.join(wrong)}", str(path))
     return frame.to_dicts()
 
 

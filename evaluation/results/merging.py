@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -90,10 +91,9 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
     for run in runs:
         if gaps := gaps_of(run):
             raise BadData("; ".join(gaps), str(run.folder), to_finish(run))
-    first = runs[0]
-    for other in runs[1:]:
-        unlike = differences_of_parts(first.raw_header, other.raw_header)
-        if unlike:
+    # Each with each: what one run has none of, such as data, two others may have.
+    for first, other in combinations(runs, 2):
+        if unlike := _differences_of_parts(first.raw_header, other.raw_header):
             raise BadConfiguration(
                 f"not the {', '.join(map(str, unlike))} of {first.folder}",
                 str(other.folder),
@@ -108,7 +108,7 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
         )
 
 
-def differences_of_parts(
+def _differences_of_parts(
     first: Mapping[str, UntypedJson], other: Mapping[str, UntypedJson]
 ) -> list[ConditionDifference]:
     """Return the conditions that runs do not share; each may have ids of its own.

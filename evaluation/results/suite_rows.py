@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.cases import Result, Row
 from evaluation.core.suite import ScoredResponse
 from evaluation.results.outcomes import COMPLIANT, WRITTEN
@@ -30,6 +30,8 @@ _CHOOSING: Final = frozenset(
         *("--run-dir", "--shard", "--executor"),
     }
 )
+#: What ends the id of a repeated answer's row.
+_REPEAT: Final = r"#\d+\Z"
 #: Most characters of a reason in a row's detail.
 _DETAIL: Final = 300
 
@@ -43,8 +45,9 @@ _LABELLED: Final = [
 
 
 def answer_id(record: str, repeat: int) -> str:
-    """Return the id of the row of one answer to a record."""
-    return f"{record}#{repeat}" if repeat else record
+    """Return the id of the row of one answer to a record, which may itself be `a#1`."""
+    is_plain = not repeat and not re.search(_REPEAT, record)
+    return record if is_plain else f"{record}#{repeat}"
 
 
 def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row:
@@ -128,7 +131,7 @@ def ask_again(
             words.append(word)
     words += ["--data", str(records.resolve())]
     if "score" not in words:
-        record = re.sub(r"#\d+\Z", "", row_id)
+        record = re.sub(_REPEAT, "", row_id)
         words += ["--id", f"{group}/{record}" if group else record]
     return shlex.join(words)
 
@@ -197,13 +200,21 @@ def scored_run(
         run: The run.
         suite: The suite's name.
         raw_header: The whole content of `run.json`.
+
+    Raises:
+        BadData: a row is no suite's.
     """
     by_label: dict[str, list[ScoredResponse]] = {
         participant.engine: [] for participant in run.header.engines
     }
     for row in run.rows():
         if row.task == suite:
-            by_label.setdefault(row.engine, []).append(scored_from_row(row))
+            try:
+                scored = scored_from_row(row)
+            except msgspec.ValidationError as error:
+                where = f"{row.engine}, {row.config}/{row.id}"
+                raise BadData(f"no row of suite {suite} ({error})", where) from error
+            by_label.setdefault(row.engine, []).append(scored)
     facts = raw_header.get(SUITE)
     return RecordedSuiteRun(
         facts=facts if isinstance(facts, dict) else {},

@@ -82,20 +82,32 @@ def read_fits(folder: Path) -> dict[str, AdaptedSchema]:
     return fits
 
 
+def _unreadable(schema: str) -> str:
+    """Return why a schema's text cannot be sent; empty if it can."""
+    try:
+        json.loads(schema)
+    except (ValueError, RecursionError) as error:
+        return f"not declared: no JSON ({error})"
+    return ""
+
+
 class SchemaAdapter:
     """Adapts schemas to one profile, each once."""
 
-    def __init__(self, profile: str, mode: Adapt, *, tool: bool = False) -> None:
+    def __init__(
+        self, profile: str, mode: Adapt, *, tool: bool = False, sends: bool = True
+    ) -> None:
         """Prepare; an empty profile, or the mode `none`, sends schemas as they are.
 
         Args:
             profile: Its name.
             mode: What is done with a schema that it refuses.
             tool: Whether schemas are sent as those of a tool's parameters.
+            sends: Whether they are sent at all, but for the prompt.
         """
         used = profile and mode is not Adapt.NONE
         self._profile: Profile | None = load_profile(profile) if used else None
-        self._mode, self._tool = mode, tool
+        self._mode, self._tool, self._sends = mode, tool, sends
         self._fits: dict[str, AdaptedSchema] = {}
 
     @cached_property
@@ -126,7 +138,11 @@ class SchemaAdapter:
             label: The participant.
             progress: Shows how far it is.
         """
-        records = [record for record in records if record.schema is not None]
+        records = [
+            record
+            for record in records
+            if record.schema is not None and not _unreadable(record.constraint)
+        ]
         if self._profile is None or not records:
             return
         with ExitStack() as opened:
@@ -151,7 +167,10 @@ class SchemaAdapter:
 
     def of(self, record: Record) -> AdaptedSchema:
         """Return the schema that is sent for a record, which has been prepared."""
-        if self._profile is None or record.schema is None:
+        has_schema = record.schema is not None
+        if self._sends and has_schema and (why := _unreadable(record.constraint)):
+            return AdaptedSchema(refusal=why, reason="unusable")
+        if self._profile is None or not has_schema:
             return AdaptedSchema(text=record.constraint)
         return self._fits[self.key(record)]
 

@@ -351,7 +351,9 @@ class BatchWriter:
         # The moments at which a file was read are no times of the model.
         answer.pieces.clear()
         made = text.written(answer, 0)
-        self._writer.account.spending.pay(made.cost)
+        told = answer.prompt_tokens, answer.output_tokens
+        size = len(json.dumps(sent))
+        self._account.pay(*told, sent=size, budget=request.budget)
         return made
 
 

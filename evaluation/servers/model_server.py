@@ -41,7 +41,8 @@ class ModelServer:
         """What adapts schemas to what it takes."""
         any_schema = self.way in {PROMPT_ALONE, "json"}
         profile = "" if any_schema else self.connection.provider.profile
-        return SchemaAdapter(profile, self.adapt, tool=self.way == "tool")
+        sends, is_tool = self.way != PROMPT_ALONE, self.way == "tool"
+        return SchemaAdapter(profile, self.adapt, tool=is_tool, sends=sends)
 
     def request(
         self, request: GenerationRequest, schema: str | None

@@ -223,13 +223,8 @@ def read_some(response: requests.Response, seconds: float = 5.0) -> bytes:
 _SHOWN: Final = 300
 #: Members of a request that hold a schema, by how their names begin.
 _OF_SCHEMA: Final = (
-    "response_format",
-    "structured_outputs",
-    "guided_",
-    "json_schema",
-    "grammar",
-    "text.format",
-    "generationconfig.responseschema",
+    *("response_format", "structured_outputs", "guided_", "json_schema", "grammar"),
+    *("text.format", "generationconfig.responseschema"),
 )
 _LONG: Final = re.compile(
     r"context[ _](?:length|size|window)|maximum (?:model|context) len|too many tokens"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+import orjson
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
@@ -216,6 +218,12 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         if not isinstance(options, dict):
             raise BadConfiguration(f"PRESETS: {preset} must be a dict", str(path))
         presets[preset] = options
+    try:
+        # The one refuses names that are no texts, the other numbers that are none.
+        orjson.dumps(presets)
+        json.dumps(presets, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadConfiguration(f"PRESETS: {error}", str(path)) from error
     return EngineFile(
         name=name,
         path=path,

@@ -111,7 +111,7 @@ def select_engines(
 
     Raises:
         NoInput: a spec is the path of no file.
-        BadUsage: there is no such engine, preset or option.
+        BadUsage: there is no such engine, preset or option, or two have one label.
 
     Example:
         >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]
@@ -120,10 +120,17 @@ def select_engines(
     named = [_with_preset(spec, preset) for spec in dict.fromkeys(specs)]
     files = [find_engine(spec) for spec, _ in named]
     options = _options_by_engine(files, assignments)
-    return [
-        _engine_under_test(cache, file, own, assigned)
-        for file, (_, own), assigned in zip(files, named, options, strict=True)
-    ]
+    engines: dict[str, EngineUnderTest] = {}
+    for file, (_, own), assigned in zip(files, named, options, strict=True):
+        engine = _engine_under_test(cache, file, own, assigned)
+        other = engines.setdefault(engine.label, engine)
+        if other.identity != engine.identity:
+            places = f"{other.file.path} and {engine.file.path}"
+            raise BadUsage(
+                f"two engines are called {engine.label}: {places}",
+                then="give one another name, or another version in its ABOUT",
+            )
+    return [*engines.values()]
 
 
 def _with_preset(spec: str, preset: str) -> tuple[str, str]:

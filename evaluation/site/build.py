@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _MODULES: Final = (front, keywords, engines, records, query, schema)
 #: The file that is written first, and marks a folder as a site.
 _FIRST: Final = f"results/{INDEX}"
+#: Where all that lies is of the site.
+_FOLDERS: Final = ("can", "engine", "records", "results", "vs")
 
 
 def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
@@ -41,10 +43,15 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
         CannotCreate: the folder cannot be written, or holds something else.
     """
     refuse_foreign(out, _FIRST)
-    paths = []
+    paths: list[str] = []
     for page in files_of(open_site(results, data)):
         atomic_write_bytes(out / page.path, page.content)
         paths.append(page.path)
+    kept = set(paths)
+    for file in (file for name in _FOLDERS for file in (out / name).rglob("*")):
+        # Of an earlier edition, or of data that this site does not show.
+        if file.is_file() and file.relative_to(out).as_posix() not in kept:
+            file.unlink()
     return paths
 
 

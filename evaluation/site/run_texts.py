@@ -15,6 +15,7 @@ from evaluation.asking.scoring import match_responses
 from evaluation.core.records import Message, Record
 from evaluation.results.outcomes import engine_is_wrong
 from evaluation.results.suite_rows import SUITE, answer_id, is_suite_run
+from evaluation.suites.registry import recorded_suite
 from evaluation.walking.run_folder import RECORDS, read_lines
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _answers(run: RecordedRun, worst: Sequence[FailedCase]) -> Iterator[WrongTex
     if not (run.folder / RESPONSES).is_file() or not worst:
         return
     facts = run.raw_header[SUITE]
+    recorded_suite(facts["spec"])
     choice = choose_suite(facts["spec"], facts["settings"], facts["compat"])
     records = list(read_lines(run.folder / RECORDS, Record))
     responses = read_responses(run.folder / RESPONSES).responses

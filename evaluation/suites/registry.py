@@ -58,6 +58,25 @@ def suite_named(name: str) -> Suite[Any]:
     return known[name]
 
 
+def recorded_suite(name: str) -> Suite[Any]:
+    """Return the suite that a run names; of a folder only what is loaded already.
+
+    A run may be a stranger's, and to read one runs no code that it names.
+
+    Raises:
+        BadConfiguration: there is none of this name, or its folder is not loaded.
+        NoInput: there is no such folder.
+    """
+    is_known = "\0" not in name and f"{Path(name).resolve().name}.suite" in sys.modules
+    if is_path(name) and not is_known:
+        raise BadConfiguration(
+            "the suite of a folder, whose code is not run to read a run",
+            name,
+            "its own tables: the same csbdata suite run once more",
+        )
+    return suite_named(name)
+
+
 def is_path(name: str) -> bool:
     """Return whether a suite is named by its folder."""
     return "/" in name or "\\" in name

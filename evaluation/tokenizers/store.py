@@ -19,6 +19,7 @@ import orjson
 
 from curation.core.hub_names import model_name
 from curation.download.cache import Cache, FolderName
+from curation.system.checksums import file_digest
 from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path
@@ -194,12 +195,9 @@ def _from_path(
     name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     try:
-        contents = [(file.name, file.read_bytes()) for file in deciding_files(path)]
+        sums = [f"{file.name} {file_digest(file)}" for file in deciding_files(path)]
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
-    sums = [
-        f"{file} {hashlib.sha256(content).hexdigest()}" for file, content in contents
-    ]
     recipe = _Recipe(
         name=name,
         source="\n".join(sums),

@@ -19,14 +19,8 @@ _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
 _MOST: Final = 1 << 22
 #: What ends an answer, where the files do not say; best first.
 _END_NAMES: Final = (
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|end|>",
-    "<end_of_turn>",
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "</s>",
-    "<eos>",
+    *("<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>", "<|endoftext|>"),
+    *("<|end_of_text|>", "</s>", "<eos>"),
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import subprocess
 import sys
@@ -106,6 +107,9 @@ def _raising(error: BaseException) -> Callable[..., None]:
         (BrokenPipeError(), 0, ""),
         (ValueError("unthought of"), 70, "a defect of csbdata"),
         (NoInput("not there", "x"), 66, "csbdata: x: not there"),
+        (PermissionError(errno.EACCES, "not for you", "x"), 77, "csbdata: x: not for"),
+        (PermissionError(errno.EPERM, "not for you", "x"), 77, "csbdata: x: not for"),
+        (OSError(errno.EIO, "the disk is broken", "x"), 70, "a defect of csbdata"),
     ],
 )
 def test_whatever_a_command_raises_has_its_code_and_its_words(
@@ -247,6 +251,8 @@ UNKNOWN = [
     ("build", "--rules", "nothing"),
     ("build", "--with", "nothing"),
     ("build", "--with", "default=."),
+    # Where the Hub keeps the rows of a dataset's unnamed config.
+    ("build", "--with", "data=."),
     ("check", "schema.json", "--format", "nothing"),
     ("engines", "add", "nothing==1"),
     ("eval", "--engine", "nothing", "--data", "."),
@@ -267,6 +273,21 @@ def test_what_is_not_there_is_66_for_every_command(
     (line,) = [line for line in ended.said.splitlines() if line.startswith("csbdata")]
     assert "Traceback" not in ended.said
     assert len(line) > len("csbdata: ")
+
+
+@pytest.mark.parametrize("word", ["x" * 300, f'{{"type": "{"x" * 300}"}}'])
+@pytest.mark.parametrize(
+    "name", ["check", "diff", "fit", "instances", "stats", "verify"]
+)
+def test_a_word_that_is_too_long_for_a_path_is_66(
+    name: str, word: str, run: Callable[..., Ended]
+) -> None:
+    """Such as a schema itself in place of its file: one line, and how to give it."""
+    words = [word, word] if name == "diff" else [word]
+    ended = run(name, *words)
+    assert ended.code == 66, ended.said
+    (line,) = ended.said.splitlines()
+    assert line.startswith("csbdata: ")
 
 
 @pytest.mark.parametrize("call", UNKNOWN, ids=" ".join)

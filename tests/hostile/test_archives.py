@@ -140,6 +140,18 @@ def test_f8_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.pack"))
 
 
+def test_f8_a_name_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
+    """No pack and no digest could say it; one that nobody selects does no harm."""
+    odd = {
+        place: member(f"{PREFIX}{place}/caf\udce9.json") for place in ("schemas", "x")
+    }
+    archive = save(tmp_path, "x.tar.gz", tarball([GOOD, odd["x"]]))
+    assert list(_read(archive)) == ["schemas/a.json"]
+    archive = save(tmp_path, "y.tar.gz", tarball([GOOD, odd["schemas"]]))
+    with pytest.raises(BadArchive, match="is no UTF-8"):
+        _read(archive)
+
+
 def test_f6_a_tar_bomb_stops_at_the_cap(tmp_path: Path) -> None:
     """Decompressed bytes are counted, even of files that nobody selected."""
     bomb = member(PREFIX + "zeros", b"\0" * (4 << 20))

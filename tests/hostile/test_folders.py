@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from shutil import copytree
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 #: Those that need no child process.
 QUICK = (DIGESTS, COUNTS, IDENTITY, VIEWER, CANARY)
+#: Each of these mappings is ten times the one before it.
+MERGED = "".join(
+    f"{name}: &{name} {{<<: [{', '.join([f'*{merged}'] * 10)}]}}\n"
+    for merged, name in pairwise("abcdefg")
+)
 #: Made up: the right form, and no one's.
 TOKEN = "ghp_" + "Z4kQ9rT2xW7bN5mJ8cL3vH6yD1fG0sPqA2eU"
 JSON = st.recursive(
@@ -114,11 +120,13 @@ def test_a_pipe_does_not_hold_it_up(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        ("---\nconfigs: [\n---\n", "broken YAML (line "),
-        ("---\na: *nothing\n---\n", "broken YAML (line 2: "),
+        ("---\nconfigs: [\n---\n", "expected node content (line 3, "),
+        ("---\na: *nothing\n---\n", "broken YAML (no anchor nothing)"),
+        ("---\na: " + "[" * 100_000 + "\n---\n", "broken YAML (nested over "),
+        (f"---\na: &a {{x: 1}}\n{MERGED}---\n", "broken YAML (over "),
         ("---\n- a\n---\n", "its YAML is no mapping"),
         ("# no head\n", "no YAML between two lines of ---"),
-        ("---\na: !!python/object/apply:os.abort []\n---\n", "broken YAML (line 2: "),
+        ("---\na: !!python/object/apply:os.abort []\n---\n", "broken YAML (the tag "),
     ],
 )
 def test_a_card_with_broken_yaml_is_one_line(

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
 
+from curation import cli
+from curation.system.errors import BadData
 from evaluation.analysis.failures import failures, failures_table
+from evaluation.asking.response_files import RESPONSES
 from evaluation.core.cases import Result
+from evaluation.core.records import Record, Verdict, encode_records
+from evaluation.core.suite import ScoredResponse
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
+from evaluation.results.suite_rows import row_from_scored, scored_run
+from evaluation.site.run_texts import wrong_texts
 from evaluation.tasks.registry import task_named
-from tests.evaluation.made_runs import row, write_run
+from evaluation.walking.run_folder import RECORDS
+from tests.evaluation.made_runs import HEAD, row, write_run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+    from evaluation.core.cases import Row
 
 LABELS: list[dict[str, UntypedJson]] = [
     {},
@@ -59,3 +71,81 @@ def test_labels_of_strangers_end_no_report(
     assert ("alpha" in text) is (result is not Result.UNDECIDED) or task == "probe"
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+_WRONG = ScoredResponse(
+    record="g/a",
+    group="g",
+    repeat=0,
+    model="m",
+    condition="free",
+    verdicts=(Verdict(passed=False, failure_class="parse"),),
+)
+
+
+def _suite_run(folder: Path, spec: str, row: Row) -> Path:
+    """Write a run of a suite with one wrong answer, its record and its text."""
+    facts = {"name": row.task, "spec": spec, "settings": {}, "compat": "", "models": []}
+    header = {**HEAD, "engines": [{"engine": "m free"}], "tasks": [row.task]}
+    write_run(folder, [row], {**header, "suite": facts})
+    record = Record(id="a", group="g", schema="{}")
+    (folder / RECORDS).write_bytes(encode_records([record]))
+    (folder / RESPONSES).write_text('{"record": "g/a", "model": "m", "text": "no"}\n')
+    return folder
+
+
+_EXPORT = ("results", "export", "--format", "inspect")
+
+
+def _said(*words: str) -> str:
+    ended = CliRunner().invoke(cli.application(), words)
+    return f"{ended.output} {ended.exception}"
+
+
+def _texts(folder: Path) -> str:
+    run = open_run(folder)
+    return wrong_texts(run, failures(run))[1]
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (lambda run: _said("results", "show", str(run)), "m free"),
+        (lambda run: _said("suite", "report", str(run)), "m free"),
+        (lambda run: _said("suite", "report", str(run), str(run)), "is not run"),
+        (
+            lambda run: _said(*_EXPORT, str(run), "--out", str(run.parent / "logs")),
+            "is not run",
+        ),
+        (_texts, "is not run"),
+    ],
+    ids=["show", "report", "joined report", "logs", "texts"],
+)
+def test_to_read_a_run_runs_no_code_that_it_names(
+    read: Callable[[Path], str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A run's header may name the folder of a suite that came with it."""
+    monkeypatch.chdir(tmp_path)
+    kit = tmp_path / "downloaded" / "kit"
+    kit.mkdir(parents=True)
+    (kit / "suite.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
+    wrong = row_from_scored(_WRONG, "kit", "f")
+    run = _suite_run(tmp_path / "run", "downloaded/kit", wrong)
+    text = read(run)
+    assert not (tmp_path / "ran").exists()
+    assert said in " ".join(text.split())
+
+
+@pytest.mark.parametrize("label", [{}, {"verdicts": []}])
+def test_a_row_of_no_answer_is_named(
+    label: dict[str, UntypedJson], tmp_path: Path
+) -> None:
+    """A label without its record, or without a verdict, is no answer's."""
+    wrong = row_from_scored(_WRONG, "passrate", "f")
+    other = replace(wrong, label={**wrong.label, **label} if label else {})
+    run = open_run(_suite_run(tmp_path, "passrate", other))
+    with pytest.raises(BadData, match=r"m free, g/a.*no row of suite passrate"):
+        scored_run(run, "passrate", run.raw_header)

@@ -168,14 +168,7 @@ _MOST: Final = 1_500
 #: The way to a value of an instance: names of properties, indices of elements.
 Path = tuple[str | int, ...]
 _EXTRA_NAMES: Final = (
-    "extra",
-    "additional",
-    "other",
-    "unexpected",
-    "another",
-    "0",
-    "Zz_9",
-    "-",
+    *("extra", "additional", "other", "unexpected", "another", "0", "Zz_9", "-"),
     "a b",
 )
 

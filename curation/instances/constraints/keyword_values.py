@@ -24,16 +24,8 @@ COMPANIONS: Final[Mapping[str, tuple[str, ...]]] = {
 #: Keywords that are themselves what fails.
 DECIDING: Final = frozenset(
     {
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "contains",
-        "propertyNames",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "unevaluatedItems",
+        *("anyOf", "oneOf", "not", "if", "contains", "propertyNames", "dependencies"),
+        *("dependentRequired", "dependentSchemas", "unevaluatedItems"),
         "unevaluatedProperties",
     }
 )

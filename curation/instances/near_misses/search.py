@@ -43,21 +43,9 @@ if TYPE_CHECKING:
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
 PRIORITY: Final = (
-    "additionalProperties",
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "maxItems",
-    "maxLength",
-    "required",
-    "pattern",
-    "format",
-    "minItems",
-    "minLength",
+    *("additionalProperties", "type", "enum", "const", "minimum", "maximum"),
+    *("exclusiveMinimum", "exclusiveMaximum", "maxItems", "maxLength", "required"),
+    *("pattern", "format", "minItems", "minLength"),
 )
 
 

@@ -367,7 +367,7 @@ class TermFactory:
         self, node: trees.Repeat, tail: Cell, before: TextBefore, visiting: _Marks
     ) -> Head:
         body, least, most = node.body, node.least, node.most
-        if body.low == 0:
+        if body.low == 0 and (body.plain or body.high == 0):
             least = min(least, 1)
         again: Head = FALSE
         mark = (id(body), tail.number)
@@ -378,7 +378,7 @@ class TermFactory:
             again = self._head(self._cell(body, remaining), before, inner)
         if least > 0:
             return again
-        return either([again, self._head(tail, before, visiting)])
+        return either([again, self._head(tail, before, visiting - {mark})])
 
     def _repeat(
         self, body: trees.PatternNode, least: int, most: int | None

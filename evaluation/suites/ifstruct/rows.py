@@ -411,13 +411,7 @@ def _parsed(name: str, text: str) -> Json:
 UNKNOWN: Final = "not recorded"
 #: The slices of a row, in the order of a report.
 SLICES: Final = (
-    "style",
-    "voice",
-    "format",
-    "wrapper",
-    "count",
-    "fence",
-    "commentary",
+    *("style", "voice", "format", "wrapper", "count", "fence", "commentary"),
     "escaping",
 )
 

@@ -49,16 +49,9 @@ _ROWS: Final = 200
 _REWORDING_BUDGET: Final = 4096
 #: The columns of a published file, in their order.
 PUBLISHED: Final = (
-    "seed",
-    "entity_type",
-    "prompt",
-    "json_schema",
-    "top_level_count",
-    "top_level_key",
-    "require_wrapper_key",
-    "require_code_block",
-    "require_no_commentary",
-    "output_format",
+    *("seed", "entity_type", "prompt", "json_schema", "top_level_count"),
+    *("top_level_key", "require_wrapper_key", "require_code_block"),
+    *("require_no_commentary", "output_format"),
 )
 
 

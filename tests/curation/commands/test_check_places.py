@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
 import yaml
 from typer.testing import CliRunner
 
+from curation.checking.problems import places_in_yaml
 from curation.commands.check import check
 
 if TYPE_CHECKING:
@@ -47,6 +49,35 @@ properties:
         "/properties/b/examples/1": (6, 35),
         "/properties/c/default": (5, 5),
     }
+
+
+class _Pairs(list[Any]):
+    """The pairs of a mapping; counts how often they are gone through."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.walks += 1
+        return super().__iter__()
+
+
+def test_a_mapping_is_gone_through_once_for_all_its_problems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There may be one in each of its thousands of members."""
+    names = [f"p{number}" for number in range(4_000)]
+    lines = [f"  {name}: {{default: 3}}\n" for name in names]
+    text = "properties:\n" + "".join(lines)
+    root: Any = yaml.compose(text, Loader=yaml.CSafeLoader)
+    members = root.value[0][1]
+    members.value = pairs = _Pairs(members.value)
+    monkeypatch.setattr(yaml, "compose", lambda *_, **__: root)
+    place_of = places_in_yaml(b"")
+    places = [place_of(f"/properties/{name}/default") for name in names]
+    assert places == [
+        (2 + number, lines[number].index("default") + 1) for number in range(4_000)
+    ]
+    assert pairs.walks == 1
 
 
 @pytest.mark.parametrize("indent", [2, None])

@@ -62,6 +62,13 @@ def test_numbers_count_as_numbers() -> None:
     assert sorted(mixed, key=natural_key) == mixed[::-1]
 
 
+def test_a_number_may_have_any_length() -> None:
+    """Python reads no more than 4,300 digits as one."""
+    texts = ["x" + "1" * 5_000 + "0", "x2", "x" + "1" * 5_000]
+    assert sorted(texts, key=natural_key) == [texts[1], texts[2], texts[0]]
+    assert len({natural_key(text) for text in texts}) == 3
+
+
 def test_extras_come_last() -> None:
     """The ten configs keep their order; others follow by name."""
     assert in_benchmark_order(["b", "Snowplow", "a", *CONFIGS[:1]]) == [

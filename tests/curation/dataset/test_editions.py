@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,9 +17,6 @@ from curation.system.errors import (
     Unavailable,
 )
 from tests.builds import KEPT_ROWS, write_build
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_build_is_read_whole(tmp_path: Path) -> None:
@@ -51,6 +49,21 @@ def test_exploded_files_are_records(tmp_path: Path) -> None:
         ("mine", None, "a", "{broken"),
         ("mine", None, "b", '{"type": 1.00}'),
     ]
+
+
+def test_a_folder_is_no_exploded_file(tmp_path: Path) -> None:
+    """It is passed over, whatever it is called."""
+    (tmp_path / "mine" / "x.json").mkdir(parents=True)
+    (tmp_path / "mine" / "a.json").write_text("{}")
+    assert open_edition(str(tmp_path)).rows["unique_id"].to_list() == ["a"]
+
+
+def test_an_exploded_file_whose_name_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    """Its id could be printed nowhere: exit 66."""
+    (tmp_path / "mine").mkdir()
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/mine/\xff.json")).write_text("{}")
+    with pytest.raises(NoInput, match="UTF-8"):
+        open_edition(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -36,3 +36,17 @@ def test_a_ledger_of_older_code_is_one_line(
             with pytest.raises(BadData, match=f"column {column}") as refused:
                 stories(tmp_path, "o1")
             assert name in str(refused.value)
+
+
+def test_a_reason_of_newer_code_has_no_explanation(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """What this version does not know it does not explain; the rest is told."""
+    shutil.copytree(sample_build / "ledger", tmp_path / "ledger")
+    table = pq.read_table(sample_build / DOCUMENTS)
+    place = table.schema.get_field_index("outcome")
+    newer = pa.array(["of_tomorrow"] * len(table), table.schema.field(place).type)
+    pq.write_table(table.set_column(place, "outcome", newer), tmp_path / DOCUMENTS)
+    (story,) = stories(tmp_path, "o161")
+    assert (story.kept, story.explanation) == (False, "")
+    assert story.entry.outcome == "of_tomorrow"

@@ -67,6 +67,12 @@ def test_clusters_that_touch_the_test_split_are_left_out(
     compile(source, "csbdata_train.py", "exec")
 
 
+def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
+    """Brackets in a path are letters: the build in that folder is read."""
+    (tmp_path / "b[1]").mkdir()
+    assert write_training(_build(tmp_path / "b[1]"), "trl", tmp_path) == 1
+
+
 def test_a_folder_that_is_no_build_is_said(tmp_path: Path) -> None:
     """With the command that makes one."""
     with pytest.raises(NoInput, match="no train split in it: csbdata build"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.download.allowed_hosts import HostPolicy, host_of, shown_url
+from curation.download.allowed_hosts import HostPolicy, host_of, resolve, shown_url
 from curation.system.errors import Unavailable
 
 GATE = HostPolicy(hosts=frozenset({"things.example", ".cdn.example"}))
@@ -141,3 +141,10 @@ def test_an_address_is_shown_without_secrets() -> None:
     assert shown_url("https://a:b@host/x?token=y#z") == "https://host/x"
     assert shown_url("https://[::1/x") == "a malformed address"
     assert host_of("https://host/x") == "host:443"
+
+
+@pytest.mark.parametrize("host", ["a" * 70 + ".example", "a..example"])
+def test_what_no_host_can_be_called_stands_for_none(host: str) -> None:
+    """As a name that nobody has does, without a question to the network."""
+    with pytest.raises(OSError, match="label"):
+        resolve(host, 443)

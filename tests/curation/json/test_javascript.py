@@ -50,6 +50,8 @@ def test_json_is_read_as_json(value: UntypedJson) -> None:
         ("[!0, !1, -1, 1e3, .5, 1.0,]", [True, False, -1, 1000, 0.5, 1]),
         ("{a: 1, 'b-c': {}, 3: null /* d: 4 */} // e", {"a": 1, "b-c": {}, "3": None}),
         ("['x', 'y'] as const", ["x", "y"]),
+        ("[!!0, - -1]", [False, 1]),
+        ("![" * 40 + "1" + "]" * 40, OPAQUE),
         ("`${'`'} ${{a: `}`}}`", OPAQUE),
         ('/[/}]"/g', OPAQUE),
         ("name", OPAQUE),

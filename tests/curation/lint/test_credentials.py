@@ -89,3 +89,30 @@ def test_a_key_of_nothing_but_headers_is_read_to_its_end() -> None:
     text = "-----BEGIN " + "PRIVATE KEY-----\n" + "a: " * 2_000
     assert find_credential(text) is None
     assert find_credential(text + "\n" + MIXED) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "beginnings"),
+    [
+        ("JSON web token", ("-eyJ" + "a" * 116) * 25_000),
+        ("OpenAI key", "-sk-" * 150_000 + " T3Blbk" + "FJ"),
+    ],
+    ids=["JSON web token", "OpenAI key"],
+)
+def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(
+    name: str, beginnings: str
+) -> None:
+    """A text may have any length: read to its end from each, it takes minutes."""
+    found = find_credential(f"{beginnings} {examples()[name]}")
+    assert found is not None
+    assert found.format == name
+
+
+def test_credentials_as_long_as_they_are_issued_are_found() -> None:
+    """A key of a project, and a token with an address list and hundreds of claims."""
+    key = "s" + "k-proj-" + MIXED[:70] + "_-9T3Blbk" + "FJ" + MIXED[:70] + "_-8A"
+    token = ".".join(("ey" + "J" + MIXED * 20, "ey" + "J" + MIXED * 200, MIXED * 8))
+    for name, secret in {"OpenAI key": key, "JSON web token": token}.items():
+        found = find_credential({"description": f"use {secret} here"})
+        assert found is not None
+        assert found.format == name

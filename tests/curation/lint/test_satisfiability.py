@@ -54,6 +54,11 @@ _ALIKE = {"type": "string", "title": "a"}
                 "additionalProperties": False,
             },
         ),
+        (
+            "",
+            {"type": "string", "minimum": 2, "maximum": 1, "minLength": 5}
+            | {"enum": ["a"]},
+        ),
         ("", {"type": "integer", "minimum": 1.2, "maximum": 1.9}),
         ("", {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}),
         ("", {"type": "number", "minimum": 11, "maximum": 19, "multipleOf": 10}),
@@ -209,6 +214,7 @@ def test_references_are_followed_into_embedded_resources() -> None:
         {"type": ["object", "null"], "required": ["a"], "additionalProperties": False},
         {"type": "integer", "enum": [1.0]},
         {"$ref": "#/types/x"},
+        {"$ref": "#/types/x", "types": {"x": {"type": "object", "required": True}}},
         {"$ref": "other.json"},
         {"type": "string", "pattern": "[[:alpha:]]", "enum": ["["]},
         {"oneOf": [{"format": "uri"}, {"format": "email"}]},
@@ -251,6 +257,22 @@ def test_what_plainly_accepts_something_costs_no_proof(
         "required": ["a"],
     }
     assert refute(required, BY_NAME["draft-07"]) is None
+
+
+def test_members_of_one_definition_are_judged_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four levels of 200 members would be 1,600,000,000 ways to the last one."""
+    monkeypatch.delattr("jsonschema_rs.canonicalize")
+
+    def level(to: int) -> UntypedJson:
+        names = [f"n{i}" for i in range(200)]
+        members = {name: {"$ref": f"#/definitions/d{to}"} for name in names}
+        return {"type": "object", "required": names, "properties": members}
+
+    definitions = {f"d{i}": level(i + 1) for i in range(3)} | {"d3": {"enum": [1]}}
+    schema = {**level(0), "definitions": definitions}
+    assert refute(schema, BY_NAME["draft-07"]) is None
 
 
 def test_deep_and_wide_schemas_end() -> None:

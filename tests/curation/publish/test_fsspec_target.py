@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Locks are in the user's cache folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
 
 
 def _written(folder: Path, url: str) -> PushPlan:
@@ -200,6 +200,13 @@ def test_two_pushes_to_one_folder_are_one_too_many(tmp_path: Path) -> None:
     for name in ("there", "link"):
         with _alone(target), pytest.raises(TemporarilyUnavailable):
             _written(folder, str(tmp_path / name))
+
+
+def test_the_lock_is_in_the_cache_that_the_user_names(tmp_path: Path) -> None:
+    """There alone: none stays beside the folder."""
+    with _alone(tmp_path / "there"):
+        assert len(list((tmp_path / "cache" / "push").iterdir())) == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["cache"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -308,6 +309,20 @@ def test_a_first_release_replaces_no_changelog(tmp_path: Path) -> None:
     (folder / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0.0\n")
     with pytest.raises(BadConfiguration, match="--against"):
         next_release(folder, None, allow_partial=True)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_changelog_that_is_no_text_is_named(
+    *, first: bool, base: Path, tmp_path: Path
+) -> None:
+    """That of the folder or of the last release, in Latin-1: exit code 65."""
+    folder = shutil.copytree(base, tmp_path / "x")
+    (folder / "CHANGELOG.md").write_bytes(b"# caf\xe9\n")
+    with (
+        pytest.raises(BadData, match=r"CHANGELOG\.md: no UTF-8"),
+        nullcontext() if first else last_release(str(folder)) as last,
+    ):
+        next_release(folder, last, allow_partial=True)
 
 
 def test_f47_ids_are_nothing_but_text_in_the_changelog(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.core.documents import Reason
-from curation.references.loops import is_recursive
+from curation.core.documents import Reason, Rejected
+from curation.references.closure import closure_of
+from curation.references.loops import disputed, is_recursive
+from curation.references.schema import Schema
 from curation.schema.dialects import ANY_DIALECT, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12
 from tests.curation.rules.shelf import reason_of, record_of
 
@@ -103,6 +106,34 @@ def test_a_schema_of_no_known_dialect_names_itself_in_any_way() -> None:
         assert is_recursive(own, ANY_DIALECT)
     anchored: UntypedJson = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
     assert is_recursive(anchored, ANY_DIALECT)
+
+
+class _Resources(list[Any]):
+    """Where resources start; counts how often they are gone through."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.walks += 1
+        return super().__iter__()
+
+
+def test_the_resources_around_a_reference_are_looked_up() -> None:
+    """From the outer to the inner, which the identifier of each is joined to."""
+    inner: UntypedJson = {
+        "$id": "inner/",
+        "properties": {name: {"$ref": "leaf"} for name in "abc"},
+        "definitions": {"leaf": {"$id": "leaf", "type": "string"}},
+    }
+    outer: UntypedJson = {"$id": "outer/", "items": inner}
+    schema: UntypedJson = {"$id": "http://x.test/", "properties": {"o": outer}}
+    closure = closure_of(Schema(schema, DRAFT_07))
+    assert not isinstance(closure, Rejected)
+    scan = closure.record.scanned
+    scan.inner_resources = starts = _Resources(scan.inner_resources)
+    assert len(starts) == 3
+    assert disputed(closure) is None
+    assert starts.walks == 1
 
 
 def test_what_no_if_applies_leads_nowhere_back() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.references.reachable import ALL_TYPES, AcceptedTypes
+from curation.references.reachable import ALL_TYPES, AcceptedTypes, taking_part
 from curation.references.schema import Schema
 from curation.schema.dialects import DRAFT_04, DRAFT_07, DRAFT_2020_12, Dialect
 
@@ -72,6 +72,20 @@ def test_a_reference_starts_from_the_resource_that_holds_it() -> None:
         "allOf": [{"$id": "b", "$ref": "#/$defs/c", "$defs": {"c": {"minItems": 1}}}],
     }
     assert accepted(schema) == ALL_TYPES - {"array"}
+
+
+def test_a_reference_that_leads_nowhere_hides_no_other() -> None:
+    """What stands behind the others, where no keyword leads, takes part."""
+    schema: UntypedJson = {
+        "properties": {
+            "a": {"$ref": "#/types/x"},
+            "b": {"$ref": "https://x.test/other.json"},
+        },
+        "types": {"x": {"items": {"$ref": "#/types/y"}}, "y": {}, "z": {}},
+    }
+    places = {tokens for tokens, _ in taking_part(schema, DRAFT_07)}
+    types = {("types", "x"), ("types", "x", "items"), ("types", "y")}
+    assert places == {(), ("properties", "a"), ("properties", "b")} | types
 
 
 _SCHEMAS = st.recursive(

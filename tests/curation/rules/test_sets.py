@@ -19,7 +19,6 @@ from curation.rules.sets import (
     CLEAN,
     NAMES,
     PAPER,
-    RuleConflictError,
     assembled,
     built_in,
     rule_set,
@@ -125,21 +124,21 @@ def test_an_unknown_set_gets_the_nearest_name() -> None:
 
 def test_a_name_stands_once_in_a_set() -> None:
     """Two rules of one name are refused, be the first ours or not."""
-    with pytest.raises(RuleConflictError, match="named same"):
+    with pytest.raises(BadConfiguration, match="named same"):
         assembled(CLEAN, (rule("same"), rule("same", "lints")))
-    with pytest.raises(RuleConflictError, match="named dialect"):
+    with pytest.raises(BadConfiguration, match="named dialect"):
         assembled(CLEAN, (rule("dialect"),))
 
 
 def test_a_position_is_taken_once_in_a_set() -> None:
     """Two rules after the same one are refused, and both are named."""
-    with pytest.raises(RuleConflictError, match="one and two both stand at"):
+    with pytest.raises(BadConfiguration, match="one and two both stand at"):
         assembled(CLEAN, (rule("one"), rule("two")))
 
 
 def test_a_rule_comes_after_one_that_is_there() -> None:
     """Another one is named in the refusal."""
-    with pytest.raises(RuleConflictError, match="lost comes after nowhere, which is"):
+    with pytest.raises(BadConfiguration, match="lost comes after nowhere, which is"):
         assembled(CLEAN, (rule("lost", "nowhere"),))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -19,6 +21,9 @@ from curation.sources import local
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.workers.limits import Limits
 from tests.curation.sources.given import Held, held, reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def table(**columns: list[object]) -> Held:
@@ -60,6 +65,37 @@ def test_what_is_not_read_is_named(tmp_path: Path) -> None:
         " .yaml or .yml), caf\\udce9.json (its name is no UTF-8)"
     )
     assert [text.id for text in opened.texts()] == ["a"]
+
+
+def test_what_may_not_be_looked_at_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A closed folder and a closed file are not read, and are no end of the others."""
+    for name in ("a", "closed"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "b.json").write_text("{}")
+    (tmp_path / "c.json").write_text("{}")
+    scandir, stat = os.scandir, Path.stat
+
+    def closed_folder(path: str | Path) -> Iterator[os.DirEntry[str]]:
+        if Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, "not for you", str(path))
+        return scandir(path)
+
+    def closed_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        if path.name == "c.json":
+            raise PermissionError(errno.EACCES, "not for you", str(path))
+        return stat(path, follow_symlinks=follow_symlinks)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", closed_folder)
+        patch.setattr(Path, "stat", closed_file)
+        opened = local.open_source(str(tmp_path))
+        assert local.require_files(opened) == (
+            f"{tmp_path}: 2 files are not read: c.json (cannot be read (not for you)),"
+            " closed (cannot be read (not for you))"
+        )
+        assert [text.id for text in opened.texts()] == ["a/b"]
 
 
 def test_no_more_is_read_of_a_file_than_a_reader_takes(tmp_path: Path) -> None:
@@ -228,6 +264,31 @@ def test_ids_that_occur_twice_become_unique() -> None:
     assert names == ["x", second, f"{second}-2", f"{second}-3"]
     assert second.startswith("x-")
     assert len(second) == len("x-") + 8
+
+
+def test_many_rows_of_one_id_cost_no_more_than_others() -> None:
+    """Each takes the next count: tried from the first, they take hours."""
+    unique = list(local.made_unique([(1, "x", b"{}")] * 20_000, "s"))
+    second = unique[1][1]
+    counted = (f"{second}-{count}" for count in range(2, 20_000))
+    assert [unique_id for _, unique_id, _ in unique] == ["x", second, *counted]
+
+
+@pytest.mark.parametrize(
+    ("file", "named", "name"),
+    [
+        ("v1.2/x.json", "v1.2", "v1.2"),
+        ("v1.2/x.json", "v1.2/", "v1.2"),
+        ("a.b.json", "a.b.json", "a.b"),
+    ],
+)
+def test_a_folder_keeps_what_follows_its_point(
+    file: str, named: str, name: str, tmp_path: Path
+) -> None:
+    """It has no ending, as a file has one."""
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("{}")
+    assert local.open_source(f"{tmp_path}/{named}").name == name
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a", "a-2", "s-1", None]), st.binary())))

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.sources.neighbours import base_uri_of, neighbour_library, neighbours_of
+from curation.sources.neighbours import (
+    NeighbourLibrary,
+    base_uri_of,
+    neighbour_library,
+    neighbours_of,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,3 +54,24 @@ def test_a_reference_leads_to_the_files_of_a_folder(
         (root / name).write_text(text)
     library = neighbour_library(neighbours_of(root, {"a.json": own.encode()}))
     assert library.get(uri) == leads_to
+
+
+def test_a_missing_file_is_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many files beside it claim a URI in the same place."""
+    claims = {
+        f"https://example.com/s/{number}.json": f"{number}.json" for number in range(50)
+    }
+    library = NeighbourLibrary(tmp_path, claims)
+    asked: list[str] = []
+    monkeypatch.setattr(library, "_document", asked.append)
+    for uri in ("https://example.com/s/gone.json", "http://example.com/s/gone.json"):
+        assert library.get(uri) is None
+    assert asked == ["gone.json"] * 2
+
+
+def test_a_link_to_itself_is_no_document(tmp_path: Path) -> None:
+    """Nor the end of the check in which a reference leads to it."""
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    assert NeighbourLibrary(tmp_path, {}).get(base_uri_of("loop.json")) is None

@@ -124,10 +124,19 @@ def test_equal_schemas_of_a_package_are_read_once_and_few_of_each() -> None:
     assert len({each.unique_id for each in found}) == len(found) == 12
 
 
-def test_a_file_that_python_cannot_read_is_named() -> None:
-    """With the package it is from."""
-    with pytest.raises(BadData, match=r"@a/tools@1\.2: a\.py"):
-        documents(a__py="def inputSchema(")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "def inputSchema("),
+        ("a.js", r"f({inputSchema: '\u{110000}'})"),
+        ("a.js", f"f({{inputSchema: {'[' * 9999}}})"),
+        ("a.js", f"f({{inputSchema: {'9' * 9999}}})"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(name: str, text: str) -> None:
+    """With the package it is from; no traceback of a parser's."""
+    with pytest.raises(BadData, match=rf"@a/tools@1\.2: {name}"):
+        documents(**{name.replace(".", "__"): text})
 
 
 PERMISSIVE = {"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC"}

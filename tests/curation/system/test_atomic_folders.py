@@ -99,6 +99,11 @@ def test_a_link_to_itself_is_no_place(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("out")
     with pytest.raises(CannotCreate, match="a link to itself"):
         refuse_foreign(tmp_path / "out")
+    with (
+        pytest.raises(CannotCreate, match="a link to itself"),
+        atomic_folder(tmp_path / "out"),
+    ):
+        pass
 
 
 def test_what_was_set_aside_is_put_back(tmp_path: Path) -> None:

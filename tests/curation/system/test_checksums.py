@@ -39,6 +39,20 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert list(read_sums(tmp_path)) == ["a", "b/.gitattributes", "b/x y.parquet"]
 
 
+@pytest.mark.parametrize("name", ["a\u2028b", "a\x85b", "a\x0cb"])
+def test_a_name_may_hold_what_ends_lines_elsewhere(name: str, tmp_path: Path) -> None:
+    """A line of checksums ends with a line feed alone."""
+    (tmp_path / name).touch()
+    write_sums(tmp_path, sums_of(tmp_path, [name]))
+    assert read_sums(tmp_path) == {name: hashlib.sha256(b"").hexdigest()}
+
+
+def test_sums_of_no_files_are_read_back(tmp_path: Path) -> None:
+    """As an empty file, which is what is written."""
+    write_sums(tmp_path, {})
+    assert read_sums(tmp_path) == {}
+
+
 def test_a_large_file_is_read_in_pieces(tmp_path: Path) -> None:
     """The digest does not depend on how a file is read."""
     content = bytes(range(256)) * 10_000

@@ -14,6 +14,15 @@ from curation.system.programs import environment_for_others, last_error, run_to_
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: What `npm view --json` prints where it finds no network.
+_NPM = """{
+  "error": {
+    "code": "ENOTFOUND",
+    "summary": "request to https://r.test failed",
+    "detail": "This is a problem related to network connectivity."
+  }
+}
+"""
 PRINTS = "import sys; print('out'); sys.stdout.flush(); print('error', file=sys.stderr)"
 
 
@@ -61,6 +70,7 @@ def test_a_program_of_others_gets_what_it_needs_and_no_more(
     [
         ("a\nERROR: first\nERROR: second\nnote\n", "second"),
         ("a\nb\n\n", "b"),
+        (_NPM, "request to https://r.test failed"),
         ("", "it says nothing"),
     ],
 )

@@ -257,7 +257,9 @@ def test_both_libraries_validate_by_the_draft_of_the_dialect(dialect: Dialect) -
     assert RUST_DRAFTS[dialect.name] == getattr(jsonschema_rs, f"Draft{number}")
 
 
-@pytest.mark.parametrize("name", ["", "007", "+5", "7"])
+@pytest.mark.parametrize(
+    "name", ["", "007", "+5", "+0", "7", pytest.param("1" * 5_000, id="beyond int()")]
+)
 def test_a_place_is_named_whole(name: str) -> None:
     """Paths of jsonschema-rs lose some names, and other members look like them."""
     schema: UntypedJson = {

@@ -217,6 +217,24 @@ def test_what_was_not_run_is_not_no_worse(tmp_path: Path) -> None:
     assert "0 worse, 1 not run" in answer.reason
 
 
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        (row(engine="beta 2.0"), "beta 2.0, masks: 1 case not run"),
+        (row(task="declared"), "alpha 1.0, declared: 1 case not run"),
+    ],
+    ids=["engine", "task"],
+)
+def test_what_is_in_no_row_of_the_new_run_fails_the_gate(
+    lost: Row, said: str, tmp_path: Path
+) -> None:
+    """An engine or a task of the baseline that was left out; unless all may be lost."""
+    answer = _gate(tmp_path / "a", [row(), lost], [row()])
+    assert answer.holds is False
+    assert said in answer.reason
+    assert _gate(tmp_path / "b", [row(), lost], [row()], percent=0.0).holds is True
+
+
 def test_what_is_undecided_is_neither_worse_nor_missing(tmp_path: Path) -> None:
     """It is in no numerator and no denominator, and a ratchet holds without it."""
     old = [row(), row(id="o2")]

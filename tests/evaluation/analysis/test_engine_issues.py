@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.analysis.engine_issues import is_alike, write_issues
+from evaluation.analysis.engine_issues import _smaller, is_alike, write_issues
 from evaluation.analysis.shrink_failure import ask_in_new_process
 from evaluation.core.cases import Why
 from evaluation.results.why_classes import classes_of
@@ -108,3 +108,9 @@ def test_a_setting_may_go_and_none_may_come(setting: str, alike: bool) -> None: 
     assert is_alike(replace(before, setting=setting), before) is alike
     assert not is_alike(replace(before, keyword="format"), before)
     assert not is_alike(None, before)
+
+
+def test_a_long_string_is_cut_in_no_more_ways_than_are_tried() -> None:
+    """Each cut is as long as the text: all of them would be its square."""
+    assert set(_smaller('"ab"')) == {'""', '"a"', '"b"'}
+    assert sum(1 for _ in _smaller(f'"{"a" * 20_000}"')) < 3_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, cast
 
 import polars as pl
@@ -91,9 +92,16 @@ def test_a_text_that_is_no_json_is_invalid_and_says_why(
     assert judgement.reasons
 
 
+def _deep(depth: int) -> Json:
+    return reduce(lambda inner, _: {"not": inner}, range(depth), cast("Json", {}))
+
+
 @pytest.mark.parametrize(
     "schema",
-    [5, None, [], "{", {"type": "strng"}, {"$ref": "#/x"}, {"$ref": "http://x/y"}],
+    [
+        *(5, None, [], "{", {"type": "strng"}, {"$ref": "#/x"}, {"$ref": "http://x/y"}),
+        pytest.param(_deep(3_000), id="deep"),
+    ],
     ids=str,
 )
 def test_what_is_no_schema_is_the_callers_mistake(schema: Json) -> None:
@@ -145,3 +153,10 @@ def test_a_score_rises_with_what_is_met() -> None:
     assert scores[1] == pytest.approx((2 - 3 / 5) / 3)
     assert csbdata.judge("[]", "true").score == 1
     assert csbdata.judge("[]", "false").score == pytest.approx(1 / 3)
+
+
+def test_a_schemas_text_may_begin_with_a_byte_order_mark() -> None:
+    """It is judged and rewarded as without."""
+    schema = '\ufeff{"properties": {"a": {"type": "integer"}}}'
+    assert csbdata.judge('{"a": 1}', schema)
+    assert csbdata.reward('{"a": 1}', schema) == 1

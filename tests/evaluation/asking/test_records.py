@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadData
-from evaluation.asking.records import read_records
+from evaluation.asking.records import read_records, records_of
 from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.run import score_file
 from evaluation.core.records import FREE, Instance, Record, encode_records
+from evaluation.core.suite import RecordRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +44,18 @@ def test_a_record_comes_back_as_it_was_written(tmp_path: Path, record: Record) -
     file = tmp_path / "records.jsonl"
     file.write_bytes(encode_records([record]))
     assert read_records(file) == [record]
+
+
+def test_records_of_a_file_are_chosen_by_split(tmp_path: Path) -> None:
+    """As those of a build are; a record without a split is in none."""
+    file = tmp_path / "records.jsonl"
+    splits = {"a": "test", "b": "train", "c": "test", "d": ""}
+    made = [Record(id=name, split=split) for name, split in splits.items()]
+    file.write_bytes(encode_records(made))
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    request = RecordRequest(data=str(file), fetch=fetch, splits=("test",))
+    found = records_of(choose_suite("passrate"), request)
+    assert [record.id for record in found.records] == ["a", "c"]
 
 
 def test_a_record_without_a_schema_is_asked_free_alone() -> None:

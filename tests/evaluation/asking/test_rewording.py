@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,6 +45,34 @@ def test_a_text_that_loses_nothing_takes_the_place_of_ours(tmp_path: Path) -> No
     assert json.loads(changed[0].schema or "null") == json.loads(
         records[0].schema or "null"
     )
+
+
+def test_a_server_is_asked_for_eight_texts_at_once(tmp_path: Path) -> None:
+    """Each comes to its own record, however many there are."""
+    chosen = choose_suite("ifstruct")
+    assert chosen.suite.generate
+    records = list(chosen.suite.generate(40, 5, chosen.settings))
+    lock, under_way, most = threading.Lock(), 0, 0
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        time.sleep(0.02)
+        with lock:
+            under_way -= 1
+        text = body["messages"][-1]["content"].partition("new request.\n\n")[2]
+        return answer(f"Good morning! {text}")
+
+    with loopback(reply) as server:
+        model = ModelOptions(model=f"{server.base}#small")
+        fetch = FetchSettings(cache=tmp_path)
+        changed = reworded_records(chosen, records, model, fetch, lambda _line: None)
+    assert most <= 8
+    assert [record.fields["prompt"] for record in changed] == [
+        f"Good morning! {record.fields['prompt']}" for record in records
+    ]
 
 
 def test_a_suite_without_a_rewriter_is_named(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from evaluation.asking.records import records_of
 from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.run import score_file
 from evaluation.asking.self_test import self_test
+from evaluation.commands.options import choose_named_suite
 from evaluation.core.records import encode_records
 from evaluation.core.suite import RecordRequest
 from evaluation.suites.registry import suite_named, suites
@@ -153,6 +154,15 @@ def test_settings_that_make_no_sense_are_refused(
     spec = str(lay_out(tmp_path))
     with pytest.raises(BadConfiguration, match=said):
         choose_suite(spec, {**values}, compat)
+
+
+def test_a_folder_may_have_an_at_sign_in_its_path(tmp_path: Path) -> None:
+    """What stands behind it is a reading only if it is no path."""
+    (tmp_path / "me@home").mkdir()
+    spec = str(lay_out(tmp_path / "me@home"))
+    assert choose_named_suite(spec, {}).suite.name == "doubling"
+    with pytest.raises(BadConfiguration, match="one reading only"):
+        choose_named_suite(f"{spec}@paper", {})
 
 
 def test_a_folder_without_a_suite_is_refused(tmp_path: Path) -> None:

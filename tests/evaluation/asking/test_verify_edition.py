@@ -225,6 +225,33 @@ def test_runs_that_mean_nothing_together_are_not_published(
         publish_edition([first], tmp_path / "e")
 
 
+def test_each_run_is_held_against_each(tmp_path: Path, schemas: Path) -> None:
+    """A run that read no data goes with both of two that read different data."""
+    other = tmp_path / "other schemas"
+    shutil.copytree(schemas, other)
+    (other / "lid.json").write_text(json.dumps({"schema": True, "tests": _TESTS}))
+    runs = [
+        _run(tmp_path, schemas, "probe", tasks=("probe",)),
+        _run(tmp_path, schemas, "crate", only=["crate"]),
+        _run(tmp_path, other, "lid", only=["lid"]),
+    ]
+    with pytest.raises(BadConfiguration, match=f"not the data .* of {tmp_path}/crate"):
+        publish_edition(runs, tmp_path / "e")
+
+
+def test_a_run_of_all_records_and_one_of_some_are_one_edition(
+    tmp_path: Path, schemas: Path
+) -> None:
+    """As `make results` asks them: each task of its own records."""
+    runs = [
+        _run(tmp_path, schemas, "all", tasks=("declared",)),
+        _run(tmp_path, schemas, "some", only=["lid"]),
+    ]
+    tasks = publish_edition(runs, tmp_path / "e").engines[0].tasks
+    asked = {name: it.asked for name, it in tasks.items() if not isinstance(it, str)}
+    assert asked == {"declared": 2, "masks": 1}
+
+
 def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None:
     """Equal rows hold; one that was published otherwise is listed, and fails."""
     out = tmp_path / "e"

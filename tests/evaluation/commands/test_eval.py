@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from evaluation.commands.eval import _default_tasks, evaluate
+from evaluation.commands.options import read_assignments
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
@@ -171,6 +172,20 @@ def test_what_makes_no_sense_is_refused(
     engine = [] if "--engine" in option else ["--engine", miniature("accept_all")]
     with pytest.raises(BadConfiguration, match=match):
         _ask(*engine, *words, *option)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "value"),
+    [
+        ("orders=12345678", 12345678),
+        ("sha256=12345678", "12345678"),
+        (f"orders={'[' * 100_000}", "[" * 100_000),
+    ],
+)
+def test_a_value_is_json_where_it_can_be(assignment: str, value: object) -> None:
+    """A digest is text even if it has no letters, and so is what nests too deep."""
+    name = assignment.partition("=")[0]
+    assert read_assignments([assignment]) == {name: value}
 
 
 def test_shards_are_parts_of_one_run(words: list[str], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from curation.fit.profile import load_profile
 from curation.fit.verdict import is_taken, judge_fit
-from curation.system.errors import BadUsage
+from curation.system.errors import BadUsage, CannotCreate
 from evaluation.asking.other_layouts import names_of
 from evaluation.commands import suite_group
 from evaluation.commands.suite import app
@@ -280,6 +280,16 @@ def test_a_file_of_responses_is_scored_and_gated(data: Path, tmp_path: Path) -> 
     facts = open_run(tmp_path / "run").raw_header["suite"]
     assert (facts["settings"]["mode"], facts["settings"]["budget"]) == ("schema", 9)
     assert _ask(*words, *more, "--fail-under", "60").exit_code == 1
+
+
+def test_a_file_that_cannot_be_written_costs_no_request(data: Path) -> None:
+    """It is refused before a model rewords what would stand in it."""
+    out = data / "records.jsonl"
+    with loopback(lambda _body, _number: answer("Please.")) as server:
+        words = ["generate", "ifstruct", "--rows", "1", "--out", out]
+        refused = _ask(*words, "--rewriter", f"{server.base}#m").exception
+    assert isinstance(refused, CannotCreate)
+    assert server.asked == []
 
 
 def test_a_selftest_has_no_surprises(data: Path) -> None:

@@ -77,6 +77,23 @@ def test_the_config_core_asks_records_of_other_configs(
         open_data(str(folder), selection=core, settings=settings)
 
 
+def test_of_the_config_core_records_are_chosen_by_id(tmp_path: Path) -> None:
+    """With their config or without; those of the other configs alone are none."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    named = [{"config": "A", "unique_id": name} for name in "zx"]
+    write(folder / "core" / "test-00000-of-00001.parquet", named)
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+
+    def ids(*wanted: str) -> list[str]:
+        core = RecordSelection(configs=("core",), ids=frozenset(wanted))
+        data = open_data(str(folder), selection=core, settings=settings)
+        return [record.id for record in data.records()]
+
+    assert ids("x", "y") == ids("A/x") == ["x"]
+    with pytest.raises(NoInput, match="A/y: no record of core has this id"):
+        ids("A/y")
+
+
 def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:
     """No such dataset, no such revision, no tables: one line each."""
     hub.store.put(NAME, {"README.md": b"words"})

@@ -161,6 +161,15 @@ def test_a_table_without_schemas_is_refused(build: Path) -> None:
         _open(build)
 
 
+@pytest.mark.parametrize("column", ["json_schema", "unique_id"])
+def test_a_row_without_a_schema_or_a_name_is_refused(build: Path, column: str) -> None:
+    """An empty cell is no schema, and no record is found by it."""
+    rows = [record("s3"), {**record("s4"), column: None}]
+    write(build / "Snowplow" / "test-00000-of-00001.parquet", rows)
+    with pytest.raises(BadData, match="a row without json_schema or unique_id"):
+        list(_open(build).records())
+
+
 def test_records_without_instances_get_some(tmp_path: Path) -> None:
     """A build without instances is measured with instances made now, and says so."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"]}}, instances=False)

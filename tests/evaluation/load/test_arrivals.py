@@ -94,11 +94,19 @@ def test_limits_are_read_with_units_and_bad_ones_are_refused() -> None:
     """Several in one text; a unit is ms unless it is said."""
     found = parse_limits(["ttft:0.2s, tpot:50ms", "e2e=900"])
     assert [str(limit) for limit in found] == ["ttft:200ms", "tpot:50ms", "e2e:900ms"]
-    for bad in ("itl:5ms", "ttft", "ttft:0", "ttft:-1", "ttft:1h", ""):
+    bad_ones = ("itl:5ms", "ttft", "ttft:0", "ttft:-1", "ttft:1h", "")
+    for bad in (*bad_ones, "ttft:0.0000001ms"):
         with pytest.raises(BadUsage, match="no limit"):
             parse_limits([bad])
     with pytest.raises(BadUsage, match="two limits for ttft"):
         parse_limits(["ttft:1s ttft:2s"])
+
+
+@pytest.mark.parametrize("text", ["e2e:1000s", "e2e:1234.567ms", "ttft:0.001ms"])
+def test_a_limit_is_written_as_it_is_read(text: str) -> None:
+    """Whole: a row that is asked again has the limit that it was asked with."""
+    (limit,) = parse_limits([text])
+    assert parse_limits([str(limit)]) == (limit,)
 
 
 def test_a_burst_of_all_at_once_has_no_gaps() -> None:

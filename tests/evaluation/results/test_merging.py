@@ -209,6 +209,18 @@ def test_what_decides_nothing_may_differ(
     assert len(merge(folders, tmp_path / "out")) == 2
 
 
+def test_each_run_is_compared_with_each(tmp_path: Path) -> None:
+    """A run that read no data goes with both of two that read different data."""
+    folders = [
+        write_run(tmp_path / "none", [row(id="o3")], {**_WHOLE, "data": {}}),
+        *_two(tmp_path, _changed("data.sha256", "9")),
+    ]
+    with pytest.raises(BadConfiguration, match="content 9, not 1"):
+        merge(folders, tmp_path / "out")
+    (objection,) = objections([open_run(folder) for folder in folders])
+    assert objection.startswith("b and a differ in data")
+
+
 def test_a_suite_keeps_the_models_and_records_of_all_runs(tmp_path: Path) -> None:
     """Reports say from them how long a text could be, and what was read."""
     models = [{"model": "a", "budget": 100}, {"model": "b", "budget": 2_000}]

@@ -13,8 +13,8 @@ import csbdata
 from curation.fit.answers import fit_schema
 from curation.fit.profile import load_profile
 from curation.system.progress import Quiet
-from evaluation.asking.request import ModelOptions
-from evaluation.core.records import Record
+from evaluation.asking.request import ModelOptions, choose_suite
+from evaluation.core.records import Record, encode_records
 from evaluation.generation.text_generation import Adapt
 from evaluation.results.reader import open_run
 from evaluation.servers import adaptation
@@ -210,3 +210,37 @@ def test_an_answer_of_another_shape_is_left_as_it_is(tmp_path: Path, text: str) 
     adapter = SchemaAdapter("openai-strict", Adapt.SAFE)
     adapter.prepare([record], tmp_path, "openai", Quiet())
     assert adapter.of(record).decoded(text) == text
+
+
+@pytest.mark.parametrize("profile", ["", "openai-strict"])
+def test_a_schema_that_is_no_json_is_not_declared(tmp_path: Path, profile: str) -> None:
+    """A prompt holds it all the same, as the text that it is."""
+    record = Record(id="ferry", schema="{")
+    adapter = SchemaAdapter(profile, Adapt.SAFE)
+    adapter.prepare([record], tmp_path, "openai", Quiet())
+    fit = adapter.of(record)
+    assert (fit.text, fit.reason) == ("", "unusable")
+    assert fit.refusal.startswith("not declared: no JSON")
+    assert SchemaAdapter("", Adapt.SAFE, sends=False).of(record).text == "{"
+
+
+def test_a_schema_that_is_no_json_is_asked_for_in_words_alone(tmp_path: Path) -> None:
+    """A run goes on: where the schema is to be sent too it fails as not declared."""
+    data = tmp_path / "made.jsonl"
+    data.write_bytes(encode_records([Record(id="ferry", schema="{")]))
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        csbdata.run(
+            csbdata.RunRequest(
+                suite=choose_suite("passrate"),
+                data=data,
+                engines=("none", "strict"),
+                models=(ModelOptions(model=f"openai:{server.base}#small"),),
+                jobs=1,
+                run_dir=tmp_path / "run",
+            )
+        )
+    lines = (tmp_path / "run" / "responses.jsonl").read_text().splitlines()
+    errors = {it["condition"]: it["error"] for it in map(json.loads, lines)}
+    assert len(server.asked) == 1
+    assert errors["free"] == ""
+    assert "not declared: no JSON" in errors["strict"]

@@ -216,21 +216,63 @@ def test_what_is_under_way_counts_at_the_price_of_batches(
     """Else a limit of cost would stop a run at half of what it may spend."""
     request, _ = served
     batches.through = False
+    most = _most_paid(monkeypatch)
+    for _ in range(2):
+        most.clear()
+        csbdata.run(request)
+        full = _full_price(batches)
+        assert 0.5 * full <= sum(most) < 0.6 * full
+
+
+def _most_paid(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return what answers of untold cost can have cost, as a run counts it."""
     most: list[float] = []
 
     def pay(_self: Spending, cost: float | None, at_most: float = 0.0) -> None:
         most.append(at_most if cost is None else 0.0)
 
     monkeypatch.setattr(Spending, "pay", pay)
-    for _ in range(2):
-        most.clear()
-        csbdata.run(request)
-        full = sum(
-            len(json.dumps(body))
-            + next(value for name, value in body.items() if name.startswith("max_"))
-            for body in _bodies(batches)
-        )
-        assert 0.5 * full <= sum(most) < 0.6 * full
+    return most
+
+
+def _full_price(batches: Batches) -> int:
+    """Return the most that every request of any batch can cost when asked live."""
+    return sum(
+        len(json.dumps(body))
+        + next(value for name, value in body.items() if name.startswith("max_"))
+        for body in _bodies(batches)
+    )
+
+
+def test_an_answer_without_its_tokens_costs_the_most_that_it_can(
+    served: tuple[RunRequest, Any], batches: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a limit of cost would let a run spend without end."""
+    request, _ = served
+    csbdata.run(request)
+    text = '{"n": 1}'
+    content = [{"type": "text", "text": text}]
+    bodies: dict[str, dict[str, Any]] = {
+        "openai": {
+            "choices": [{"message": {"content": text}, "finish_reason": "stop"}]
+        },
+        "openai_responses": {
+            "status": "completed",
+            "output": [{"type": "message", "content": content}],
+        },
+        "anthropic": {"content": content, "stop_reason": "end_turn"},
+    }
+    body = bodies[_name(request)]
+    line = {"response": {"status_code": 200, "body": body}}
+    if _name(request) == "anthropic":
+        line = {"result": {"type": "succeeded", "message": body}}
+    batches.odd = [line] * 10
+    most = _most_paid(monkeypatch)
+    result = csbdata.run(replace(request, batches="collect"))
+    assert result.totals.waiting == 0
+    assert {it["text"] for it in _responses(request)} == {text}
+    full = _full_price(batches)
+    assert 0.5 * full <= sum(most) < 0.6 * full
 
 
 #: What stands where an answer about batches should: of no form, or of another.

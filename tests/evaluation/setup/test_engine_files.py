@@ -151,6 +151,10 @@ def test_an_unknown_engine_is_told_what_is_near() -> None:
             "ABOUT: .*refusals",
         ),
         ("PRESETS = {'faithful': 1}\ndef load(t, o): pass", "faithful must be a dict"),
+        *(
+            (f"PRESETS = {{'vendor': {it}}}\ndef load(t, o): pass", "PRESETS: ")
+            for it in ("{'x': {1, 2}}", "{'x': b'a'}", "{1: 2}", "{'x': 1e999}")
+        ),
     ],
 )
 def test_a_file_that_is_no_engine_is_refused(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import miniature
 
@@ -45,10 +45,28 @@ def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
         )
 
 
+@pytest.fixture
+def namesakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay out an engine, a copy of it, and another one of its name and version."""
+    monkeypatch.chdir(tmp_path)
+    for folder, mark in ((Path(), 1), (Path("copy"), 1), (Path("other"), 2)):
+        folder.mkdir(exist_ok=True)
+        text = f"ABOUT = {{'version': '1'}}\nMARK = {mark}\ndef load(t, o): pass\n"
+        (folder / "my.py").write_text(text, "utf-8")
+
+
+@pytest.mark.usefixtures("namesakes")
 def test_an_engine_takes_part_once() -> None:
-    """Said twice is said once."""
-    spec = miniature("accept_all")
-    assert len(select_engines(Path("no-cache"), [spec, spec], "faithful", [])) == 1
+    """Said twice is said once, in other words too."""
+    specs = ["my.py", "my.py", "./my.py", "copy/my.py"]
+    assert len(select_engines(Path("no-cache"), specs, "faithful", [])) == 1
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_two_engines_of_one_label_are_refused() -> None:
+    """Their rows could not be told apart; the message has both places."""
+    with pytest.raises(BadUsage, match=r"two engines are called my 1: .*other/my\.py"):
+        select_engines(Path("no-cache"), ["my.py", "other/my.py"], "faithful", [])
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 
 from curation.fit.profile import load_profiles
 from curation.packaging.rewritten_fits import FITS
+from evaluation.results.edition import INDEX
 from evaluation.results.fits import FitRow
 from evaluation.site import engines, front, keywords, records
 from evaluation.site.build import build_site, files_of
@@ -245,6 +246,19 @@ def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) ->
     assert first["rows"].keys() == {"alpha 1.0", "beta 2.0"}
     assert [text[1] for text in first["texts"]] == [True, False]
     assert every["Github_easy/o9"].keys() == {"rows"}
+
+
+def test_a_site_that_is_built_again_drops_what_it_has_no_more(tmp_path: Path) -> None:
+    """Pages and records of the former edition; what its user put beside them stays."""
+    out = tmp_path / "out"
+    former = ["can/a.html", "engine/a.html", "records/99.js", "vs/a/b.html"]
+    for path in (*former, "CNAME", f"results/{INDEX}", "results/engines/a.json"):
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        (out / path).write_text("")
+    edition = write_edition(tmp_path / "edition", [line("alpha 1.0", "o0")])
+    paths = build_site(edition, None, out)
+    files = (path.relative_to(out) for path in out.rglob("*") if path.is_file())
+    assert {path.as_posix() for path in files} == {*paths, "CNAME"}
 
 
 @pytest.mark.slow

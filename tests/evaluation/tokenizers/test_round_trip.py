@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +16,8 @@ from evaluation.tokenizers.vocabulary import to_bytes
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.tokenizers.files import Encoder
 
@@ -54,9 +53,16 @@ def settings(folder: Path) -> FetchSettings:
     return FetchSettings(mirror=None, cache=folder / "cache", offline=True)
 
 
-@cache
-def _made(kind: str) -> tuple[TokenizerFiles, Encoder]:
-    folder = Path(mkdtemp(prefix="csbdata-test-"))
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Return a kind of tokenizer."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles:
+    """Return the files of a tokenizer of the kind."""
+    folder = tmp_path_factory.mktemp(kind)
     paths = {
         "byte_level": lambda: made.byte_level(folder / "a", padding=7),
         "metaspace": lambda: made.metaspace(folder / "a"),
@@ -66,19 +72,23 @@ def _made(kind: str) -> tuple[TokenizerFiles, Encoder]:
         "spm": lambda: made.pieces_gguf(folder / "a.gguf"),
     }
     if kind in paths:
-        files = get_tokenizer(str(paths[kind]()), settings(folder))
-    elif kind == "tiktoken":
-        files = made.tiktoken_files(folder)
-    else:
-        files = made.tekken_files(folder)
-    return files, files.encoder()
+        return get_tokenizer(str(paths[kind]()), settings(folder))
+    if kind == "tiktoken":
+        return made.tiktoken_files(folder)
+    return made.tekken_files(folder)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.fixture(scope="module")
+def encoder(files: TokenizerFiles) -> Encoder:
+    """Return what encodes by them."""
+    return files.encoder()
+
+
 @given(texts=st.lists(TEXT | JSON, min_size=1, max_size=4))
-def test_the_bytes_of_the_ids_are_the_text(kind: str, texts: list[str]) -> None:
+def test_the_bytes_of_the_ids_are_the_text(
+    files: TokenizerFiles, encoder: Encoder, texts: list[str]
+) -> None:
     """Whatever the text holds, no id adds a byte to it, hides one or is special."""
-    files, encoder = _made(kind)
     known = files.token_bytes()
     for text, ids in zip(texts, encoder(texts), strict=True):
         assert ids is not None
@@ -86,10 +96,10 @@ def test_the_bytes_of_the_ids_are_the_text(kind: str, texts: list[str]) -> None:
         assert not set(ids) & set(files.special_ids)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_ordinary_text_is_encoded_as_its_library_does(kind: str) -> None:
+def test_an_ordinary_text_is_encoded_as_its_library_does(
+    kind: str, files: TokenizerFiles, encoder: Encoder
+) -> None:
     """On texts that need no care the ids are those of `tokenizers`, greed unused."""
-    files, encoder = _made(kind)
     theirs = Tokenizer.from_file(str(files.tokenizer_json))
     # Its own encoding puts a space before a text; ours must not.
     space = " " if kind == "metaspace" else ""
@@ -98,10 +108,8 @@ def test_an_ordinary_text_is_encoded_as_its_library_does(kind: str) -> None:
         assert encoder([space + text]) == [expected]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_library_gives_every_token_our_id(kind: str) -> None:
+def test_the_library_gives_every_token_our_id(files: TokenizerFiles) -> None:
     """An engine that reads the tokenizer.json sees special tokens where we do."""
-    files, _ = _made(kind)
     theirs = Tokenizer.from_file(str(files.tokenizer_json))
     known = files.token_bytes()
     named = theirs.get_added_tokens_decoder()
@@ -115,10 +123,8 @@ def test_the_library_gives_every_token_our_id(kind: str) -> None:
             assert to_bytes(token) == content
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_greed_spells_too(kind: str) -> None:
+def test_greed_spells_too(files: TokenizerFiles, encoder: Encoder) -> None:
     """The way out for texts that a tokenizer would change spells them as well."""
-    files, encoder = _made(kind)
     known = files.token_bytes()
     ids = encoder.greedy('\u2581 "abc": <|end|>')
     assert ids is not None

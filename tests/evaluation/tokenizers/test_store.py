@@ -57,6 +57,21 @@ def test_sentencepiece_spaces_and_bytes_are_read(
     assert files.encoder()(["\n", "<tool>"]) == [[3 + 0x0A], [known.index(b"<tool>")]]
 
 
+def test_a_file_of_many_gigabytes_fits_no_memory(
+    tmp_path: Path, settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Weights follow the tokenizer in it: it is named and read piece by piece."""
+    where = made.pieces_gguf(tmp_path / "a.gguf")
+    read_bytes = Path.read_bytes
+
+    def read_small(path: Path) -> bytes:
+        assert path != where
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", read_small)
+    assert get_tokenizer(str(where), settings).eos_id == 2
+
+
 def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
     """Bytes are merged by rank, and the end token stands behind the last."""
     files = made.tiktoken_files(tmp_path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 import regress
@@ -12,6 +14,9 @@ from hypothesis import strategies as st
 from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
 from curation.instances.regex.sampling import draw_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LITERALS = st.sampled_from(
     ["a", "b", "-", "[ab]", "[^a]", ".", r"\w", r"\d", r"\s", r"[\w-]", r"\x41", "é"]
@@ -168,6 +173,45 @@ def test_exponential_patterns_are_decided_in_linear_time() -> None:
     parsed = parser.parse("^(a+)+$")
     assert parsed is not None
     assert parsed.safe == 0
+
+
+@pytest.fixture
+def deep() -> Iterator[None]:
+    """Let a test recurse beyond what pytest leaves of the stack."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+@pytest.mark.usefixtures("deep")
+@pytest.mark.parametrize(("group", "count"), [("(a?b?)?", 30), ("(a*)*", 16)])
+def test_groups_in_a_row_that_may_be_empty_are_decided(group: str, count: int) -> None:
+    """Each doubled the work where a repetition was left and entered anew."""
+    machine = single(f"^{group * count}$")
+    assert machine is not None
+    assert machine.accepts("a" * 10)
+    assert not machine.accepts("a" * 10 + "c")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"^(?:b|(?=a)){2}$", "b"),
+        (r"^(?:b|(?=a)){2}$", "bb"),
+        (r"^(?:,|$){2}$", ","),
+        (r"^(?:[a-z]|\b){3}$", "a"),
+        (r"^(?:x|(?=y)){3}y$", "xy"),
+    ],
+)
+def test_what_may_be_empty_in_one_place_alone_counts_each_time(
+    pattern: str, text: str
+) -> None:
+    """A body with an assertion is not empty wherever it is repeated."""
+    machine = single(pattern)
+    assert machine is not None
+    found = regress.Regex(pattern, "u").find(text) is not None
+    assert machine.accepts(text) == found
 
 
 def test_the_history_of_an_automaton_changes_nothing() -> None:

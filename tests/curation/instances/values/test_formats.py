@@ -103,3 +103,9 @@ def test_unknown_words_are_hints() -> None:
     assert make_string(
         StringConstraints(formats=("no-such",), max_length=3), random.Random(0)
     )
+
+
+def test_a_regex_that_python_cannot_hold_is_refused() -> None:
+    """`re`, which jsonschema asks, counts no repetition so large."""
+    assert not formats.accepts_twice("regex", "a{4294967296}")
+    assert formats.accepts_twice("regex", "a{42}")
