@@ -398,13 +398,10 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     encode = layout_of(choice, layout)
     generate = choice.suite.generate
     if generate is None:
-        raise BadConfiguration(
-            f"suite {choice.suite.name} generates no records",
-            then="run takes them from --data",
-        )
+        what = f"suite {choice.suite.name} generates no records"
+        raise BadConfiguration(what, then="run takes them from --data")
     with atomic_file(out) as temporary:
-        # A place that cannot be written is told before a model is paid.
-        temporary.touch()
+        temporary.touch()  # Told before a model is paid, if that cannot be.
         records = list(generate(rows, seed, choice.settings))
         if rewriter is not None:
             from evaluation.asking.request import ModelOptions

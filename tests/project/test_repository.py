@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import tomllib
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +47,12 @@ def _tracked(*patterns: str) -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    """Return a module as Python reads it: many a test looks at all of them."""
+    return ast.parse(path.read_text())
+
+
 def test_modules_are_short() -> None:
     """No module is longer than 500 lines, and no test module than 600."""
     long = {
@@ -62,7 +69,7 @@ def test_every_test_says_its_claim() -> None:
     silent = [
         f"{path.relative_to(ROOT)}::{node.name}"
         for path in _tracked("tests/*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(_tree(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.name.startswith("test_")
         and not ast.get_docstring(node)
@@ -190,7 +197,7 @@ def test_module_docstrings_name_what_is_there() -> None:
     firsts = {
         path: doc.split("\n\n")[0]
         for path in _tracked("curation/*.py", "evaluation/*.py")
-        if (doc := ast.get_docstring(ast.parse(path.read_text())))
+        if (doc := ast.get_docstring(_tree(path)))
     }
     asking = [
         path
@@ -206,7 +213,7 @@ def test_a_public_name_has_one_meaning() -> None:
     for path in _tracked("curation/*.py", "evaluation/*.py"):
         if "engines" in path.parts:
             continue
-        for node in ast.parse(path.read_text()).body:
+        for node in _tree(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: at for name, at in places.items() if len(at) > 1} == {}
@@ -221,7 +228,7 @@ def test_json_is_typed() -> None:
     untyped = sum(
         any(isinstance(n, ast.Name) and n.id == "UntypedJson" for n in ast.walk(held))
         for path in _tracked("curation/*.py", "evaluation/*.py")
-        for held in _annotations(ast.parse(path.read_text()))
+        for held in _annotations(_tree(path))
     )
     assert untyped <= _MOST_UNTYPED
 

@@ -182,6 +182,7 @@ def test_others_files_are_listed_and_left_alone(built: Path) -> None:
     assert "(CHANGELOG.md)" in (built / "README.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
 def test_the_core_of_an_edition_is_a_config(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

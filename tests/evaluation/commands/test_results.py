@@ -402,7 +402,14 @@ def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) 
         assert all(("<!-- partial data" in one) is said for one in drawn)
 
 
-@pytest.mark.parametrize("form", ["html", "plots", "csv", "parquet", "maskbench"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        # Every table and plot of it is drawn.
+        pytest.param("html", marks=pytest.mark.slow),
+        *("plots", "csv", "parquet", "maskbench"),
+    ],
+)
 def test_export_names_what_it_wrote(form: str, tmp_path: Path) -> None:
     """Each line of stdout is a path that is there."""
     pytest.importorskip("matplotlib")
