@@ -175,7 +175,7 @@ def main() -> int:
     for place, step in enumerate(todo):
         print(remaining(todo[place:], took), file=sys.stderr)
         now = datetime.datetime.now(datetime.UTC).strftime("%H:%M")
-        if options.until and now >= options.until:
+        if options.until and now >= options.until.zfill(5):
             return 1
         print(f"{now} {step.name}", file=sys.stderr, flush=True)
         begun, before = time.monotonic(), os.times()

@@ -125,7 +125,6 @@ class _RowPlace:
     path: Path
     offset: int
     length: int
-    repetition: int
     is_undecided: bool
 
 
@@ -150,6 +149,7 @@ class RecordedRun:
     #: have no row.
     undecided: frozenset[tuple[str, str, str, str]]
     _places: tuple[_RowPlace, ...] = field(repr=False)
+    _first_places: tuple[_RowPlace, ...] = field(repr=False)
 
     def __len__(self) -> int:
         """Count the rows, those of repetitions too."""
@@ -158,10 +158,12 @@ class RecordedRun:
     def rows(self) -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id; one at a time.
 
+        Of a case whose first repetition is undecided that is the next one.
+
         Raises:
             NoInput: a file has gone since.
         """
-        return self._read(place for place in self._places if not place.repetition)
+        return self._read(self._first_places)
 
     def all_rows(self) -> Iterator[Row]:
         """Yield all rows, each case's repetitions one after the other.
@@ -230,6 +232,9 @@ def open_run(folder: Path) -> RecordedRun:
     undecided = [key for key, place in places.items() if place.is_undecided]
     for key in undecided:
         del places[key]
+    ordered = sorted(places)
+    # A case's smallest repetition is the last that is put there.
+    firsts = {key[:4]: places[key] for key in reversed(ordered)}
     return RecordedRun(
         folder=folder,
         header=header,
@@ -239,7 +244,8 @@ def open_run(folder: Path) -> RecordedRun:
         tasks=tuple(sorted({task for _, task, *_ in places})),
         row_counts=Counter((engine, task) for engine, task, *_ in places),
         undecided=frozenset(key[:4] for key in undecided),
-        _places=tuple(places[key] for key in sorted(places)),
+        _places=tuple(places[key] for key in ordered),
+        _first_places=tuple(reversed(firsts.values())),
     )
 
 
@@ -283,7 +289,7 @@ def _lines(
                 key = (row.engine, row.task, row.config, row.id, row.repetition)
                 undecided = row.result is Result.UNDECIDED
                 size = len(line)
-                yield key, _RowPlace(path, start, size, row.repetition, undecided)
+                yield key, _RowPlace(path, start, size, undecided)
     except OSError as error:
         raise _gone(path, error) from error
 

@@ -140,6 +140,17 @@ def test_a_case_with_one_undecided_repetition_is_not_left_out(tmp_path: Path) ->
     assert len([*run.rows()]) == 1
 
 
+def test_of_a_case_that_was_undecided_first_the_next_repetition_counts(
+    tmp_path: Path,
+) -> None:
+    """Tables of measurements and of rows have the same cases."""
+    lost = row(result=Result.UNDECIDED, walks=())
+    rows = [lost, row(repetition=1), row(repetition=2), row(id="o2")]
+    run = open_run(write_run(tmp_path, rows))
+    assert [(it.id, it.repetition) for it in run.rows()] == [("o1", 1), ("o2", 0)]
+    assert [it.repetition for it in run.all_rows()] == [1, 2, 0]
+
+
 def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None:
     """The same id of another engine, task or config replaces nothing."""
     rows = [row(), row(engine="beta 2.0"), row(task="probe"), row(config="Snowplow")]
