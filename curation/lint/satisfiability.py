@@ -162,7 +162,7 @@ def _surely_accepts(
     root: Json,
     dialect: Dialect,
     depth: int = 0,
-    known: dict[tuple[int, int], bool] | None = None,
+    known: dict[tuple[str, int], bool] | None = None,
 ) -> bool:
     """Return whether a schema plainly accepts something; most schemas do."""
     known = {} if known is None else known
@@ -172,9 +172,9 @@ def _surely_accepts(
         return True
     keywords, types = _RESTRICTIONS & schema.keys(), named_types(schema) or frozenset()
     if "$ref" in keywords and (dialect.ref_hides_siblings or len(keywords) == 1):
-        target = _local_target(schema["$ref"], root, dialect)
-        key = id(target), depth
+        key = str(schema["$ref"]), depth
         if key not in known:
+            target = _local_target(schema["$ref"], root, dialect)
             known[key] = _surely_accepts(target, root, dialect, depth + 1, known)
         return known[key]
     if "anyOf" in keywords:

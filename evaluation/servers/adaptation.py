@@ -82,13 +82,17 @@ def read_fits(folder: Path) -> dict[str, AdaptedSchema]:
     return fits
 
 
-def _unreadable(schema: str) -> str:
-    """Return why a schema's text cannot be sent; empty if it can."""
+def _parsed(schema: str) -> Json:
+    """Return a schema that is to be sent.
+
+    Raises:
+        BadData: its text is no JSON.
+    """
     try:
-        json.loads(schema)
+        parsed: Json = json.loads(schema)
     except (ValueError, RecursionError) as error:
-        return f"not declared: no JSON ({error})"
-    return ""
+        raise BadData(f"not declared: no JSON ({error})") from error
+    return parsed
 
 
 class SchemaAdapter:
@@ -138,11 +142,7 @@ class SchemaAdapter:
             label: The participant.
             progress: Shows how far it is.
         """
-        records = [
-            record
-            for record in records
-            if record.schema is not None and not _unreadable(record.constraint)
-        ]
+        records = [record for record in records if record.schema is not None]
         if self._profile is None or not records:
             return
         with ExitStack() as opened:
@@ -167,12 +167,14 @@ class SchemaAdapter:
 
     def of(self, record: Record) -> AdaptedSchema:
         """Return the schema that is sent for a record, which has been prepared."""
-        has_schema = record.schema is not None
-        if self._sends and has_schema and (why := _unreadable(record.constraint)):
-            return AdaptedSchema(refusal=why, reason="unusable")
-        if self._profile is None or not has_schema:
-            return AdaptedSchema(text=record.constraint)
-        return self._fits[self.key(record)]
+        if self._profile is not None and record.schema is not None:
+            return self._fits[self.key(record)]
+        try:
+            if self._sends:
+                _parsed(record.constraint)
+        except BadData as error:
+            return AdaptedSchema(refusal=error.what, reason="unusable")
+        return AdaptedSchema(text=record.constraint)
 
     def key(self, record: Record) -> str:
         """Return what the fit of a record is kept by."""
@@ -181,11 +183,11 @@ class SchemaAdapter:
         )
 
     def _fit(self, record: Record, key: str, comparer: Comparer) -> AdaptedSchema:
-        schema: Json = json.loads(record.constraint)
         profile = self._profile
-        if profile is None or is_taken(judge_fit(schema, profile, tool=self._tool)):
-            return AdaptedSchema(key=key, text=record.constraint)
         try:
+            schema = _parsed(record.constraint)
+            if profile is None or is_taken(judge_fit(schema, profile, tool=self._tool)):
+                return AdaptedSchema(key=key, text=record.constraint)
             fit = fit_schema(
                 record.constraint,
                 profile,

@@ -124,7 +124,7 @@ def select_engines(
     for file, (_, own), assigned in zip(files, named, options, strict=True):
         engine = _engine_under_test(cache, file, own, assigned)
         other = engines.setdefault(engine.label, engine)
-        if other.identity != engine.identity:
+        if other is not engine and other.identity != engine.identity:
             places = f"{other.file.path} and {engine.file.path}"
             raise BadUsage(
                 f"two engines are called {engine.label}: {places}",
