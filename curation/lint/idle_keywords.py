@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import LintCheck, having
-from curation.lint.liveness import excluded_by_type
+from curation.lint.liveness import COMPANIONS, excluded_by_type, lonely_keywords
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -35,14 +35,6 @@ _STRINGS = frozenset({"id", "$id", "$ref", "$anchor"})
 #: Code of the lint of a word one slip away from a keyword.
 MISSPELT = "misspelt-keyword"
 _DEAD = frozenset({"_format", "_uniqueItems", "_id", "_$id"})
-#: A keyword to the one without which it does nothing.
-_COMPANIONS = {
-    "then": "if",
-    "else": "if",
-    "minContains": "contains",
-    "maxContains": "contains",
-    "additionalItems": "items",
-}
 #: Marks that are taken for a part of a keyword's name.
 _STRAY_MARK = re.compile(r"[#$@]+")
 #: Shorter keywords have too many neighbours.
@@ -90,14 +82,7 @@ def _hidden_by_ref(dialect: Dialect) -> frozenset[str]:
 
 
 def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    for keyword, companion in _COMPANIONS.items():
-        if keyword not in schema or keyword not in dialect.effective:
-            continue
-        idle = companion not in schema
-        if keyword == "additionalItems":
-            idle = not isinstance(schema.get(companion), list)
-        if idle:
-            yield (keyword,)
+    return [(name,) for name in lonely_keywords(schema) if name in dialect.effective]
 
 
 def _misspelt(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
@@ -222,7 +207,7 @@ CHECKS = (
     LintCheck(
         code="lonely-keyword",
         meaning="a keyword that does nothing without another one, which is missing",
-        concerns=having(*_COMPANIONS),
+        concerns=having(*COMPANIONS),
         find=_lonely,
     ),
     LintCheck(

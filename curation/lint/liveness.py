@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from curation.lint.contradictions import FORMATS, named_types
 from curation.references.reachable import referred, schemas_taking_part
@@ -36,11 +36,18 @@ _JUDGED = (
     - CONTAINERS
     - names_of_kind(KeywordKind.IDENTIFIER, KeywordKind.ANCHOR)
 ) | {"format"}
+#: A keyword to the one without which it does nothing; `additionalItems` needs a list.
+COMPANIONS: Final = {
+    "then": "if",
+    "else": "if",
+    "minContains": "contains",
+    "maxContains": "contains",
+    "additionalItems": "items",
+}
 #: Applicators that can fail though none of the schemas that they hold can.
 _FAILS_BY_ITSELF = frozenset({"contains", "not"})
 #: Those of which some values are such.
 MAY_FAIL_BY_ITSELF = frozenset({"oneOf", "dependencies"})
-_BRANCHES = frozenset({"then", "else"})
 _NOTHING = frozenset[str]()
 
 
@@ -48,6 +55,19 @@ def stated_types(schema: Mapping[str, Json]) -> str | frozenset[str] | None:
     """Return the types that a schema names, or None if it allows every type."""
     types = schema.get("type")
     return types if isinstance(types, str) else named_types(schema)
+
+
+def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the keywords of a schema that do nothing without another one."""
+    return tuple(
+        name
+        for name, companion in COMPANIONS.items()
+        if name in schema
+        and (
+            companion not in schema
+            or (name == "additionalItems" and not isinstance(schema[companion], list))
+        )
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -66,8 +86,8 @@ class SortedNames(NamedTuple):
     waiting: frozenset[str]
     #: Those of which it depends on their value.
     by_value: frozenset[str]
-    #: Those of which the schemas inside are not entered: containers, and what is about
-    #: values that the `type` beside it excludes.
+    #: Those of which the schemas inside are not entered: containers, what is about
+    #: values that the `type` beside it excludes, and what lacks its companion.
     passed_over: frozenset[str]
     #: Whether any applies schemas, or holds them; whether any refers to one; and
     #: whether a reference hides those inside.
@@ -78,16 +98,24 @@ class SortedNames(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def sorted_names(
-    names: tuple[str, ...], types: str | frozenset[str] | None, dialect: Dialect
+    names: tuple[str, ...],
+    types: str | frozenset[str] | None,
+    lonely: tuple[str, ...],
+    dialect: Dialect,
 ) -> SortedNames:
-    """Sort the members of a schema, given what `stated_types` says of it."""
-    dead = _dead_names(names, types)
+    """Sort the members of a schema.
+
+    Args:
+        names: The members.
+        types: What `stated_types` says of it.
+        lonely: What `lonely_keywords` says of it.
+        dialect: Its dialect.
+    """
+    dead = _dead_names(names, types).union(lonely)
     judged = _JUDGED.intersection(dialect.effective | {"format"}, names) - dead
     hidden = dialect.ref_hides_siblings and "$ref" in names
     if hidden:
         judged &= {"$ref"}
-    if "if" not in names:
-        judged -= _BRANCHES
     live = judged & _FAILS_BY_ITSELF
     if isinstance(types, str):
         live |= {"type"} & judged if _type_asks(types) else _NOTHING
@@ -303,7 +331,9 @@ class _Search:
         own_live = self.live.get(tokens)
         if own_live is not None:
             return bool(own_live) or self._open.get(tokens, False)
-        names = sorted_names(tuple(schema), stated_types(schema), self._dialect)
+        names = sorted_names(
+            tuple(schema), stated_types(schema), lonely_keywords(schema), self._dialect
+        )
         if not names.applying:
             self.live[tokens] = live = live_by_itself(names, schema)
             return bool(live)

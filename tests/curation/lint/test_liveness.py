@@ -31,7 +31,10 @@ if TYPE_CHECKING:
         ({"anyOf": [{"minimum": 1}, {}]}, 2, 1, 0),
         ({"anyOf": [{"minimum": 1}, {"maximum": 0}]}, 3, 3, 1),
         ({"oneOf": [{}, {}]}, 1, 1, 1),
-        ({"then": {"minimum": 1}}, 2, 1, 0),
+        ({"then": {"minimum": 1}}, 2, 0, 0),
+        ({"items": {}, "additionalItems": {"minimum": 1}}, 3, 0, 0),
+        ({"items": [{}], "additionalItems": {"minimum": 1}}, 3, 2, 2),
+        ({"additionalItems": False}, 1, 0, 0),
         ({"if": {}, "then": {"minimum": 1}}, 3, 3, 3),
         ({"additionalProperties": False}, 1, 1, 1),
         ({"format": "date"}, 1, 1, 1),
@@ -53,6 +56,19 @@ def test_keywords_that_some_value_can_violate(
     """What draft-07 does not know, reaches or asks anything by is dead."""
     found = liveness(schema, BY_NAME["draft-07"])
     assert (found.keywords, found.live, found.fields) == (keywords, live, fields)
+
+
+@pytest.mark.parametrize(
+    ("schema", "live"),
+    [
+        ({"minContains": 2}, 0),
+        ({"maxContains": 2}, 0),
+        ({"contains": True, "minContains": 2, "maxContains": 2}, 3),
+    ],
+)
+def test_a_count_of_nothing_cannot_fail(schema: UntypedJson, live: int) -> None:
+    """`minContains` and `maxContains` ask nothing without `contains`."""
+    assert liveness(schema, BY_NAME["2019-09"]).live == live
 
 
 @pytest.mark.parametrize(
@@ -174,7 +190,8 @@ def _live_plainly(schema: UntypedJson) -> int:
 def _speaks(name: str, schema: Mapping[str, UntypedJson]) -> bool:
     """Return whether the type beside a keyword lets values through that it is about."""
     stated = schema.get("type", ABOUT.get(name))
-    return name not in ABOUT or ABOUT[name] in stated
+    fits = name not in ABOUT or ABOUT[name] in stated
+    return fits and (name != "then" or "if" in schema)
 
 
 def _fail(
@@ -188,8 +205,6 @@ def _fail(
     found = {name for name, to in applied if name != "if" and to in failing}
     if "anyOf" in found and any(n == "anyOf" and t not in failing for n, t in applied):
         found.discard("anyOf")
-    if "if" not in schema:
-        found.discard("then")
     found |= {"if"} & schema.keys() if "then" in found else set()
     found |= {"oneOf"} if len(schema.get("oneOf", ())) > 1 else set()
     found |= {"type", "not", "minimum"} & schema.keys()
