@@ -273,15 +273,8 @@ class Network:
             raise Unavailable(what, shown_url(url)) from error
 
 
-def within(seconds: float, work: Callable[[], _T]) -> _T:
-    """Return what the work returns, if it does so within some seconds.
-
-    Name resolution and slow answers have no other deadline. Late work is left to its
-    thread, which does not keep the process alive.
-
-    Raises:
-        TimeoutError: it takes longer.
-    """
+def apart(work: Callable[[], _T]) -> Future[_T]:
+    """Begin work in a thread of its own, which does not keep the process alive."""
     outcome: Future[_T] = Future()
 
     def run() -> None:
@@ -291,6 +284,19 @@ def within(seconds: float, work: Callable[[], _T]) -> _T:
             outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
+    return outcome
+
+
+def within(seconds: float, work: Callable[[], _T]) -> _T:
+    """Return what the work returns, if it does so within some seconds.
+
+    Name resolution and slow answers have no other deadline. Late work is left to its
+    thread.
+
+    Raises:
+        TimeoutError: it takes longer.
+    """
+    outcome = apart(work)
     if not wait([outcome], timeout=seconds).done:
         raise TimeoutError(f"nothing within {seconds:g} seconds")
     return outcome.result()

@@ -103,14 +103,6 @@ class EngineSession:
         #: A token of which it is not yet known whether it was taken.
         self._unsure: _UnsureToken | None = None
 
-    def start(self) -> None:
-        """Start the process and load the engine, so that no text waits for it.
-
-        Raises:
-            WorkerDidNotStart: the engine cannot be loaded.
-        """
-        self._pipe.start()
-
     @property
     def is_compiling_beside(self) -> bool:
         """Whether its grammar is being compiled beside what other texts do."""

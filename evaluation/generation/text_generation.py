@@ -150,7 +150,8 @@ class Generation:
     #: The other text, and how it ended; of no account beyond its class.
     batch_text: str = ""
     batch_ending: TextEnding | None = None
-    prompt_tokens: int = 0
+    #: None where no server counted them.
+    prompt_tokens: int | None = None
     #: Prompt tokens taken from the prefix cache.
     reused_tokens: int = 0
     #: Grammar compilation time: the compile call alone.
@@ -273,7 +274,7 @@ def generation_of(response: Response) -> Generation:
         detail=response.error,
         text=response.text or "",
         reasoning=response.reasoning,
-        prompt_tokens=response.prompt_tokens or 0,
+        prompt_tokens=response.prompt_tokens,
         counted=response.output_tokens,
         reasoning_tokens=response.reasoning_tokens,
         pieces=1,

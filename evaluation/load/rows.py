@@ -182,8 +182,9 @@ def rates(
         answered = [request for request in stream if request.answered]
         in_time = [request for request in stream if request.is_in_time(limits)]
         valid = [request for request in in_time if request.compliant]
-        tokens = [request.generation.length for request in answered]
-        counts = [count for count in tokens if count is not None]
+        lengths = [request.generation.length for request in answered]
+        counts = [length for length in lengths if length is not None]
+        is_counted = bool(counts) and len(counts) == len(lengths)
         rows.append(
             {
                 "engine": engine,
@@ -193,7 +194,7 @@ def rates(
                 "valid": Rate(sum(one.compliant for one in stream), len(stream)),
                 "span": Duration(span * _SECOND),
                 "answers/s": _per_second(len(answered), span),
-                "tokens/s": _per_second(sum(counts), span) if counts else None,
+                "tokens/s": _per_second(sum(counts), span) if is_counted else None,
                 "in time": Rate(len(in_time), len(stream)) if limits else None,
                 "goodput/s": _per_second(len(in_time), span) if limits else None,
                 "valid goodput/s": _per_second(len(valid), span) if limits else None,

@@ -289,7 +289,12 @@ class PrefixCache:
             self._crop(cached)
             cached = len(self._cached_tokens)
         for start in range(cached, shared, BLOCK):
-            self._forward.over(prompt[start : start + BLOCK], self._cache)
+            try:
+                self._forward.over(prompt[start : start + BLOCK], self._cache)
+            except Exception:
+                # Some of its layers may hold the block.
+                self._cached_tokens, self._cache = (), self._new()
+                raise
             self._cached_tokens = self._last[: start + BLOCK]
             yield None
         cache = copy.deepcopy(self._cache)

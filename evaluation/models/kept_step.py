@@ -277,14 +277,15 @@ class SlotCache:
         self._resize(slots, length)
 
     def _resize(self, slots: int, length: int) -> None:
-        self.slots, self.length = slots, length
-        device = self._forward.device
-        self._columns = torch.arange(length, device=device)
-        self._all_rows = torch.arange(slots, device=device)[:, None]
         self._inputs.clear()
         self._steps.clear()
         for layer in self._layers:
             layer.resize(slots, length)
+        # Not before all of them have the memory.
+        self.slots, self.length = slots, length
+        device = self._forward.device
+        self._columns = torch.arange(length, device=device)
+        self._all_rows = torch.arange(slots, device=device)[:, None]
 
     def _reserve(self, slots: int, tokens: int) -> None:
         """Have room for so many texts of so many tokens."""

@@ -24,7 +24,7 @@ from transformers.utils import logging
 from curation.core.hub_names import model_name
 from curation.download.huggingface import hub_snapshot
 from curation.system.checksums import file_digest
-from curation.system.errors import BadConfiguration, BadUsage, NoInput
+from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from evaluation.models.hardware import check_fits, failures_of_loading, make_current
 from evaluation.models.kept_step import StepKind, choose_step_kind
 from evaluation.models.shapes import seed_of, shape_named
@@ -176,7 +176,10 @@ def load_model(
         with failures_of_loading(str(where)):
             make_current(device)
             module, tokenizer = _loaded(str(where), folder, dtype, device, loading)
-    except (OSError, ValueError, ImportError, KeyError, AttributeError) as error:
+    except CsbdataError:
+        raise
+    except Exception as error:
+        # The libraries raise anything: of a file that is cut off, of another shape.
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
         raise NoInput(f"{message} a model, or a model of the Hub") from error

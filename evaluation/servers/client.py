@@ -13,10 +13,8 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Thread
 from time import perf_counter_ns
 from typing import Any, Final, TypeVar
 
@@ -27,6 +25,7 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
+from curation.download.http import within
 from curation.system.credentials import SplitUrl, hide_secrets, redacted, split_url
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.escaping import shortened
@@ -355,24 +354,17 @@ class ServerClient:
         Raises:
             TooLate: they are not there in time; dripping, each byte would be.
         """
-        posted: Future[requests.Response] = Future()
-
-        def post() -> None:
-            try:
-                response = self._session.post(
+        try:
+            return within(
+                seconds,
+                lambda: self._session.post(
                     url,
                     json=dict(body),
                     stream=True,
                     timeout=(_CONNECT_SECONDS, seconds),
                     allow_redirects=False,
-                )
-                posted.set_result(response)
-            except Exception as error:  # noqa: BLE001 - raised again by `result`
-                posted.set_exception(error)
-
-        Thread(target=post, daemon=True).start()
-        try:
-            return posted.result(seconds)
+                ),
+            )
         except TimeoutError:
             raise TooLate from None
 

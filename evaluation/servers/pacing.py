@@ -238,7 +238,7 @@ class Spending:
             requests, spent = self.requests, self.cost + self._untold
             if self._max_requests is not None and requests >= self._max_requests:
                 raise SpendingLimit(f"--max-requests {self._max_requests:,} is reached")
-            if self._max_cost is not None and spent >= self._max_cost:
+            if self._max_cost is not None and not spent < self._max_cost:
                 most = "" if self._told else "at most "
                 raise SpendingLimit(
                     f"--max-cost {self._max_cost:g} is reached: {most}{spent:.4f} spent"

@@ -41,7 +41,7 @@ class Parameters:
     def apply(self, body: Mapping[str, Json]) -> dict[str, Json]:
         """Return a request without the refused parameters, the renamed under theirs."""
         new: dict[str, UntypedJson] = deepcopy(dict(body))
-        for name, other in self.changes.items():
+        for name, other in [*self.changes.items()]:
             holder, last = _place(new, name)
             if last in holder:
                 value = holder.pop(last)

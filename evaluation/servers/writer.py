@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
+from curation.download.http import apart
 from curation.system.errors import Unavailable
 from evaluation.answers.extraction import split_thinking
 from evaluation.core.cases import Result
@@ -112,7 +114,7 @@ class AskedText:
             undecoded=parts.answer if text != parts.answer else "",
             reasoning="\n".join(thoughts),
             tagged=bool(parts.thinking) or bool(answer.text and not parts.answer),
-            prompt_tokens=answer.prompt_tokens or 0,
+            prompt_tokens=answer.prompt_tokens,
             ttft_ns=moments[0] - start if moments else None,
             total_ns=moments[-1] - start if moments else None,
             counted=answer_tokens(answer, apart=not thoughts),
@@ -211,14 +213,13 @@ class ServerWriter:
 
         Texts under way at that moment have ended when it is raised.
         """
-        with ThreadPoolExecutor(len(requests) or 1) as pool:
-            futures = [pool.submit(self._write_one, request) for request in requests]
-            places = {future: place for place, future in enumerate(futures)}
-            for future in as_completed(futures):
-                # What has come is paid for, whatever ends the run.
-                if future.exception() is None:
-                    on_end(places[future], future.result())
-            return [future.result() for future in futures]
+        futures = [apart(partial(self._write_one, request)) for request in requests]
+        places = {future: place for place, future in enumerate(futures)}
+        for future in as_completed(futures):
+            # What has come is paid for, whatever ends the run.
+            if future.exception() is None:
+                on_end(places[future], future.result())
+        return [future.result() for future in futures]
 
     def prepared(self, request: GenerationRequest) -> tuple[AskedText, dict[str, Json]]:
         """Return a text that may be asked for, and the request for it.

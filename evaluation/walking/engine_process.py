@@ -180,7 +180,7 @@ def engine_warnings(engine: Engine, grammar: object) -> list[str]:
     ask = getattr(engine, "warnings", None)
     if ask is None:
         return []
-    return [str(warning)[:1000] for warning in ask(grammar)][:_MOST_WARNINGS]
+    return [encodable(str(each)[:1000]) for each in ask(grammar)][:_MOST_WARNINGS]
 
 
 def error_of(matcher: Matcher) -> Callable[[], str]:
@@ -217,7 +217,11 @@ def _no_error() -> str:
 
 def describe_error(error: BaseException) -> str:
     """Return an error's type and message, in characters that JSON can hold."""
-    text = f"{type(error).__name__}: {str(error)[:2000]}"
+    return encodable(f"{type(error).__name__}: {str(error)[:2000]}")
+
+
+def encodable(text: str) -> str:
+    """Return a text with an escape for each half of a surrogate pair."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

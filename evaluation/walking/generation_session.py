@@ -77,7 +77,8 @@ class _TextUnderWay:
         #: Counts texts: what is still compiled for an earlier one is nobody's.
         self._number = 0
         self._pending_answer: Answer = {}
-        self._full: MemoryError | None = None
+        #: The exception of a compile, raised where its answer is read.
+        self._error: BaseException | None = None
         #: The mask that was begun beside those of other texts.
         self._begun: Future[Answer] | None = None
 
@@ -110,7 +111,7 @@ class _TextUnderWay:
 
     def _begin(self, schema: str, *, beside: bool) -> Answer:
         self._grammar = self._matcher = None
-        self._ready, self._full, self._pending_answer = False, None, {}
+        self._ready, self._error, self._pending_answer = False, None, {}
         self._number += 1
         compiling = partial(self._compile, schema, self._number)
         self._thread = Thread(target=compiling, daemon=True)
@@ -123,17 +124,18 @@ class _TextUnderWay:
     def _compile(self, schema: str, number: int) -> None:
         grammar: object = None
         answer: Answer = {}
-        full = None
+        failure = None
         try:
             grammar, answer = compile_schema(self._engine, schema)
             if "refusal" not in answer:
                 answer["warnings"] = engine_warnings(self._engine, grammar)
             answer["printed"] = self._printed.take()
-        except MemoryError as error:
-            full = error
+        except BaseException as error:  # noqa: BLE001 - raised again by `_result`
+            failure = error
         if number == self._number:
-            self._grammar, self._pending_answer, self._full = grammar, answer, full
-            self._ready = full is None and "refusal" not in answer
+            self._grammar, self._pending_answer = grammar, answer
+            self._error = failure
+            self._ready = failure is None and "refusal" not in answer
 
     def _result(self, seconds: float) -> Answer:
         thread = self._thread
@@ -141,8 +143,8 @@ class _TextUnderWay:
             thread.join(seconds)
             if thread.is_alive():
                 return {"running": True}
-        if self._full is not None:
-            raise self._full
+        if self._error is not None:
+            raise self._error
         return self._pending_answer
 
     def _take(self, matcher: Matcher, token: int, most: int) -> Answer:

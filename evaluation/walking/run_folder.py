@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TypeVar
 
 import msgspec
@@ -198,13 +199,16 @@ def fingerprints_in(path: Path) -> set[str]:
 
 
 def refuse_taken(folder: Path | None) -> None:
-    """Refuse a folder that holds something else than a run, before long work.
+    """Refuse a folder that no run can be written to, before long work.
 
     Raises:
-        CannotCreate: it does (exit 73).
+        CannotCreate: it holds something else, or cannot be written (exit 73).
     """
     if folder is not None:
         refuse_foreign(folder, HEADER, left=(_LOCK,))
+        with writing(folder):
+            places = (folder.resolve(), *folder.resolve().parents)
+            TemporaryFile(dir=next(it for it in places if it.exists())).close()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from evaluation.walking.engine_process import (
     calibration_ns,
     compile_schema,
     describe_error,
+    encodable,
     engine_warnings,
     error_of,
     freeze,
@@ -352,8 +353,7 @@ class _Walk:
     def _fail(self, index: int, what: object) -> None:
         """Book what the engine says of itself: the first line of it."""
         line = str(what).partition("\n")[0].strip()[:_MOST_SAID]
-        text = line.encode("utf-8", "backslashreplace").decode()
-        self._stop(_ENGINE_ERROR, index, text)
+        self._stop(_ENGINE_ERROR, index, encodable(line))
 
 
 def apply_ns(engine: Engine, mask: bytes | bytearray | memoryview) -> int | None:
@@ -394,7 +394,8 @@ def refusal_reason(matcher: Matcher) -> str:
     if ask is None:
         return ""
     try:
-        text = str(ask() or "").partition("\n")[0].strip()[:_MOST_SAID]
+        line = str(ask() or "").partition("\n")[0].strip()
+        text = encodable(line[:_MOST_SAID])
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001 - as above

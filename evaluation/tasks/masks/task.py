@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -28,22 +29,18 @@ def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]
     """
     if count < 1:
         return
-    try:
-        value = read_spelled(text)
-    except (ValueError, RecursionError):
-        return
     start = hashlib.sha256(f"{seed}:{text}".encode()).digest()
     chance = random.Random(start)  # noqa: S311 - drawn again alike, not secret
-    texts = {value.written()}
-    number = 0
-    for _ in range(8 * count):
-        other = value.mapped(lambda part: _shuffled(part, chance)).written()
-        if other not in texts:
-            texts.add(other)
-            number += 1
-            yield number, other
-        if number == count:
-            return
+    with suppress(ValueError, RecursionError):
+        value = read_spelled(text)
+        texts = {value.written()}
+        for _ in range(8 * count):
+            other = value.mapped(lambda part: _shuffled(part, chance)).written()
+            if other not in texts:
+                yield len(texts), other
+                texts.add(other)
+            if len(texts) > count:
+                return
 
 
 def _shuffled(value: Spelled, chance: random.Random) -> Spelled:

@@ -57,16 +57,8 @@ def exponent(points: Sequence[tuple[float, float]]) -> Estimate | None:
 
 #: Costs, by what tables call them.
 _COMPILE, _FIRST, _MASK, _WORST = "compile", "first mask", "mean mask", "longest mask"
-_WORDS: Final = {
-    Result.COMPILE_ERROR: "refused",
-    Result.TIMEOUT: "deadline",
-    Result.CRASH: "crash",
-    Result.OUT_OF_MEMORY: "out of memory",
-    Result.ENGINE_ERROR: "engine error",
-    Result.ERROR: "error",
-    Result.TOO_MUCH_OUTPUT: "too much output",
-    Result.PROTOCOL_ERROR: "protocol error",
-}
+#: Results that have another name here.
+_WORDS: Final = {Result.COMPILE_ERROR: "refused", Result.TIMEOUT: "deadline"}
 
 
 @dataclass(slots=True)
@@ -126,9 +118,9 @@ def _least(current: int | None, another: int | None) -> int | None:
 
 
 def _outcome(row: Row) -> str:
-    if row.result in _WORDS:
+    if row.result is not Result.OK:
         phase = f" ({row.phase})" if row.result is not Result.COMPILE_ERROR else ""
-        return _WORDS[row.result] + phase
+        return _WORDS.get(row.result, row.result.replace("_", " ")) + phase
     outcome = outcome_of(row)
     return "ok" if outcome is Outcome.PASSED else outcome.value.replace("_", " ")
 

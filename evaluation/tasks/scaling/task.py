@@ -47,7 +47,7 @@ def _select(settings: TaskSettings, available: Mapping[str, Family]) -> list[str
         # Anything may stand in a list, a list too.
         unknown = [name for name in selected if name not in [*available]]
         if not unknown:
-            return names
+            return [*dict.fromkeys(names)]
         wrong = ", ".join(f"no {name!r}" for name in unknown)
     else:
         wrong = "not a list"

@@ -71,6 +71,25 @@ def test_the_prefix_cache_changes_no_bit(model: TransformersModel) -> None:
         assert torch.equal(found.logits.tensor(), logits)
 
 
+def test_a_block_on_which_the_model_fails_is_in_no_later_prompt(
+    model: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first layers have kept it: memory that is used up ends a pass anywhere."""
+    one, two = (tokenized(model, _LONG + end).prompt for end in ("one", "two"))
+    fresh = model.open().admit(two).logits.tensor()
+
+    def full(*_arguments: object, **_named: object) -> None:
+        raise MemoryError
+
+    model.open().admit(one, "line")
+    with monkeypatch.context() as patched:
+        patched.setattr(model.module.model.layers[-1], "forward", full)
+        with pytest.raises(MemoryError):
+            model.open().admit(two, "line")
+    again = model.open().admit(two, "line").logits.tensor()
+    assert torch.allclose(again, fresh, atol=1e-4)
+
+
 def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) -> None:
     """The same prompt under two engines is prefilled twice: times are comparable."""
     asked = [tokenized(model, _LONG + say, budget=3) for say in ("one", "two", "six")]

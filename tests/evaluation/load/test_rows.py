@@ -136,6 +136,14 @@ def test_goodput_counts_what_is_in_time_for_each_second_of_the_span() -> None:
     assert cells["valid goodput/s"] == pytest.approx(1 / 1.9)
 
 
+def test_tokens_that_a_server_did_not_count_are_no_rate() -> None:
+    """One of two answers is not counted: the sum of the other is not that of both."""
+    rows = [_row(planned, 100) for planned in _plan(SchemaChoice.ONE, 2, warm_up=0)]
+    untold = replace(rows[1].generation, counted=None)
+    rows[1] = msgspec.structs.replace(rows[1], generation=untold)
+    assert "tokens/s" not in _cells(_tables(rows)["under-load"])
+
+
 def test_a_failed_request_is_never_in_time_and_a_late_one_bounds_quantiles() -> None:
     """One of three failed, one was cut off by its deadline after a second."""
     first, second, third = _plan(SchemaChoice.ONE, 3, warm_up=0)

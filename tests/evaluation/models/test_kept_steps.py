@@ -14,6 +14,7 @@ from curation.system.errors import BadConfiguration
 from evaluation.core.records import Message
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import LoopOptions, TokenizedRequest
+from evaluation.models.forward import ForwardPass
 from evaluation.models.kept_step import (
     FORCED_WIDTHS,
     SlotCache,
@@ -75,6 +76,24 @@ def test_places_have_few_sizes_and_room_for_one_more_token() -> None:
         1024,
         2048,
     ]
+
+
+def test_places_that_could_not_grow_are_as_large_as_they_were(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else texts would be written where some layers have no room."""
+
+    def full(_slots: int, _length: int) -> None:
+        raise MemoryError
+
+    cache = SlotCache(
+        ForwardPass(_loaded(folder, "none").module), 1, 512, StepKind.NONE
+    )
+    monkeypatch.setattr(cache._layers[-1], "resize", full)
+    for _ in range(2):
+        with pytest.raises(MemoryError):
+            cache._reserve(1, 600)
+    assert cache.length == 512
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import TYPE_CHECKING
 
@@ -93,6 +94,21 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     for name in ("mps", "xpu", "meta"):
         with pytest.raises(BadConfiguration, match="no such device"):
             choose_device(name)
+
+
+def test_weights_that_do_not_fit_their_config_are_told(tmp_path: Path) -> None:
+    """A copy that was cut off, and the config of another size: one line each."""
+    folder = small_model(tmp_path)
+    (weights,), config = folder.glob("*.safetensors"), folder / "config.json"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-100])
+    with pytest.raises(NoInput, match="cannot be loaded"):
+        load_model(folder, LoadOptions(device="cpu"))
+    weights.write_bytes(whole)
+    other = {**json.loads(config.read_text("utf-8")), "intermediate_size": 64}
+    config.write_text(json.dumps(other), "utf-8")
+    with pytest.raises(NoInput, match="cannot be loaded"):
+        load_model(folder, LoadOptions(device="cpu"))
 
 
 def test_half_precision_is_for_devices_that_compute_with_it() -> None:

@@ -12,6 +12,7 @@ import csbdata
 from curation.system.errors import CsbdataError, Unavailable
 from evaluation.asking.request import ModelOptions
 from evaluation.results.reader import open_run
+from evaluation.servers import parameters
 from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 
@@ -32,6 +33,23 @@ def _request(folder: Path, base: str, *engines: str, count: int = 4) -> RunReque
         models=[ModelOptions(model=f"{base}#small", budget=9, patience=0.0)],
         run_dir=folder / "run",
     )
+
+
+def test_a_parameter_may_be_learnt_while_a_request_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By another text under way: this one is refused once more, and no run ends."""
+    known = parameters.Parameters({"a": "", "b": ""})
+    known.changes["a"] = ""
+    place = parameters._place
+
+    def learns(body: dict[str, Any], name: str) -> tuple[dict[str, Any], str]:
+        known.changes["b"] = ""
+        return place(body, name)
+
+    monkeypatch.setattr(parameters, "_place", learns)
+    assert known.apply({"a": 1, "b": 2}) == {"b": 2}
+    assert known.apply({"a": 1, "b": 2}) == {}
 
 
 def _unsupported(name: str, hint: str = "") -> Said:

@@ -99,6 +99,12 @@ def test_the_most_is_that_of_a_long_prompt_and_a_full_budget() -> None:
         account.spending.send()
 
 
+def test_a_limit_that_is_no_number_lets_nothing_through() -> None:
+    """No sum is above it."""
+    with pytest.raises(SpendingLimit, match="--max-cost nan is reached"):
+        Spending(max_cost=float("nan")).send()
+
+
 def test_requests_are_counted_with_their_retries(tmp_path: Path) -> None:
     """`--max-requests` is a limit of what is sent, refusals and retries included."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +166,7 @@ def test_a_count_that_no_text_can_have_is_none(count: float) -> None:
     """It is not written to a row, which no reader could read, nor made a price of."""
     usage = {"prompt_tokens": count, "completion_tokens": count}
     (made,), _ = _write(lambda _body, _number: answer(_VALID, usage=usage))
-    assert (made.text, made.counted, made.prompt_tokens) == (_VALID, None, 0)
+    assert (made.text, made.counted, made.prompt_tokens) == (_VALID, None, None)
 
 
 def test_an_answer_in_one_piece_has_no_time_per_token() -> None:
@@ -246,6 +247,27 @@ def test_trouble_that_passes_leaves_no_trace() -> None:
     )
     assert (made.text, made.result) == (_VALID, Result.OK)
     assert len(asked) == 4
+
+
+def test_a_stopped_program_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends it at once, whatever is under way: for minutes, in trouble."""
+    late, done = threading.Event(), threading.Event()
+    (one,) = server_participants(ServerConnection(base="http://x", model="m"), ["none"])
+    writer = ServerWriter(one)
+
+    def write_one(request: GenerationRequest) -> None:
+        if request.seed:
+            late.wait(3)
+            done.set()
+
+    def stopped(_place: int, _made: Generation) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writer, "_write_one", write_one)
+    with pytest.raises(KeyboardInterrupt):
+        writer.write([replace(_request(), seed=n) for n in range(2)], stopped)
+    assert not done.is_set()
+    late.set()
 
 
 def test_a_batch_is_asked_for_at_once() -> None:

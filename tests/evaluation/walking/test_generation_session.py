@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from evaluation.walking.generation_session import _TextUnderWay
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_what_is_compiled_for_a_text_given_up_constrains_no_other(
@@ -45,3 +44,21 @@ def test_what_is_compiled_for_a_text_given_up_constrains_no_other(
     slow.join(60)
     text.answer({"open": True, "forced": 0})
     assert engine.started == "grammar of fast"
+
+
+def test_what_a_compile_beside_others_raises_is_raised_for_its_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not lost in its thread: the text would be blamed for a token that was forced."""
+
+    def fails(*_: object) -> None:
+        raise ValueError("no warnings")
+
+    module = "evaluation.walking.generation_session"
+    monkeypatch.setattr(f"{module}.compile_schema", lambda *_: ("grammar", {}))
+    monkeypatch.setattr(f"{module}.engine_warnings", fails)
+    text = _TextUnderWay(None, None, memoryview(bytearray(1)), 1, [])  # type: ignore[arg-type]  # parts of them
+    assert text.answer({"compile": "{}", "beside": True}) == {"running": True}
+    with pytest.raises(ValueError, match="no warnings"):
+        text.answer({"compiled": 60.0})
+    assert text.answer({"open": True, "forced": 0}) == {"closed": True}

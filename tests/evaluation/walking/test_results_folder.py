@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from curation.system.errors import CannotCreate, TemporarilyUnavailable
 from evaluation.results.reader import open_run
-from evaluation.walking.run_folder import record_end
+from evaluation.walking.run_folder import record_end, refuse_taken
 from tests.evaluation.made_runs import row
 from tests.evaluation.walking.opened_folder import open_results_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HEAD: dict[str, Any] = {
     "plan": "p",
@@ -148,6 +146,18 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         open_results_folder(tmp_path / "run", _HEAD),
     ):
         pass
+
+
+def test_a_place_without_rights_is_told_before_anything_is_loaded(
+    tmp_path: Path,
+) -> None:
+    """And one with them is left as it is."""
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file" / "run", Path("/proc/nowhere/run")):
+        with pytest.raises(CannotCreate, match="cannot be written"):
+            refuse_taken(place)
+    refuse_taken(tmp_path / "new" / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize("content", ["[]", '"x"', "null", "1"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
+from evaluation.walking.engine_process import engine_warnings
 from evaluation.walking.rows import build_row
+from evaluation.walking.walk_session import refusal_reason
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -78,3 +81,10 @@ def test_what_is_no_answer_is_a_protocol_error(answers: tuple[Json, ...]) -> Non
     assert row.phase == ("walk" if len(answers) > 1 else "compile")
     assert row.detail
     assert {walk.verdict for walk in row.walks} == {WalkVerdict.NOT_RUN}
+
+
+def test_what_an_engine_says_can_be_sent() -> None:
+    """Half of a surrogate pair is sent as its escape: no JSON of ours holds one."""
+    odd: Any = SimpleNamespace(warnings=lambda _: ["\ud800"], reason=lambda: "\udfff")
+    assert engine_warnings(odd, None) == ["\\ud800"]
+    assert refusal_reason(odd) == ": \\udfff"

@@ -51,3 +51,10 @@ def test_what_has_no_other_order_has_none() -> None:
     """One member, no member, no object, no JSON, repeated names: nothing comes."""
     for text in ('{"a": 1}', "{}", "[1, 2]", "{", '{"a": 1, "a": 2}', ""):
         assert list(permuted_texts(text, 3, 0)) == []
+
+
+def test_a_text_too_deep_for_python_has_none() -> None:
+    """It can be read, and not be written again: no run ends by it."""
+    for depth in (400, 900):
+        deep = "[" * depth + '{"a": 1, "b": 2}' + "]" * depth
+        assert list(permuted_texts(deep, 1, 0)) == []

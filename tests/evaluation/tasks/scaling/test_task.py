@@ -244,3 +244,10 @@ def test_a_family_that_is_no_name_is_refused() -> None:
     settings = TaskSettings(values={"families": [["a"]]})
     with pytest.raises(BadConfiguration, match=r"no \['a'\]"):
         next(iter(TASK.cases((), settings)))
+
+
+def test_a_family_that_is_named_twice_is_asked_once() -> None:
+    """Two cases of one name would be two rows of it."""
+    values: dict[str, Json] = {"families": ["enum", "enum"], "largest": 4, "repeats": 1}
+    ids = [case.id for case in TASK.cases((), TaskSettings(values=values))]
+    assert ids == ["enum-000001-1", "enum-000004-1"]
