@@ -104,9 +104,10 @@ $(SITE)/.done:
 
 docs: $(DEV) $(SITE)/.done
 	rm -rf build/docs && mkdir -p build/docs && cp -r docs/. build/docs
+	cp -r results build/docs
 	cp README.md build/docs/index.md
 	cp CONTRIBUTING.md SECURITY.md NOTICE CITATION.cff build/docs
-	sed -i -e 's|](docs/|](|g' -e 's|](\.\./SECURITY|](SECURITY|g' build/docs/*.md
+	sed -i -e 's|](docs/|](|g' -e 's|](\.\./|](|g' build/docs/*.md
 	$(BIN)/python -m bench.reference build/docs
 	$(SITE)/bin/mkdocs build -q --strict
 

@@ -1,9 +1,9 @@
 """The command line: parse, call one function, print. `csbdata --help` lists all.
 
-Exit codes follow sysexits: 0 done, 1 done and a check failed, 2 wrong usage,
-65 bad data, 66 no such input, 69 unavailable, 70 a fault of ours, 73 cannot
-write, 75 try again later, 77 not permitted, 78 bad configuration, 130 stopped,
-143 ended by SIGTERM.
+Exit codes follow sysexits: 0 done, 1 done and a check failed, 2 wrong usage, 3 and 4
+of `fit` alone, 65 bad data, 66 no such input, 69 unavailable, 70 a fault of ours,
+73 cannot write, 75 try again later, 77 not permitted, 78 bad configuration,
+130 stopped, 143 ended by SIGTERM.
 """
 
 from __future__ import annotations

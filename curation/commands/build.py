@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 _Rules = Annotated[
-    str, typer.Option(help="Rule set: clean or paper (see `csbdata explain`).")
+    str, typer.Option(help="clean, clean-minimal or paper: see csbdata explain.")
 ]
 _With = Annotated[
     list[str] | None,

@@ -173,7 +173,7 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
         for source, pins in listings
         for pin in pins
     ]
-    headers = ("source", "configs", "archive", "pin", "licence", "of files", "at hand")
+    headers = ("source", "configs", "archive", "pin", "licence", "of files", "here")
     stdout().print(table(headers, rows))
 
 

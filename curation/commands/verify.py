@@ -49,7 +49,7 @@ def verify(
     where: Annotated[
         str,
         typer.Argument(
-            metavar="DIR|REPO",
+            metavar="[DIR|REPO]",
             help="A built folder, or a dataset on the Hub: owner/name[@revision].",
         ),
     ] = str(DEFAULT_BUILD),

@@ -15,6 +15,7 @@ from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger
 from curation.dataset.paper_tables import (
     RawFigures,
     SchemaMeasures,
+    by_config,
     figure_2,
     measure_row,
     measure_schemas,
@@ -57,11 +58,8 @@ class EditionStatistics:
         raw = [schema for schema in self.raw if schema.config == RAW_IN_TABLE_9]
         if not raw:
             return self.records
-        by_config: dict[str, list[SchemaMeasures]] = {}
-        for schema in self.records:
-            by_config.setdefault(schema.config, []).append(schema)
-        by_config[RAW_IN_TABLE_9] = raw
-        return [schema for own in by_config.values() for schema in own]
+        configs = by_config(self.records) | {RAW_IN_TABLE_9: raw}
+        return [schema for own in configs.values() for schema in own]
 
 
 def statistics_of(edition: Edition) -> EditionStatistics:
@@ -100,12 +98,12 @@ def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:
 def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
     if "live_fields" not in rows.columns:
         return {}
-    by_config: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for config, count in rows.select("config", "live_fields").iter_rows():
         if count is not None:
-            sizes = by_config.setdefault(config, dict.fromkeys(size_names(), 0))
+            sizes = counts.setdefault(config, dict.fromkeys(size_names(), 0))
             sizes[size_name(count)] += 1
-    return by_config
+    return counts
 
 
 def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:

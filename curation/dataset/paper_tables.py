@@ -176,7 +176,7 @@ def table_8(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
             name: _spread([schema.measures[name] for schema in own])
             for name in MEASURES
         }
-        for config, own in _by_config(schemas).items()
+        for config, own in by_config(schemas).items()
     }
 
 
@@ -184,7 +184,7 @@ def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
     """Return config to draft to number of schemas."""
     counted = {
         config: Counter(schema.draft for schema in own)
-        for config, own in _by_config(schemas).items()
+        for config, own in by_config(schemas).items()
     }
     return {
         config: {draft: drafts[draft] for draft in DRAFTS}
@@ -200,11 +200,12 @@ def figure_2(schemas: Sequence[SchemaMeasures]) -> Figure2:
     )
 
 
-def _by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
-    by_config: dict[str, list[SchemaMeasures]] = {}
+def by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
+    """Return config to its schemas, in order."""
+    configs: dict[str, list[SchemaMeasures]] = {}
     for schema in schemas:
-        by_config.setdefault(schema.config, []).append(schema)
-    return by_config
+        configs.setdefault(schema.config, []).append(schema)
+    return configs
 
 
 def _spread(values: list[float]) -> Spread:

@@ -267,8 +267,12 @@ def _syntax_error(text: str, error: yaml.YAMLError) -> YamlError:
         return YamlError(YamlFault.SYNTAX, " ".join(str(error).split()))
     problem = str(getattr(error, "problem", ""))
     is_tab = text[mark.index : mark.index + 1] == "\t" or "tab" in problem.split()
-    detail = f"{problem} (line {mark.line + 1}, column {mark.column + 1})"
-    return YamlError(YamlFault.TAB if is_tab else YamlFault.SYNTAX, detail)
+    fault = YamlFault.TAB if is_tab else YamlFault.SYNTAX
+    return YamlError(fault, _placed(problem, mark))
+
+
+def _placed(detail: str, mark: Any) -> str:  # noqa: ANN401 - untyped library
+    return f"{detail} (line {mark.line + 1}, column {mark.column + 1})"
 
 
 @dataclass(slots=True)
@@ -302,7 +306,11 @@ class _Builder:
         loader = yaml.CSafeLoader(text)
         try:
             while (event := loader.get_event()) is not None:
-                self._take(event)
+                try:
+                    self._take(event)
+                except YamlError as error:
+                    detail = _placed(error.detail, event.start_mark)
+                    raise YamlError(error.fault, detail) from None
         finally:
             loader.dispose()
         if not self._roots:

@@ -255,7 +255,7 @@ def sign_folder(folder: Path, key: SigningKey) -> str:
     Raises:
         NoInput: the folder is no build, or there is no such key.
         BadData: the key is none, or its password another.
-        BadConfiguration: the library is not installed.
+        Unavailable: the library is not installed (exit 69).
         OSError: it cannot be written.
     """
     version = manifest.read_facts(folder).data_version

@@ -139,8 +139,7 @@ def write_texts(names: list[str], folder: Path) -> list[str]:
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     written = []
     for identifier in names:
-        source, name = shipped_text(identifier), text_name(identifier)
-        if source is not None and name is not None:
-            copyfile(source, folder / name)
-            written.append(name)
+        if (source := shipped_text(identifier)) is not None:
+            written.append(f"{FOLDER}/{source.name}")
+            copyfile(source, folder / written[-1])
     return written

@@ -206,7 +206,7 @@ def _pinned_as(
     if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
         whys = [choice.why] if isinstance(choice, MissingSource) else []
         whys += [absent.why for absent in getattr(choice, "not_had", ())]
-        then = "give a mirror with --mirror DIR or CSBDATA_MIRROR"
+        then = "CSBDATA_MIRROR=DIR names a folder of archives"
         raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
     if choice.pin.sha256 != pin.sha256:
         what = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"

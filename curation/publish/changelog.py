@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.dataset.difference import KINDS, EditionRow, RecordPair, config_counts
 from curation.packaging.markdown import code, escape_markdown, prose, render_template
-from curation.publish.dataset_diff import (
-    PUBLISHED,
-    DatasetDiff,
-    DatasetFolder,
-    Level,
-    Version,
-)
+from curation.publish.dataset_diff import PUBLISHED, DatasetDiff, Level, Version
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -131,34 +125,35 @@ def changelog(  # noqa: PLR0913 (what a section says)
     *,
     version: Version,
     previous: Version | None,
-    before: DatasetFolder | None,
-    after: DatasetFolder,
+    before: Manifest | None,
+    after: Manifest,
     diff: DatasetDiff,
     earlier: str,
-    label: str = "",
+    label: str,
 ) -> str:
     """Return the whole file: the new section, then those of an earlier file.
 
     Args:
         version: The release's version.
         previous: The version of the last release; None for the first.
-        before: The last release.
-        after: This release.
-        diff: The difference of the two.
+        before: The manifest of the last release; None if it has none.
+        after: That of this release.
+        diff: The difference of the two releases.
         earlier: The changelog of the last release.
         label: The month of the release, `2026-11`; empty for none.
     """
-    name = after.manifest.name if after.manifest else "the data"
     section = render_template(
         _CHANGELOG,
         {
-            "heading": f"# Changelog of {escape_markdown(name)}",
+            "heading": f"# Changelog of {escape_markdown(after.name)}",
             "version": str(version),
             "sentence": _sentence(previous, diff),
             "label": label,
             **(parts(diff.before, diff.after, diff.pairs) if diff.before else FIRST),
             "instances": diff.instances,
-            **_facts(before.manifest if before else None, after.manifest),
+            "rules": list(_rules(before, after)) if before else [],
+            "sources": list(_sources(before, after)) if before else [],
+            "versions": list(_versions(before.versions if before else {}, after)),
         },
     )
     older = _SECTION.search(earlier)
@@ -170,20 +165,7 @@ def _sentence(previous: Version | None, diff: DatasetDiff) -> str:
         count = diff.after.rows.height
         return f"The first release: {counted(count, 'record')}."
     name = "the edition published with the paper" if previous == PUBLISHED else previous
-    return (
-        f"Compared with {name}: {_WHAT[diff.level][0].lower()}{_WHAT[diff.level][1:]}"
-    )
-
-
-def _facts(old: Manifest | None, new: Manifest | None) -> dict[str, list[str]]:
-    """Return the lines on rules, sources and versions that differ."""
-    if new is None:
-        return {"rules": [], "sources": [], "versions": []}
-    return {
-        "rules": list(_rules(old, new)) if old else [],
-        "sources": list(_sources(old, new)) if old else [],
-        "versions": list(_versions(old.versions if old else {}, new.versions)),
-    }
+    return f"Compared with {name}: {_WHAT[diff.level]}"
 
 
 def _rules(old: Manifest, new: Manifest) -> Iterator[str]:
@@ -208,8 +190,8 @@ def _sources(old: Manifest, new: Manifest) -> Iterator[str]:
     yield from (f"gone {code(name)}" for name in before if name not in after)
 
 
-def _versions(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
-    for name, version in new.items():
+def _versions(old: Mapping[str, str], new: Manifest) -> Iterator[str]:
+    for name, version in new.versions.items():
         if old.get(name) != version:
             was = f" (was {escape_markdown(old[name])})" if name in old else ""
             yield f"{escape_markdown(name)} {escape_markdown(version)}{was}"

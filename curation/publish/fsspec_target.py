@@ -30,8 +30,7 @@ from curation.publish.plan import (
     files_to_send,
     plan_for,
 )
-from curation.system.atomic_files import writing
-from curation.system.atomic_folders import atomic_folder, recover
+from curation.system.atomic_folders import atomic_folder
 from curation.system.checksums import FILE as SUMS
 from curation.system.credentials import redacted, split_url
 from curation.system.errors import (
@@ -95,8 +94,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     if _is_full(error):
         kind, then = CannotCreate, "make room there; the same command goes on"
     elif isinstance(error, ImportError):
-        is_s3 = where.startswith(("s3:", "s3a:"))
-        kind, then = Unavailable, install_extra("s3") if is_s3 else ""
+        then = install_extra("s3") if where.startswith(("s3:", "s3a:")) else ""
     elif isinstance(error, ValueError):
         kind, then = BadConfiguration, ""
     elif isinstance(error, PermissionError):
@@ -108,7 +106,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     ):
         kind, then = TemporarilyUnavailable, "the same command goes on"
     elif isinstance(error, OSError):
-        kind, then = CannotCreate, "make room there; the same command goes on"
+        kind, then = CannotCreate, "choose another place"
     else:
         text = f"{type(error).__name__}: {error}"
     address = split_url(where)
@@ -245,7 +243,7 @@ def _verified(folder: Path, name: str, file: LocalFile) -> bytes:
 def _write_folder(
     folder: Path, files: Mapping[str, LocalFile], target: Path, plan: PushPlan
 ) -> None:
-    with _alone(target), atomic_folder(target, marker=MANIFEST) as fresh:
+    with _alone(target), atomic_folder(target) as fresh:
         for name, file in files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             (fresh / name).write_bytes(_verified(folder, name, file))
@@ -280,8 +278,7 @@ def _alone(target: Path) -> Iterator[None]:
     busy = TemporarilyUnavailable(
         "another push is at work here", str(target), "wait for its end"
     )
-    with locked(locks / name, busy), writing(target):
-        recover(target.resolve())
+    with locked(locks / name, busy):
         yield
 
 

@@ -111,7 +111,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
             new_branch=request.revision != MAIN,
             plan=plan,
         )
-    _refuse_taken_tag(repository, request)
+    _is_tagged(repository, request)  # Raises if the tag stands for other content.
     revision = pull_request_of(repository, request) or request.revision
     new_branch = False
     if not revision.startswith("refs/pr/") and revision != MAIN:
@@ -131,14 +131,21 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     )
 
 
-def _refuse_taken_tag(repository: HubRepository, request: HubPushRequest) -> None:
+def _is_tagged(repository: HubRepository, request: HubPushRequest) -> bool:
+    """Return whether the tag of the data's version is there, for the same files.
+
+    Raises:
+        BadData: it stands for other content (exit 65).
+        CsbdataError: no answer, or another refusal.
+    """
     commit = repository.tags().get(request.tag) if request.tag else None
     if commit and files_to_send(request.files, repository.files(commit)):
         raise BadData(
-            f"{request.tag} is there already and stands for other content",
+            f"the tag {request.tag} is there already and stands for other content",
             request.name,
             "csbdata release computes the next version",
         )
+    return commit is not None
 
 
 def _refuse_to_go_back(repository: HubRepository, request: HubPushRequest) -> None:
@@ -216,27 +223,11 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     progress.say(f"reading back {counted(len(request.files), 'file')} of {commit[:12]}")
     _read_back(repository, request, commit)
     tag = request.tag if url is None else None
-    if tag:
-        _tag(repository, request, tag, commit)
+    if tag and not _is_tagged(repository, request):
+        repository.tag(tag, commit)
     return HubPushed(
         commit=commit, unchanged=preview.plan.nothing, tag=tag, pull_request=url
     )
-
-
-def _tag(
-    repository: HubRepository, request: HubPushRequest, tag: str, commit: str
-) -> None:
-    """Tag a commit, unless the tag already stands for the same files.
-
-    Raises:
-        BadData: the tag stands for other content (exit 65).
-        CsbdataError: no answer, or another refusal.
-    """
-    tagged = repository.tags().get(tag)
-    if tagged is None:
-        repository.tag(tag, commit)
-    elif files_to_send(request.files, repository.files(tagged)):
-        raise BadData(f"the tag {tag} stands for other content", request.name)
 
 
 def _with_branch(preview: HubPreview, repository: HubRepository) -> HubPreview:

@@ -71,8 +71,10 @@ class PushRequest:
             raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
         if self.to.startswith("hf://"):
             raise ValueError("--to writes file by file; the Hub is --repo")
-        if self.create_pr and (self.to or self.revision != MAIN):
-            raise ValueError("a pull request is made for main, on the Hub")
+        if self.to and (self.create_pr or self.revision != MAIN):
+            raise ValueError("--to knows no branch and no pull request: the Hub does")
+        if self.create_pr and self.revision != MAIN:
+            raise ValueError("a pull request is made for main")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

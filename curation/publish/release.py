@@ -27,6 +27,7 @@ from curation.publish.dataset_diff import (
 )
 from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.user_files import read_utf8
 
 #: The month behind the version in a heading of a changelog.
 _LABEL = re.compile(r"(?<=\d) \(\d{4}-\d{2}\)$", re.MULTILINE)
@@ -92,10 +93,10 @@ def next_release(
             str(folder),
             "build all of it, or say --allow-partial",
         )
-    after = DatasetFolder(folder=folder, manifest=manifest)
     before = last.dataset if last else None
-    diff = compare_folders(before, after)
-    version = _version(last.version if last else None, diff.level)
+    previous = last.version if last else None
+    diff = compare_folders(before, DatasetFolder(folder=folder, manifest=manifest))
+    version = _version(previous, diff.level)
     if version.major != MAJOR or manifest.canary != canary(version.major):
         raise BadConfiguration(
             f"this is version {version}, but the folder was built for another major "
@@ -105,9 +106,9 @@ def next_release(
         )
     text = changelog(
         version=version,
-        previous=last.version if last else None,
-        before=before,
-        after=after,
+        previous=previous,
+        before=before.manifest if before else None,
+        after=manifest,
         diff=diff,
         earlier=last.changelog if last else "",
         label=released[: len("YYYY-MM")],
@@ -116,7 +117,7 @@ def next_release(
         _refuse_to_lose(folder / FILE, text)
     return Release(
         folder=folder,
-        previous=last.version if last else None,
+        previous=previous,
         version=version,
         diff=diff,
         changelog=text,
@@ -124,25 +125,14 @@ def next_release(
     )
 
 
-def _read(log: Path) -> str:
-    """Return a changelog as it is, with the ends of its lines.
-
-    Raises:
-        BadData: it is no text in UTF-8.
-    """
-    try:
-        return log.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        raise BadData(f"no UTF-8 ({error})", str(log)) from error
-
-
 def _refuse_to_lose(log: Path, text: str) -> None:
     """Refuse to replace the changelog of earlier releases by that of a first one.
 
     Raises:
         BadConfiguration: it would be (exit 78).
+        BadData: the file is not UTF-8.
     """
-    if log.is_file() and _unlabelled(_read(log)) != _unlabelled(text):
+    if log.is_file() and _unlabelled(read_utf8(log)) != _unlabelled(text):
         raise BadConfiguration(
             "tells of earlier releases, and a first release would replace it",
             str(log),
@@ -216,7 +206,7 @@ def _read_release(
             )
         version = own
     log = folder / FILE
-    earlier = _read(log) if log.is_file() else ""
+    earlier = read_utf8(log) if log.is_file() else ""
     dataset = DatasetFolder(folder=folder, manifest=manifest)
     return LastRelease(dataset=dataset, version=version, changelog=earlier)
 

@@ -61,7 +61,7 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
 
     Raises:
         NoInput: there is no such folder or dataset, or no build in it.
-        BadConfiguration: signatures cannot be read.
+        Unavailable: signatures cannot be read, or a source cannot be had.
         BadData: the public key is none.
         WorkerDidNotStart: no child process can be started.
         CsbdataError: the Hub cannot be reached, or refuses.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.system.errors import BadData
+from curation.system.user_files import read_utf8
 
 #: The file's name in a dataset folder. It lists every other file.
 FILE = "SHA256SUMS"
@@ -80,10 +81,7 @@ def read_sums(folder: Path) -> dict[str, str]:
         BadData: it is not text, or a line of it is not one of checksums.
     """
     sums = {}
-    try:
-        text = (folder / FILE).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise BadData("no checksums: it is not UTF-8", str(folder / FILE)) from error
+    text = read_utf8(folder / FILE)
     # A name may hold what Python takes for the end of a line.
     lines = text.removesuffix("\n").split("\n") if text else []
     for number, line in enumerate(lines, start=1):

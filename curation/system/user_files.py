@@ -41,6 +41,19 @@ def refuse_large(path: Path) -> Path:
     return path
 
 
+def read_utf8(path: Path) -> str:
+    """Return the text of a file, its ends of lines as they are.
+
+    Raises:
+        BadData: it is too large, or not UTF-8: the first other byte is named.
+        OSError: it cannot be read.
+    """
+    try:
+        return refuse_large(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
+
+
 def existing_path(text: str) -> Path | None:
     """Return the file or folder that a text names; None of any other text."""
     try:

@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.user_files import read_utf8
 from curation.system.words import counted
 from evaluation.analysis.regression_gate import CaseStanding, criterion_of, standing
 from evaluation.reporting.tables import Cell, Table
@@ -119,12 +120,10 @@ def read_ratchet(path: Path) -> dict[Place, CaseStanding]:
     if path.exists() and not path.is_file():
         raise NoInput("not a file", str(path))
     try:
-        text = path.read_text("utf-8")
+        text = read_utf8(path)
     except OSError as error:
         why = "no such file" if isinstance(error, FileNotFoundError) else str(error)
         raise NoInput(why, str(path), "--update makes it") from error
-    except UnicodeDecodeError as error:
-        raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
     outcomes: dict[Place, CaseStanding] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line or line.startswith("#"):

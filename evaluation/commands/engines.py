@@ -188,7 +188,7 @@ def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise BadConfiguration(
-            "nothing was downloaded: without a terminal nobody can agree",
+            "nothing was downloaded: there is no terminal to ask at",
             then=with_more("-y", here=("engines", "add", plan.row.engine)),
         )
     with no_heartbeat():

@@ -15,7 +15,7 @@ import csbdata
 from curation.cli import application
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ENDS = {"|", ";", "&&", ">", ">>"}
 COMMAND_LINE = typer.main.get_command(application())
@@ -23,10 +23,14 @@ COMMAND_LINE = typer.main.get_command(application())
 
 def _lines(document: Path) -> list[str]:
     """Return the command lines of a document, continued ones joined."""
-    blocks = _BLOCK.findall(document.read_text(encoding="utf-8"))
-    shown = [body for kind, body in blocks if kind in {"", "console", "sh"}]
-    joined = "\n".join(shown).replace("\\\n", " ")
-    return [line.removeprefix("$ ") for line in joined.splitlines()]
+    text = document.read_text(encoding="utf-8")
+    shown = [
+        body for kind, body in _BLOCK.findall(text) if kind in {"", "console", "sh"}
+    ]
+    # So is what is indented.
+    shown += re.findall(r"^    (.*\n)", _BLOCK.sub("", text), re.MULTILINE)
+    joined = "".join(shown).replace("\\\n", " ")
+    return [line.strip().removeprefix("$ ") for line in joined.splitlines()]
 
 
 def _calls(document: Path) -> list[tuple[str, ...]]:
@@ -35,7 +39,7 @@ def _calls(document: Path) -> list[tuple[str, ...]]:
     for line in _lines(document):
         if not line.startswith("csbdata "):
             continue
-        words = shlex.split(line, comments=True)
+        words = shlex.split(re.sub(r"\s#.*", "", line))
         end = next((at for at, word in enumerate(words) if word in _ENDS), len(words))
         found.append(tuple(words[1:end]))
     return found

@@ -123,6 +123,28 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not lost
 
 
+def test_every_file_that_a_page_of_the_site_links_to_is_on_it(tmp_path: Path) -> None:
+    """`make docs` gathers them all; its generator fails at one that is missing."""
+    # Not `build`, where the pages are gathered.
+    for path in README.parent.glob("[!.b]*"):
+        (tmp_path / path.name).symlink_to(path)
+    makefile = (README.parent / "Makefile").read_text("utf-8")
+    recipe = re.search(r"^docs:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    assert recipe
+    gathering = re.findall(r"^\t((?:rm|cp|sed) .*)", recipe[1], re.MULTILINE)
+    script = "\n".join(gathering)
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, check=True)  # noqa: S607 (as make does)
+    site = tmp_path / "build" / "docs"
+    # What has no dot in its last part is no file to the generator.
+    lost = [
+        (str(page.relative_to(site)), found[1])
+        for page in site.rglob("*.md")
+        for found in _LINK.finditer(page.read_text("utf-8"))
+        if "." in found[1].rpartition("/")[2] and not (page.parent / found[1]).is_file()
+    ]
+    assert not lost
+
+
 def _between(name: str, text: str) -> str:
     """Return docs/dataset.md with a text between the two marks of a generated part."""
     marks = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)

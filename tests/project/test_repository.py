@@ -90,8 +90,8 @@ def test_files_that_are_named_are_there() -> None:
     """A page, a message or a comment that sends a reader to a file knows its place."""
     lost = {
         f"{path.relative_to(ROOT)}: {name}"
-        for path in _tracked("*.md", "*.toml", "Makefile", "csbdata.py", "bench/*.py")
-        + _tracked("curation/*.py", "evaluation/*.py")
+        for path in _tracked("*.md", "*.toml", "*.yml", "*.j2", "Makefile", "NOTICE")
+        + _tracked("csbdata.py", "bench/*.py", "curation/*.py", "evaluation/*.py")
         for name in _NAMED.findall(path.read_text("utf-8"))
         if not any((ROOT / f"{name}{end}").exists() for end in ("", ".py"))
     }

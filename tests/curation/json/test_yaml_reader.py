@@ -73,14 +73,17 @@ LAUGHS = "a0: &a0 [x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: 1\na: 2", "'a' stands twice"),
+        ("a: 1\na: 2", "'a' stands twice (line 2, column 1)"),
         ("[1]: 2", "a collection as a member's name"),
         (
             "a: !!python/object:os.system x",
             "the tag tag:yaml.org,2002:python/object:os.system",
         ),
-        ("a: !!binary aGk=", "the tag tag:yaml.org,2002:binary"),
-        ("&a [*a]", "an alias inside its own anchor"),
+        (
+            "b:\n  - !!binary aGk=",
+            "the tag tag:yaml.org,2002:binary (line 2, column 5)",
+        ),
+        ("&a\n[*a]", "an alias inside its own anchor (line 2, column 2)"),
         (LAUGHS, "over 1,000,000 values"),
         ("a: [1", "did not find expected ',' or ']' (line 2, column 1)"),
         ("a: 1\n---\nb: 2", "more than one document"),

@@ -282,6 +282,16 @@ def test_each_trouble_has_its_code(raised: Exception, kind: type[Exception]) -> 
     assert secret not in str(fault)
 
 
+def test_room_is_asked_for_where_there_is_none() -> None:
+    """Not of a store that is read-only, whatever room it has."""
+    full, shut = (
+        str(fault_of(OSError(number, "no"), "s3://bucket/run"))
+        for number in (errno.ENOSPC, errno.EROFS)
+    )
+    assert "make room" in full
+    assert "make room" not in shut
+
+
 def test_an_unknown_protocol_is_said() -> None:
     """Before anything is asked of anybody."""
     with pytest.raises(BadConfiguration, match="nope"):

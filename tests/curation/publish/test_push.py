@@ -93,7 +93,8 @@ def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
         ({"repo": NAME, "to": "x"}, "either --repo"),
         ({"repo": "no-owner"}, "a dataset is OWNER/NAME"),
         ({"to": f"hf://datasets/{NAME}"}, "the Hub is --repo"),
-        ({"to": "x", "create_pr": True}, "made for main"),
+        ({"to": "x", "create_pr": True}, "no pull request"),
+        ({"to": "x", "revision": "other"}, "no branch"),
         ({"repo": NAME, "create_pr": True, "revision": "other"}, "made for main"),
     ],
 )

@@ -319,7 +319,7 @@ def test_a_changelog_that_is_no_text_is_named(
     folder = shutil.copytree(base, tmp_path / "x")
     (folder / "CHANGELOG.md").write_bytes(b"# caf\xe9\n")
     with (
-        pytest.raises(BadData, match=r"CHANGELOG\.md: no UTF-8"),
+        pytest.raises(BadData, match=r"CHANGELOG\.md: byte 5 is not UTF-8"),
         nullcontext() if first else last_release(str(folder)) as last,
     ):
         next_release(folder, last, allow_partial=True)

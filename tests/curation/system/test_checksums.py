@@ -39,7 +39,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert list(read_sums(tmp_path)) == ["a", "b/.gitattributes", "b/x y.parquet"]
 
 
-@pytest.mark.parametrize("name", ["a\u2028b", "a\x85b", "a\x0cb"])
+@pytest.mark.parametrize("name", ["a\u2028b", "a\x85b", "a\x0cb", "a\rb"])
 def test_a_name_may_hold_what_ends_lines_elsewhere(name: str, tmp_path: Path) -> None:
     """A line of checksums ends with a line feed alone."""
     (tmp_path / name).touch()
