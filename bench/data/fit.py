@@ -258,8 +258,7 @@ def _tally(
     counts = tally.counts
     witnesses = [json.loads(text) for text in record.witnesses]
     fit = rewrite(
-        json.loads(record.schema),
-        BY_NAME[record.dialect],
+        CompiledSchema(json.loads(record.schema), BY_NAME[record.dialect]),
         load_profile(target),
         _COMPARER,
         allow=allow,

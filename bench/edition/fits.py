@@ -51,7 +51,7 @@ _KNOWN = 8
 def rows_of(record: FitRecord) -> list[FitRow]:
     """Return the row of each target."""
     config, _, name = record.name.partition("/")
-    schema: Json = json.loads(record.schema)
+    original = CompiledSchema(json.loads(record.schema), BY_NAME[record.dialect])
     witnesses = [json.loads(text) for text in record.witnesses]
     near_misses = [json.loads(text) for text in record.near_misses]
     rows = []
@@ -65,11 +65,10 @@ def rows_of(record: FitRecord) -> list[FitRow]:
             profile=profile.digest,
             taken="as it stands",
         )
-        if not is_taken(judge_fit(schema, profile)):
+        if not is_taken(judge_fit(original.value, profile)):
             for allow, taken in _WAYS:
                 fit = rewrite(
-                    schema,
-                    BY_NAME[record.dialect],
+                    original,
                     profile,
                     _COMPARER,
                     allow=allow,

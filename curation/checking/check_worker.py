@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -46,6 +45,7 @@ from curation.validation.metaschemas import (
     python_complaint,
     valid_under,
 )
+from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
@@ -212,7 +212,6 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
     library = neighbour_library(msgspec.convert(setup, NeighbourFiles))
-    gc.disable()
 
     def answer(request: Json) -> RulesAnswer | VerdictAnswer:
         question = msgspec.convert(request, RulesQuestion | VerdictQuestion)
@@ -224,13 +223,7 @@ def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
         ask = VALIDATORS[question.validator]
         return VerdictAnswer(verdict=ask(schema, question.dialect))
 
-    def handle(request: Json) -> RulesAnswer | VerdictAnswer:
-        try:
-            return answer(request)
-        finally:
-            gc.collect(0)
-
-    return handle
+    return collecting(answer)
 
 
 if __name__ == "__main__":

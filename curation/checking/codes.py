@@ -66,7 +66,7 @@ def choose_codes(select: str, ignore: str) -> CodeChoice:
     unknown_keys = table.keys() - {"select", "ignore"}
     if unknown_keys:
         raise BadConfiguration(f"[{TABLE}] has no key {min(unknown_keys)!r}")
-    given = {"select": select, "ignore": ignore}
+    given = {"select": select.replace(" ", ""), "ignore": ignore.replace(" ", "")}
     chosen = {
         name: frozenset(text.split(",") if text else table.get(name, ()))
         for name, text in given.items()

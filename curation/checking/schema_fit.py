@@ -24,16 +24,16 @@ from curation.fit.verdict import (
     judge_request,
     untold_keywords,
 )
-from curation.instances.constraints.interpretations import read_schema
+from curation.instances.constraints.interpretations import as_schema
 from curation.json.named_text import parse_named
 from curation.json.positions import TextPositions
 from curation.sources.tools import TOOL_FORMS
-from curation.system.errors import BadData
 from curation.system.words import command
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.fit.relation import Comparer
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.system.progress import Progress
 
 #: What jsonschema-rs says of a reference to a file or to the web.
@@ -99,11 +99,15 @@ class _Search:
         self._left = SECONDS_IN_ALL
         self._comparer: Comparer | None = None
 
-    def repair(self, content: bytes, profile: Profile, *, tool: bool) -> Repair:
+    def repair(
+        self, schema: CompiledSchema | Rejected, profile: Profile, *, tool: bool
+    ) -> Repair:
         """Look for rewrites after which a target takes a schema."""
-        from curation.fit.answers import fit_schema  # noqa: PLC0415 - see above
         from curation.fit.relation import Comparer  # noqa: PLC0415 - see above
+        from curation.fit.rewriting import rewrite  # noqa: PLC0415 - see above
 
+        if isinstance(schema, Rejected):
+            return _unusable(f"{schema.reason}: {schema.detail}")
         late = f"no answer within {SECONDS_EACH:g} s, nor {SECONDS_IN_ALL:g} s for all"
         undecided = Repair(outcome=FitOutcome.UNDECIDED, sentence=late)
         if self._left <= 0:
@@ -111,19 +115,15 @@ class _Search:
         if self._comparer is None:
             self._comparer = self._stack.enter_context(Comparer())
         begun = time.thread_time() + self._comparer.spent
-        try:
-            fit = fit_schema(
-                content.decode("utf-8-sig", "replace"),
-                profile,
-                comparer=self._comparer,
-                tool=tool,
-                prove=False,
-                seconds=min(SECONDS_EACH, self._left),
-            )
-        except BadData as error:
-            return _unusable(str(error))
-        finally:
-            self._left -= time.thread_time() + self._comparer.spent - begun
+        fit = rewrite(
+            schema,
+            profile,
+            self._comparer,
+            tool=tool,
+            prove=False,
+            seconds=min(SECONDS_EACH, self._left),
+        )
+        self._left -= time.thread_time() + self._comparer.spent - begun
         names = tuple(step.rewrite for step in fit.steps)
         if fit.fits:
             sentence = f"after {', '.join(names)}: {fit.claim}"
@@ -219,7 +219,8 @@ def judge_files(
             if own:
                 requests.setdefault(own, []).append(value)
             fault = _fault(read, file.name)
-            broken = fault or _broken(file.content)
+            schema = as_schema(None if fault else value)
+            broken = fault or _broken(schema)
             faults = (broken,) if broken else ()
             then = f"mend it first: {command('check', own or file.name)} names places"
             if broken and _LEADS_OUT in broken.sentence:
@@ -242,7 +243,7 @@ def judge_files(
                 repairs={
                     it.name: _unusable(fault.sentence if fault else then)
                     if broken
-                    else search.repair(file.content, it, tool=bool(own))
+                    else search.repair(schema, it, tool=bool(own))
                     for it in profiles
                     if not is_taken(findings[it.name])
                 },
@@ -281,12 +282,11 @@ def _fault(value: Json | Rejected, name: str) -> FitFinding | None:
     return replace(NOT_A_SCHEMA, rule=why.reason, sentence=sentence)
 
 
-def _broken(content: bytes) -> FitFinding | None:
+def _broken(schema: CompiledSchema | Rejected) -> FitFinding | None:
     """Return why no validator can use a schema, so that nobody can take it as meant.
 
     An unknown `$schema` is no reason: what a target makes of it is its own affair.
     """
-    schema = read_schema(content.decode("utf-8-sig", "replace"))
     if not isinstance(schema, Rejected):
         if not schema.fault:
             return None

@@ -8,13 +8,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
 from curation.core.documents import Rejected
-from curation.fit.decoding import UndecodableError
 from curation.fit.profile import load_profile
-from curation.fit.relation import VALUE_SECONDS, Comparer, Relation, text_of
+from curation.fit.relation import Comparer, Relation
 from curation.fit.rewriting import REWRITE_SECONDS, rewrite
 from curation.fit.verdict import BROKEN
-from curation.instances.constraints.interpretations import read_schema
-from curation.json.text import parse
+from curation.instances.constraints.interpretations import as_schema, parsed_text
 from curation.sources.tools import request_of
 from curation.system.errors import BadData
 
@@ -66,21 +64,14 @@ def fit_schema(  # noqa: PLR0913 - a schema, a target, and how far to go
     profile = load_profile(target) if isinstance(target, str) else target
     compiled = _read(schema, dialect)
     with ExitStack() as stack:
-        comparer = comparer or stack.enter_context(Comparer())
-        begun = comparer.spent
-        known = comparer.witnesses(
-            text_of(compiled.value, compiled.dialect), min(VALUE_SECONDS, seconds / 2)
-        )
         return rewrite(
-            compiled.value,
-            compiled.dialect,
+            compiled,
             profile,
-            comparer,
+            comparer or stack.enter_context(Comparer()),
             allow=allow,
-            known=[json.loads(text) for text in known],
             tool=tool,
             prove=prove,
-            seconds=seconds - (comparer.spent - begun),
+            seconds=seconds,
         )
 
 
@@ -88,10 +79,11 @@ def _read(
     schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
     dialect: str,
 ) -> CompiledSchema:
-    text = schema if isinstance(schema, str) else json.dumps(schema)
-    if held := request_of(parse(text.encode("utf-8", "surrogatepass"))):
+    text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
+    value = parsed_text(text)
+    if held := request_of(value):
         raise BadData(held)
-    compiled = read_schema(text, dialect)
+    compiled = value if isinstance(value, Rejected) else as_schema(value, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
     if compiled.fault:
@@ -133,8 +125,8 @@ def decode(answer: Json, fit: Fit) -> Json:
         fit: What `csbdata.fit` returned.
 
     Raises:
-        BadData: the answer has another shape than was asked for, or its value is not
-            valid by the original schema.
+        BadData: the answer is no JSON value or has another shape than was asked for,
+            or its value is not valid by the original schema.
 
     Example:
         >>> import csbdata
@@ -144,12 +136,13 @@ def decode(answer: Json, fit: Fit) -> Json:
     """
     try:
         value: Json = fit.codec.decode(answer)
-    except UndecodableError as error:
+        errors = fit.original.errors(value)
+    except ValueError as error:
         raise BadData(str(error), "the answer") from error
     except RecursionError:
         raise BadData("it is nested too deeply", "the answer") from None
-    if not fit.original.is_valid(value):
-        failed = fit.original.errors(value)[0]
+    if errors:
+        failed = errors[0]
         place = f" at {failed.instance_pointer}" if failed.instance_pointer else ""
         what = f"its value{place} fails `{failed.keyword}` at {failed.schema_pointer}"
         raise BadData(f"{what} of the original schema", "the answer")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import wraps
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.schema.dialects import DRAFT_2020_12
@@ -56,6 +57,7 @@ EditObject = Callable[["SchemaObject", "Keywords"], "UntypedJson"]
 def at_sites(edit: EditObject) -> Callable[[UntypedJson, Sites], UntypedJson]:
     """Return an edit of whole schemas that is made at each site."""
 
+    @wraps(edit)
     def apply(schema: UntypedJson, sites: Sites) -> UntypedJson:
         def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
             if tokens not in sites.keywords or not isinstance(part, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +14,7 @@ from curation.fit.edits import (
     asserting,
 )
 from curation.fit.scan import properties_of, required_of
+from curation.references.schema import Schema
 from curation.schema.subschemas import edited, subschema_locations, without
 
 if TYPE_CHECKING:
@@ -75,11 +75,8 @@ def without_patterns(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         return schema
     narrowed = dict(properties)
     for pattern, part in patterns.items():
-        try:
-            matching = [name for name in properties if re.search(pattern, name)]
-        except re.error:
-            return schema
-        for name in matching:
+        is_match = Schema({"pattern": pattern}, DIALECT).validator.is_valid
+        for name in filter(is_match, properties):
             narrowed[name] = {"allOf": [narrowed[name], part]}
     kept = without(schema, "patternProperties")
     return {**kept, "properties": narrowed, "additionalProperties": False}

@@ -6,7 +6,6 @@ or gigabytes, so that the parent ends it (`curation.fit.relation`).
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -31,6 +30,7 @@ from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
+from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
 
 #: Witnesses that are looked for of each schema.
@@ -188,20 +188,16 @@ def start(
     _setup: Json,
 ) -> Callable[[Json], AlgebraAnswer | ValueAnswer | tuple[str, ...]]:
     """Return the handler of one question."""
-    gc.disable()
 
     def answer(request: Json) -> AlgebraAnswer | ValueAnswer | tuple[str, ...]:
         question = msgspec.convert(request, Question)
-        try:
-            if isinstance(question, ValueQuestion):
-                return search(question)
-            if isinstance(question, SchemaQuestion):
-                return texts(question)
-            return prove(question)
-        finally:
-            gc.collect(0)
+        if isinstance(question, ValueQuestion):
+            return search(question)
+        if isinstance(question, SchemaQuestion):
+            return texts(question)
+        return prove(question)
 
-    return answer
+    return collecting(answer)
 
 
 if __name__ == "__main__":

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from curation.fit.edits import (
-    DIALECT,
     SCALARS,
     Keywords,
     SchemaObject,
     Sites,
     asserting,
+    at_sites,
 )
 from curation.fit.scan import properties_of, required_of
-from curation.fit.shapes import AnswerShape, shape_of, with_shape
+from curation.fit.shapes import shape_of, with_shape
 from curation.json.pointer import at, tokens_of_fragment
-from curation.schema.subschemas import edited, without
+from curation.schema.subschemas import without
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.json.pointer import Tokens
 
 #: References that are followed one after the other.
 _MOST_REFERENCES: Final = 10
@@ -41,13 +38,7 @@ _OF_ARRAYS: Final = frozenset({"type", "items", "prefixItems", "minItems", "maxI
 
 def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Ask for null where an optional property is absent; it cannot be null itself."""
-
-    def change(tokens: Tokens, part: UntypedJson) -> UntypedJson:
-        if tokens not in sites.keywords or not isinstance(part, dict):
-            return part
-        return _nullable(part, schema)
-
-    return edited(schema, DIALECT, change)
+    return at_sites(lambda part, _: _nullable(part, schema))(schema, sites)
 
 
 def _nullable(schema: SchemaObject, root: UntypedJson) -> SchemaObject:
@@ -64,9 +55,7 @@ def _nullable(schema: SchemaObject, root: UntypedJson) -> SchemaObject:
     }
     if required:
         result["required"] = required
-    if not asked:
-        return result
-    return with_shape(result, msgspec.structs.replace(shape_of(schema), nullable=asked))
+    return with_shape(result, nullable=asked) if asked else result
 
 
 def _never_null(schema: UntypedJson, root: UntypedJson) -> UntypedJson | None:
@@ -148,7 +137,7 @@ def pairs(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
             if rest is True or rest == {}
             else rest,
         },
-        AnswerShape(pairs=True),
+        pairs=True,
     )
 
 
@@ -174,7 +163,7 @@ def members(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     result = {**schema, "minItems": count}
     if not more:
         result["maxItems"] = count
-    return with_shape(result, AnswerShape(items=count, more=more))
+    return with_shape(result, items=count, more=more)
 
 
 def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -183,10 +172,10 @@ def distinct(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         "uniqueItems"
     }:
         return schema
-    if shape_of(schema).items or schema.get("uniqueItems") is not True:
+    # Behind one that is left out, elements would take the places of others.
+    if "prefixItems" in schema or schema.get("uniqueItems") is not True:
         return schema
-    shape = msgspec.structs.replace(shape_of(schema), distinct=True)
-    return with_shape(schema, shape)
+    return with_shape(schema, distinct=True)
 
 
 def shortened(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
@@ -196,14 +185,14 @@ def shortened(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
         return schema
     if most < 1 or most < schema.get("minItems", 0):
         return schema
-    return with_shape(schema, msgspec.structs.replace(shape_of(schema), cut=True))
+    return with_shape(schema, cut=True)
 
 
 def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Ask for the value as the member of an object."""
     if not isinstance(schema, dict) or shape_of(schema).wrapped:
         return schema
-    return with_shape(schema, msgspec.structs.replace(shape_of(schema), wrapped=True))
+    return with_shape(schema, wrapped=True)
 
 
 def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
@@ -211,8 +200,5 @@ def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     taken = {name: schema[name] for name in keywords if name in schema}
     if not taken:
         return schema
-    shape = shape_of(schema)
-    return with_shape(
-        without(schema, *taken),
-        msgspec.structs.replace(shape, dropped={**shape.dropped, **taken}),
-    )
+    dropped = {**shape_of(schema).dropped, **taken}
+    return with_shape(without(schema, *taken), dropped=dropped)

@@ -10,7 +10,8 @@ and if there are references the whole schema.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.fit.rewriting import meaning_of
@@ -79,25 +80,27 @@ def rest_of(fit: Fit) -> UntypedJson:
     branched = any(others & {*tokens, *names} for tokens, names in lost.items())
     if references and (branched or any(it.keyword != "$ref" for it in references)):
         return schema
-    targets = {
-        it.tokens: target.tokens
-        for it in references
-        if (target := document.lookup(it.text, it.base)) is not None
-    }
-    while leading := {
-        tokens: frozenset({"$ref"})
-        for tokens, target in targets.items()
-        if tokens not in lost and any(it[: len(target)] == target for it in lost)
-    }:
-        lost |= leading
-    part = _part(schema, (), lost, dialect, refers=bool(references))
+    leading: dict[Tokens, list[Tokens]] = {}
+    for it in references:
+        if (target := document.lookup(it.text, it.base)) is not None:
+            leading.setdefault(target.tokens, []).append(it.tokens)
+    #: The schemas in which something is lost, and those that lead to them.
+    above: set[Tokens] = set()
+    pending = [*lost]
+    while pending:
+        tokens = pending.pop()
+        places = {tokens[:length] for length in range(len(tokens) + 1)} - above
+        above |= places
+        pending += [it for place in places for it in leading.get(place, ())]
+    part = _part(schema, (), lost, above, dialect, refers=bool(references))
     return part if isinstance(part, dict) else True
 
 
-def _part(
+def _part(  # noqa: PLR0913 - a schema, its place, and what is asked of it
     schema: UntypedJson,
     tokens: Tokens,
-    lost: dict[Tokens, frozenset[str]],
+    lost: Mapping[Tokens, frozenset[str]],
+    above: AbstractSet[Tokens],
     dialect: Dialect,
     *,
     refers: bool,
@@ -109,11 +112,13 @@ def _part(
     kept: _Object = {name: schema[name] for name in schema if name == "$schema"}
     for path, child in children(schema, dialect):
         below = (*tokens, *path)
-        inside = any(it[: len(below)] == below for it in lost)
-        if path[0] not in _THROUGH and inside:
+        inside = below in above
+        # The schemas of a tuple are counted: none of them may be left out.
+        is_tuple = path[0] == "items" and (len(path) > 1 or "prefixItems" in schema)
+        if inside and (path[0] not in _THROUGH or is_tuple):
             names.add(path[0])
         elif inside or (path[0] in CONTAINERS and refers):
-            part = _part(child, below, lost, dialect, refers=refers)
+            part = _part(child, below, lost, above, dialect, refers=refers)
             _put(kept, path, {} if part is None else part)
     for group in _TOGETHER:
         if names & group:

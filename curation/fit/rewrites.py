@@ -73,12 +73,7 @@ def _each(
     edit: EditObject, claim: Claim, rules: str, keywords: str = "", **flags: bool
 ) -> Rewrite:
     """Return the rewrite of an edit of each schema object that a finding is about."""
-
-    def apply(schema: UntypedJson, sites: Sites) -> UntypedJson:
-        return at_sites(edit)(schema, sites)
-
-    apply.__name__, apply.__doc__ = edit.__name__, edit.__doc__
-    return _whole(apply, claim, rules, keywords, **flags)
+    return _whole(at_sites(edit), claim, rules, keywords, **flags)
 
 
 #: Keywords that change what others mean: without one, others may refuse more.

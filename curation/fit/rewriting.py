@@ -30,9 +30,8 @@ from curation.fit.verdict import FAILING, FitFinding, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
 from curation.json.pointer import Tokens, pointer, tokens_of
-from curation.json.text import plain
 from curation.references.gathering import gathered
-from curation.schema.dialects import DRAFT_2020_12, Dialect
+from curation.schema.dialects import DRAFT_2020_12
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import CannotPortError, ported
 from curation.system.words import counted
@@ -126,13 +125,12 @@ def meaning_of(marked: Json) -> Json:
 
 
 def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
-    schema: Json,
-    dialect: Dialect,
+    original: CompiledSchema,
     profile: Profile,
     comparer: Comparer,
     *,
     allow: Literal["safe", "any"] = "safe",
-    known: Sequence[Json] = (),
+    known: Sequence[Json] | None = None,
     tool: bool = False,
     prove: bool = True,
     seconds: float = REWRITE_SECONDS,
@@ -140,18 +138,23 @@ def rewrite(  # noqa: PLR0913 - a schema, a target, and how far to go
     """Return a schema rewritten so that a target takes it, as far as that is possible.
 
     Args:
-        schema: A schema that jsonschema-rs can use.
-        dialect: That in which it is read.
+        original: A schema that jsonschema-rs can use.
         profile: The target.
         comparer: Decides how steps change it.
         allow: `safe` makes only steps after which decoded answers are valid.
-        known: Values of the schema, of which one at least is to be kept.
+        known: Values of the schema, of which one at least is to be kept; by default
+            some are looked for.
         tool: Whether it is the schema of a tool's parameters.
         prove: Whether to ask for a proof also of what a rule tells, and for a value
             that refutes what neither tells.
         seconds: The deadline in processor time, of the comparer's as well.
     """
-    original = CompiledSchema(plain(schema), dialect)
+    begun = comparer.spent
+    if known is None:
+        own = text_of(original.value, original.dialect)
+        texts = comparer.witnesses(own, min(VALUE_SECONDS, seconds / 2))
+        known = [json.loads(text) for text in texts]
+    seconds -= comparer.spent - begun
     return _Rewriting(
         original, profile, comparer, allow, known, tool, prove, seconds
     ).run()

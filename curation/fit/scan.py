@@ -6,12 +6,15 @@ would enter them: a target reads the whole text.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
+from curation.instances.constraints.keyword_values import array_of, names_of, object_of
 from curation.json.values import remembered
+from curation.references.loops import IN_PLACE
 from curation.references.schema import Reference, Schema, scan_references
 from curation.schema.dialects import ANY_DIALECT, declared
 from curation.schema.keywords import CONTAINERS
@@ -20,8 +23,6 @@ from curation.schema.subschemas import SchemaLocation, subschema_locations
 if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
-#: Applicators that a schema's own type says nothing about.
-_IN_PLACE: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
 _ABOUT_OBJECTS: Final = frozenset({"properties", "additionalProperties"})
 
 
@@ -73,37 +74,40 @@ class Scan:
             if target is not None:
                 for holder in above[tokens]:
                     inside[holder].add(target)
-        reached = {target: _reached(target, inside) for target in inside}
+        circles = _circles(inside)
         return frozenset(
             tokens
             for tokens, target in self.targets.items()
-            if target is not None and not reached[target].isdisjoint(above[tokens])
+            if target is not None
+            and any(circles[target] == circles[it] for it in above[tokens])
         )
 
     @cached_property
     def depth(self) -> int:
         """The most objects and arrays inside each other, references followed."""
+        nested = {it.tokens: _is_nested(it.schema) for it in self.places}
+        #: By the schema around: those of the same value, and of values inside.
+        same: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
+        inner: defaultdict[Tokens, list[Tokens]] = defaultdict(list)
+        for tokens, (holder, keyword) in self.holders.items():
+            if keyword not in CONTAINERS:
+                (same if keyword in IN_PLACE else inner)[holder].append(tokens)
+        for tokens, target in self.targets.items():
+            # References that come back count nothing.
+            if target is not None and target in nested and tokens not in self.recursive:
+                same[tokens].append(target)
         depths: dict[Tokens, int] = {}
-        # One pass for each reference on the way; those that come back count nothing.
-        for _ in range(1 + len(self.targets)):
-            before = dict(depths)
-            #: Of the values inside, by the schema around.
-            inner: dict[Tokens, int] = {}
-            for place in reversed(self.places):
-                tokens = place.tokens
-                own = _is_nested(place.schema) + inner.get(tokens, 0)
-                target = self.targets.get(tokens)
-                if target is not None and tokens not in self.recursive:
-                    own = max(own, depths.get(target, 0))
-                depths[tokens] = max(own, depths.get(tokens, 0))
-                holder, keyword = self.holders.get(tokens, ((), "$defs"))
-                if keyword in _IN_PLACE:
-                    depths[holder] = max(depths.get(holder, 0), depths[tokens])
-                elif keyword not in CONTAINERS:
-                    inner[holder] = max(inner.get(holder, 0), depths[tokens])
-            if depths == before:
-                break
-        return depths.get((), 0)
+        pending: list[Tokens] = [()]
+        while pending:
+            tokens = pending[-1]
+            unknown = {*same[tokens], *inner[tokens]} - depths.keys()
+            pending += unknown
+            if not unknown:
+                below = [nested[tokens] + depths[it] for it in inner[tokens]]
+                beside = [depths[it] for it in same[tokens]]
+                depths[tokens] = max([nested[tokens], *below, *beside])
+                pending.pop()
+        return depths[()]
 
     @cached_property
     def holders(self) -> dict[Tokens, tuple[Tokens, str]]:
@@ -118,13 +122,34 @@ class Scan:
         return holders
 
 
-def _reached(start: Tokens, inside: Mapping[Tokens, set[Tokens]]) -> set[Tokens]:
-    reached, waiting = {start}, [start]
-    while waiting:
-        for following in inside[waiting.pop()] - reached:
-            reached.add(following)
-            waiting.append(following)
-    return reached
+def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:
+    """Return for each place one of those that lead to it and back, the same for all.
+
+    They are found by the algorithm of Kosaraju and Sharir, in linear time.
+    """
+    before: dict[Tokens, list[Tokens]] = {it: [] for it in inside}
+    for here, following in inside.items():
+        for it in following:
+            before[it].append(here)
+    order: dict[Tokens, None] = {}
+    seen: set[Tokens] = set()
+    pending = [*inside]
+    while pending:
+        here = pending[-1]
+        new: set[Tokens] = set() if here in seen else inside[here] - seen - {here}
+        seen.add(here)
+        pending += new
+        if not new:
+            order.setdefault(pending.pop())
+    circles: dict[Tokens, Tokens] = {}
+    for start in reversed(order):
+        pending = [start]
+        while pending:
+            here = pending.pop()
+            if here not in circles:
+                circles[here] = start
+                pending += before[here]
+    return circles
 
 
 @remembered
@@ -135,9 +160,7 @@ def scan_of(schema: Json) -> Scan | None:
 
 def types_of(schema: Mapping[str, Json]) -> frozenset[str]:
     """Return the names that a schema's `type` has; none if it has no such keyword."""
-    value = schema.get("type")
-    names = value if isinstance(value, list) else [value]
-    return frozenset(name for name in names if isinstance(name, str))
+    return frozenset(names_of(schema.get("type")))
 
 
 def is_of_types(schema: Mapping[str, Json], types: Sequence[str]) -> bool:
@@ -157,16 +180,14 @@ def _is_nested(schema: Json) -> int:
     return int(is_object_schema(schema) or "array" in types_of(schema))
 
 
-def properties_of(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+def properties_of(schema: Mapping[str, Json]) -> dict[str, Json]:
     """Return the members of `properties`; none without it."""
-    value = schema.get("properties")
-    return value if isinstance(value, dict) else {}
+    return object_of(schema, "properties")
 
 
 def required_of(schema: Mapping[str, Json]) -> list[Json]:
     """Return the members of `required`; none without it."""
-    value = schema.get("required")
-    return value if isinstance(value, list) else []
+    return array_of(schema, "required")
 
 
 def enumerated(schema: Mapping[str, Json]) -> Iterator[tuple[str, list[Json]]]:

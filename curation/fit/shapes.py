@@ -59,8 +59,9 @@ def shape_of(schema: UntypedJson) -> AnswerShape:
     return AnswerShape() if mark is None else msgspec.convert(mark, AnswerShape)
 
 
-def with_shape(schema: _Object, shape: AnswerShape) -> _Object:
-    """Return a schema with a mark."""
+def with_shape(schema: _Object, **changes: UntypedJson) -> _Object:
+    """Return a schema whose mark says more: fields of `AnswerShape` by name."""
+    shape = msgspec.structs.replace(shape_of(schema), **changes)
     return {**schema, SHAPE: msgspec.to_builtins(shape)}
 
 

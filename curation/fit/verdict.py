@@ -123,8 +123,9 @@ def told_keywords(profile: Profile) -> frozenset[str]:
 
 
 def _keywords_of(rule: ProfileRule) -> tuple[str, ...]:
-    told = {"keyword": rule.names, "root-keyword": rule.names}
-    return told.get(rule.check, ()) or {
+    if rule.check in {"keyword", "root-keyword"}:
+        return rule.names
+    return {
         "format": ("format",),
         "pattern": ("pattern",),
         "enum-type": ("enum", "const"),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import astuple
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations, read_schema
 from curation.instances.constraints.positions import fails_at
 from curation.instances.constraints.violations import MIXED, as_near_miss
-from curation.instances.validators import Verdicts, verdicts_of_each
+from curation.instances.validators import verdicts_of_each
 from curation.instances.values.json_text import text_of
 from curation.instances.values.model import InstanceKind, Witness
 from curation.json.values import identity
@@ -135,18 +137,6 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     )
 
 
-def _heeding(verdicts: Verdicts) -> tuple[bool | None, ...] | None:
-    other = verdicts.heeding
-    if other is None:
-        return None
-    return (
-        other.jsonschema_rs,
-        other.jsonschema_rs_plain,
-        other.jsonschema,
-        other.jsonschema_plain,
-    )
-
-
 def _grade(interpretations: Interpretations, text: str) -> Grade:
     compiled = interpretations.own
     try:
@@ -156,20 +146,23 @@ def _grade(interpretations: Interpretations, text: str) -> Grade:
         near_miss = None if judged.jsonschema_rs else as_near_miss(compiled, value)
     except (ValueError, RecursionError) as error:
         return Grade(error=shortened(f"{type(error).__name__}: {error}", _SHOWN))
-    return Grade(
+    own = Grade(
         jsonschema_rs=judged.jsonschema_rs,
         jsonschema_rs_plain=judged.jsonschema_rs_plain,
         jsonschema=judged.jsonschema,
         jsonschema_plain=judged.jsonschema_plain,
-        heeding=_heeding(judged),
-        keyword=near_miss.keyword if near_miss else "",
-        schema_pointer=near_miss.schema_pointer if near_miss else "",
-        instance_pointer=near_miss.instance_pointer if near_miss else "",
-        fails_at=(
-            fails_at(compiled, near_miss)
-            if near_miss and near_miss.keyword != MIXED
-            else None
-        ),
-        keywords=near_miss.keywords if near_miss else (),
+        heeding=astuple(judged.heeding)[:4] if judged.heeding else None,
         error=judged.error,
+    )
+    if near_miss is None:
+        return own
+    return replace(
+        own,
+        keyword=near_miss.keyword,
+        schema_pointer=near_miss.schema_pointer,
+        instance_pointer=near_miss.instance_pointer,
+        fails_at=(
+            None if near_miss.keyword == MIXED else fails_at(compiled, near_miss)
+        ),
+        keywords=near_miss.keywords,
     )

@@ -6,12 +6,12 @@ hence a process of its own, and a handler of every scheme that refuses.
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from curation.core.json_types import Json
+from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
 
 #: The verdict on a schema that compiles.
@@ -65,14 +65,7 @@ def verdict(text: str) -> str:
 def start(_setup: Json) -> Callable[[str], str]:
     """Import fastjsonschema; return the handler of one schema's text."""
     verdict("true")
-    gc.disable()
-
-    def handle(text: str) -> str:
-        answer = verdict(text)
-        gc.collect(0)
-        return answer
-
-    return handle
+    return collecting(verdict)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import msgspec
 
 from curation.verification.check import ScanItem, ScanSetup
 from curation.verification.registry import CHECKS
+from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
@@ -22,15 +22,12 @@ def start(setup: Json) -> Callable[[Json], Message]:
     """Take the folder; return the handler of one item."""
     folder = Path(msgspec.convert(setup, ScanSetup).folder)
     work = {check.name: check.work for check in CHECKS}
-    gc.disable()
 
     def handle(message: Json) -> Message:
         scan = msgspec.convert(message, ScanItem)
-        answer = work[scan.check](folder, scan.item)
-        gc.collect(0)
-        return answer
+        return work[scan.check](folder, scan.item)
 
-    return handle
+    return collecting(handle)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from curation.instances.constraints.keyword_values import (
     array_of,
     asserted_formats,
     names_of,
-    object_of,
 )
 from curation.instances.constraints.violations import FALSE, keyword_pointer
 from curation.instances.values import strings
@@ -325,11 +324,8 @@ def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
 
 def _names(compiled: CompiledSchema, conjunction: Conjunction) -> list[str]:
     """Return the declared names, one for each pattern, and one that is neither."""
-    declared: dict[str, None] = {}
-    patterns: dict[str, None] = {}
-    for part in conjunction.locations:
-        declared.update(dict.fromkeys(object_of(part.schema, "properties")))
-        patterns.update(dict.fromkeys(object_of(part.schema, "patternProperties")))
+    declared = conjunction.named_members("properties")
+    patterns = conjunction.named_members("patternProperties")
     names = [*declared, *map(_matching_name, patterns)]
     if conjunction.is_map():
         names.append(_extra_name(compiled, conjunction, declared, tuple(patterns)))

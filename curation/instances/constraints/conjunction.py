@@ -13,6 +13,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
+    object_of,
 )
 from curation.instances.values.numbers import NumberConstraints
 from curation.instances.values.strings import StringConstraints
@@ -282,6 +283,14 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         for part in (*self.goals, *self.parts):
             if isinstance(part, SchemaLocation):
                 yield part
+
+    def named_members(self, keyword: str) -> dict[str, None]:
+        """Return the names in `properties` or `patternProperties`, each once."""
+        return {
+            name: None
+            for part in self.locations
+            for name in object_of(part.schema, keyword)
+        }
 
     def is_map(self) -> bool:
         """Return whether there is a schema for properties that are not declared."""

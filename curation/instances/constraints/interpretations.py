@@ -189,10 +189,25 @@ def read_schema(
         base_uri: Where its relative references start.
         library: The documents beside it.
     """
-    content = text.encode("utf-8", "surrogatepass")
-    schema = too_big(content, Limits()) or parse(content)
+    schema = parsed_text(text)
     if isinstance(schema, Rejected):
         return schema
+    return as_schema(schema, dialect, base_uri, library)
+
+
+def parsed_text(text: str) -> Json | Rejected:
+    """Return the value of a schema's JSON text, or why it is not read."""
+    content = text.encode("utf-8", "surrogatepass")
+    return too_big(content, Limits()) or parse(content)
+
+
+def as_schema(
+    schema: Json,
+    dialect: str = "",
+    base_uri: str | None = None,
+    library: Library = NO_LIBRARY,
+) -> CompiledSchema | Rejected:
+    """Return what `read_schema` does, of a value that is parsed already."""
     if dialect or not isinstance(schema, dict):
         return CompiledSchema.from_json(schema, dialect or _NEWEST)
     document = Document(

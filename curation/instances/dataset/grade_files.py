@@ -107,15 +107,15 @@ def _read_maskbench(path: Path) -> SchemaToGrade:
 
 
 def _read_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
-    schemas: dict[tuple[str, str], SchemaToGrade] = {}
+    schemas: dict[tuple[str, str, str], SchemaToGrade] = {}
     with refuse_large(path).open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 place = f"{path}:{number}"
                 row = _row(line, place)
-                key = (str(row.get("config", "")), _name_of(row, place))
+                key = _key_of(row, place)
                 if key not in schemas:
-                    schemas[key] = _schema_of(row, *key, records)
+                    schemas[key] = _schema_of(*key, records)
                 schemas[key].instances.append(_instance_of(row, place))
     yield from schemas.values()
 
@@ -130,34 +130,35 @@ def _row(line: bytes, place: str) -> dict[str, Json]:
     return row
 
 
-def _name_of(row: dict[str, Json], place: str) -> str:
-    for name in ("unique_id", "json_schema"):
-        if name in row:
-            value = row[name]
-            return value if isinstance(value, str) else json.dumps(value)
-    raise BadData("neither unique_id nor json_schema", place)
+def _key_of(row: dict[str, Json], place: str) -> tuple[str, str, str]:
+    """Return config, id and schema of a row, empty where it has none."""
+    config, unique_id, schema = (
+        value if isinstance(value, str) else "" if value is None else json.dumps(value)
+        for value in map(row.get, ("config", "unique_id", "json_schema"))
+    )
+    if not unique_id and not schema:
+        raise BadData("neither unique_id nor json_schema", place)
+    return config, unique_id, schema
 
 
 def _instance_of(row: dict[str, Json], place: str) -> GivenInstance:
     valid = row.get("valid")
     if valid is not None and not isinstance(valid, bool):
         raise BadData("valid is neither true nor false", place)
-    if "text" in row:
-        return GivenInstance(text=str(row["text"]), valid=valid)
+    text = row.get("text")
+    if isinstance(text, str):
+        return GivenInstance(text=text, valid=valid)
     if "data" in row:
         return GivenInstance(text=json.dumps(row["data"]), valid=valid)
     raise BadData("neither text nor data", place)
 
 
 def _schema_of(
-    row: dict[str, Json], config: str, name: str, records: Records
+    config: str, unique_id: str, schema: str, records: Records
 ) -> SchemaToGrade:
-    if "json_schema" in row:
-        value = row["json_schema"]
-        schema = value if isinstance(value, str) else json.dumps(value)
-        unique_id = str(row.get("unique_id", ""))
+    if schema:
         return SchemaToGrade(config=config, unique_id=unique_id, schema=schema)
-    record = records.one(f"{config}/{name}" if config else name)
+    record = records.one(f"{config}/{unique_id}" if config else unique_id)
     return SchemaToGrade(
         config=record.config,
         unique_id=record.unique_id,

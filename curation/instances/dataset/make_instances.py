@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 #: Witnesses that are looked for unless a caller asks for more or fewer.
 DEFAULT_COUNT = 4
-#: Most witnesses of one schema for what the others do not reach.
+#: Most witnesses of one schema for what the others do not reach; four times as many
+#: while they reach much.
 COVERING = 16
 #: Frames that a search may take: twice what the deepest instance needs, since how many
 #: go to what is compiled for the first time depends on the records before.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from curation.instances.grading import grade
 from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
+from curation.workers.collecting import collecting
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -163,7 +163,7 @@ def witnesses(
         raise ValueError(f"no dialect {dialect!r}; there are {', '.join(BY_NAME)}")
     if count < 1:
         raise ValueError(f"count is {count}, and must be 1 or more")
-    text = schema if isinstance(schema, str) else _text_of(schema)
+    text = schema if isinstance(schema, str) else json.dumps(schema, default=dict)
     request = InstanceRequest(schema=text, dialect=dialect or "", count=count)
     with Worker(program(seed), limits()) as worker:
         return instances_of(worker.ask(request))
@@ -207,16 +207,10 @@ def _of_huge(request: InstanceRequest, worker: Worker) -> SchemaInstances:
     return msgspec.structs.replace(made, detail=why) if made.instances else made
 
 
-def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as above)
-    return json.dumps(schema if isinstance(schema, bool) else dict(schema))
-
-
 def start(message: Json) -> Callable[[Json], Json]:
     """Take the seed and the neighbours; return the handler of one request."""
     setup = msgspec.convert(message, InstanceSetup)
     library = neighbour_library(setup.neighbours)
-    # Most objects of a schema live until it is done; then the youngest are collected.
-    gc.disable()
 
     def handle(message: Json) -> Json:
         request = msgspec.convert(message, InstanceRequest)
@@ -224,7 +218,7 @@ def start(message: Json) -> Callable[[Json], Json]:
             graded = grade(request.schema, request.dialect, request.instances)
             grades: Json = msgspec.to_builtins(graded)
             return grades
-        instances = make_instances(
+        return make_instances(
             request.schema,
             request.dialect,
             setup.seed,
@@ -234,12 +228,9 @@ def start(message: Json) -> Callable[[Json], Json]:
             covering=request.covering,
             base_uri=request.base_uri,
             library=library,
-        )
-        answer = instances.to_json()
-        gc.collect(0)
-        return answer
+        ).to_json()
 
-    return handle
+    return collecting(handle)
 
 
 if __name__ == "__main__":

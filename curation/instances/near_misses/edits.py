@@ -147,7 +147,7 @@ def extra(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with one property that is not declared."""
     members = target.members
     value = target.rng.choice(_VALUES)
-    declared = _declared(target)
+    declared = target.conjunction.named_members("properties")
     names = list(_EXTRA)
     if declared:
         # It shows only where the name goes on, or ends.
@@ -163,13 +163,6 @@ def extra(target: EditTarget) -> Iterator[Edit]:
             break
     for other in ANY:
         yield {**members, "unexpected": other}
-
-
-def _declared(target: EditTarget) -> dict[str, None]:
-    names: dict[str, None] = {}
-    for part in target.conjunction.locations:
-        names.update(dict.fromkeys(object_of(part.schema, "properties")))
-    return names
 
 
 def missing(target: EditTarget) -> Iterator[Edit]:
@@ -197,7 +190,10 @@ def more(target: EditTarget) -> Iterator[Edit]:
     if most >= MOST_MEMBERS:
         return
     longer = dict(members)
-    names = [*_declared(target), *(f"extra{number}" for number in range(most + 1))]
+    names = [
+        *target.conjunction.named_members("properties"),
+        *(f"extra{number}" for number in range(most + 1)),
+    ]
     # The names already used show what names are wanted.
     names += [f"{name}{number}" for name in members for number in range(1, most + 2)]
     for name in names:

@@ -268,18 +268,12 @@ def automaton(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton 
 
 
 def _build(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
-    read = [parser.parse(text) for text in patterns]
-    unwanted = [parser.parse(text) for text in refused]
-    patterns_read = tuple(pattern for pattern in read if pattern is not None)
-    refusing = tuple(pattern for pattern in unwanted if pattern is not None)
-    if len(patterns_read) < len(read) or len(refusing) < len(unwanted):
-        return None
-    if (
-        sum(pattern.repetitions for pattern in (*patterns_read, *refusing))
-        > _MOST_REPETITIONS
-    ):
+    trees_read = [parser.parse(text) for text in (*patterns, *refused)]
+    read = tuple(tree for tree in trees_read if tree is not None)
+    repetitions = sum(tree.repetitions for tree in read)
+    if len(read) < len(trees_read) or repetitions > _MOST_REPETITIONS:
         return None
     try:
-        return Automaton(patterns_read, refusing)
+        return Automaton(read[: len(patterns)], read[len(patterns) :])
     except RecursionError:
         return None

@@ -208,7 +208,7 @@ class _ObjectBuilder:
         self.builder, self.conjunction, self.context = builder, conjunction, context
         self.members: dict[str, Json] = {}
         self.failed: set[str] = set()
-        self.declared = _declared(conjunction)
+        self.declared = conjunction.named_members("properties")
 
     def run(self) -> Json | Nothing:
         self._expand()
@@ -304,7 +304,7 @@ class _ObjectBuilder:
         builder = self.builder
         if builder.kind is InstanceKind.RANDOM and builder.flip_coin():
             return
-        for pattern in _patterns(self.conjunction):
+        for pattern in self.conjunction.named_members("patternProperties"):
             if self._room(len(self.members)) > 0:
                 self._add_new(pattern)
         if self.conjunction.is_map() and self._room(len(self.members)) > 0:
@@ -344,7 +344,7 @@ class _ObjectBuilder:
         for name in sorted(self.declared, key=self._depth):
             if name not in self.members and len(self.members) < least:
                 self._add(name, 0)
-        for pattern in ("", *_patterns(self.conjunction)):
+        for pattern in ("", *self.conjunction.named_members("patternProperties")):
             while len(self.members) < least:
                 if not self._add_new(pattern):
                     break
@@ -415,21 +415,3 @@ class _ObjectBuilder:
         order = [name for name in self.declared if name in self.members]
         undeclared = [name for name in self.members if name not in self.declared]
         return {name: self.members[name] for name in (*order, *undeclared)}
-
-
-def _declared(conjunction: Conjunction) -> dict[str, None]:
-    names: dict[str, None] = {}
-    for part in conjunction.parts:
-        members = part.schema.get("properties")
-        if isinstance(members, dict):
-            names.update(dict.fromkeys(members))
-    return names
-
-
-def _patterns(conjunction: Conjunction) -> list[str]:
-    patterns: dict[str, None] = {}
-    for part in conjunction.parts:
-        members = part.schema.get("patternProperties")
-        if isinstance(members, dict):
-            patterns.update(dict.fromkeys(members))
-    return list(patterns)

@@ -59,14 +59,10 @@ class BuildContext(NamedTuple):
     def for_goals(self, goals: Goals) -> BuildContext:
         """Return the context of a value that must meet these goals."""
         small = len(self.path) >= _DEEP or self.ancestors.count(goals) >= _RECURRENCES
-        return BuildContext(
-            self.path,
-            0 if small else self.allowance,
-            self.name,
-            self.avoid,
-            self.vary,
-            (*self.ancestors, goals),
-            small,
+        return self._replace(
+            allowance=0 if small else self.allowance,
+            ancestors=(*self.ancestors, goals),
+            scalars_first=small,
         )
 
     def member(

@@ -148,11 +148,7 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
         return _free(constraints, hint, rng)
     if asserted != constraints.formats:
         constraints = replace(constraints, formats=asserted)
-    if (
-        constraints.patterns == ()
-        and constraints.not_patterns == ()
-        and len(asserted) == 1
-    ):
+    if len(asserted) == 1 and not (constraints.patterns or constraints.not_patterns):
         text = formats.formatted_text(asserted[0], rng)
         if _fits_length(constraints, text):
             return text

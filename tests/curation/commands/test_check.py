@@ -468,7 +468,7 @@ def test_values_that_their_schema_refuses_are_problems(checker: SchemaChecker) -
     ("options", "codes"),
     [
         (["--select", "refused-example"], {"refused-example"}),
-        (["--ignore", "refused-example,unused-definition"], {"refused-default"}),
+        (["--ignore", "refused-example, unused-definition"], {"refused-default"}),
         ([], {"refused-default", "unused-definition"}),
     ],
 )

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +14,12 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.instances import instances
+from curation.instances.dataset.grade_files import read_schemas_to_grade
+from curation.instances.dataset.records import Records
 from curation.instances.dataset.report import TOTAL, given_lines, report_of
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
 
 APP = typer.Typer()
@@ -208,8 +209,27 @@ def test_labels_are_graded(tmp_path: Path) -> None:
     assert "labelled valid, refused for maximum" in text
 
 
+def test_rows_of_one_id_have_each_their_own_schema(tmp_path: Path) -> None:
+    """Of two editions, or of two configs that no row names."""
+    rows = [
+        {"unique_id": "a", "json_schema": {"type": kind}, "text": "1"}
+        for kind in ("string", "integer", "string")
+    ]
+    theirs = Path(lines(tmp_path / "theirs.jsonl", *rows))
+    schemas = read_schemas_to_grade(theirs, Records(tmp_path))
+    assert [(each.unique_id, len(each.instances)) for each in schemas] == [
+        ("a", 2),
+        ("a", 1),
+    ]
+    assert "string" in schemas[0].schema
+
+
 @pytest.mark.parametrize(
-    "row", ["{", "[]", '{"text": "1"}', '{"json_schema": true}', '{"unique_id": "a"}']
+    "row",
+    [
+        *("{", "[]", '{"text": "1"}', '{"json_schema": true}', '{"unique_id": "a"}'),
+        '{"json_schema": true, "text": 1}',
+    ],
 )
 def test_lines_of_another_form_are_refused(tmp_path: Path, row: str) -> None:
     """The fault names the file and the line."""

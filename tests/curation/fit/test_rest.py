@@ -11,7 +11,7 @@ from curation.fit.answers import decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
 from curation.fit.rest import rest_of, sentences
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.schema.dialects import DRAFT_2020_12
+from curation.schema.dialects import DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
 from tests.curation.fit.test_rewriting import _STRING, OPENAI, _object
 
@@ -54,6 +54,24 @@ def test_the_rest_reaches_what_is_lost_in_a_definition(
     """What the sent schema and the rest accept is valid by what is meant."""
     fit = fit_schema(schema, target, allow="any", comparer=comparer)
     assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid(wrong)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$schema": DRAFT_07.uri, "items": [True, {"uniqueItems": True}]},
+        {"prefixItems": [{"type": "array"}], "items": {"uniqueItems": True}},
+    ],
+)
+def test_the_rest_of_a_tuple_leaves_no_element_out(
+    schema: dict[str, Json], comparer: Comparer
+) -> None:
+    """Else what is said of one element would be said of none, or of another."""
+    fit = fit_schema(schema, "gemini", comparer=comparer)
+    rest = CompiledSchema(rest_of(fit), fit.shaped.dialect)
+    assert fit.ignored
+    assert rest.is_valid([[1, 1], ["a"]])
+    assert not rest.is_valid([["a"], [1, 1]])
 
 
 @pytest.mark.parametrize("key", [[], 5, None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from itertools import count
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,7 +96,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, Json], Claim]] = {
     ),
     "members": (
         ANTHROPIC,
-        _object(a={"type": "array", "items": _STRING, "minItems": 2}),
+        _object(a={"type": "array", "items": _STRING, "minItems": 2, "maxItems": 3}),
         Claim.EQUAL,
     ),
     "pairs": (
@@ -518,6 +518,22 @@ def test_a_schema_that_cannot_be_used_is_refused(schema: str) -> None:
     """One line says why, before anything is rewritten."""
     with pytest.raises(BadData):
         fit_schema(schema, OPENAI)
+
+
+def test_any_mapping_is_a_schema(comparer: Comparer) -> None:
+    """Those inside it too."""
+    inner = MappingProxyType({"a": MappingProxyType({"type": "string"})})
+    schema = MappingProxyType({"type": "object", "properties": inner})
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert fit.schema["properties"] == {"a": {"type": ["string", "null"]}}
+
+
+def test_an_answer_that_json_cannot_say_is_refused(comparer: Comparer) -> None:
+    """Half of a surrogate pair, for instance."""
+    schema = _object(m={"type": "object", "additionalProperties": _STRING})
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    with pytest.raises(BadData, match="the answer"):
+        decode({"m": [{"key": "\ud800", "value": "b"}]}, fit)
 
 
 @pytest.mark.parametrize("name", ["response_format", "function"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.fit import scan
 from curation.fit.checks import features_of
 from curation.fit.profile import (
     Effect,
@@ -128,6 +129,12 @@ _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}
         ("beside-reference", {"names": ()}, {"$ref": "#", "title": ""}, ["/title"]),
         ("depth", {"most": 2}, _NESTED, []),
         ("depth", {"most": 1}, _NESTED, [""]),
+        (
+            "depth",
+            {"most": 1},
+            {"type": "object", "dependentSchemas": {"a": {"type": "object"}}},
+            [],
+        ),
         ("properties", {"most": 1}, _TWICE, [""]),
         ("keyword", {"names": ("maxItems",), "most": 9}, {"maxItems": 9}, []),
         (
@@ -191,6 +198,26 @@ def test_depth_follows_references() -> None:
     }
     assert judge_fit(schema, _profile("depth", most=2))
     assert not judge_fit(schema, _profile("depth", most=3))
+
+
+def test_depth_looks_at_each_schema_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whichever order definitions refer to each other."""
+    definitions: UntypedJson = {"d0": {"type": "object", "allOf": [{}]}}
+    for number in range(1, 99):
+        reference = {"$ref": f"#/$defs/d{number - 1}"}
+        definitions[f"d{number}"] = {"type": "array", "items": reference}
+    schema: UntypedJson = {"$ref": "#/$defs/d98", "$defs": definitions}
+    looks: list[UntypedJson] = []
+    is_nested = scan._is_nested
+
+    def noted(part: UntypedJson) -> int:
+        looks.append(part)
+        return is_nested(part)
+
+    monkeypatch.setattr(scan, "_is_nested", noted)
+    (finding,) = judge_fit(schema, _profile("depth", most=1))
+    assert finding.sentence.startswith("99 levels")
+    assert len(looks) == 1 + 2 * 99
 
 
 @pytest.mark.parametrize(

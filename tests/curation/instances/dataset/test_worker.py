@@ -14,7 +14,9 @@ _SCHEMA = {
     "type": "object",
     "properties": {name: {"type": "string", "format": "date"} for name in "abcdefgh"},
     "required": ["a"],
+    "anyOf": [{"required": ["b"]}, {"required": ["c"]}],
 }
+_REFUSED = ('{"a": "2020-02-02"}',)
 
 
 def _alive() -> list[CompiledSchema]:
@@ -28,11 +30,13 @@ def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
     known = set(map(id, before))
     try:
         handle = start({"seed": 0})
-        for dialect in ("draft-07", "2020-12"):
-            unit = InstanceRequest(schema=json.dumps(_SCHEMA), dialect=dialect)
+        for dialect, graded in (("draft-07", None), ("2020-12", None), ("", _REFUSED)):
+            unit = InstanceRequest(
+                schema=json.dumps(_SCHEMA), dialect=dialect, instances=graded
+            )
             answer = handle(msgspec.to_builtins(unit))
             assert isinstance(answer, dict)
-            assert answer["instances"]
+            assert answer["grades" if graded else "instances"]
             assert known.issuperset(map(id, _alive()))
     finally:
         gc.enable()
