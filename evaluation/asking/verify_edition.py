@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import starmap
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -16,20 +17,13 @@ from evaluation.analysis.publish_edition import content_of, line_of
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
-from evaluation.results.edition import (
-    EngineResults,
-    Index,
-    Line,
-    read_engine,
-    read_index,
-    read_lines,
-)
+from evaluation.results.edition import Line, read_engine, read_index, read_lines
 from evaluation.results.outcomes import Outcome
 from evaluation.tasks.registry import task_named
 from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from curation.system.progress import Progress
@@ -42,6 +36,10 @@ REQUIRED: Final = 0.98
 _COMPARED: Final = ("outcome", "phase", "valid_accepted", "invalid_blocked", "wrong")
 _TIMES: Final = ("compile_ns", "between_ns")
 _KEY: Final = ("engine", "task", "config", "id")
+#: The least compile that tells how fast a machine is.
+_TIMED_NS: Final = 1_000_000
+#: A config and an id.
+_Case: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +50,9 @@ class EditionVerdict:
     pairs: Sequence[tuple[Line, Line]]
     #: Lines that could not be asked, and why.
     not_asked: Sequence[str]
+    #: How many times as long as the edition's this machine took, and its deadlines
+    #: were; None if no engine that is here tells.
+    pace: float | None = None
 
     @property
     def differing(self) -> Sequence[tuple[Line, Line]]:
@@ -82,7 +83,13 @@ class EditionVerdict:
             ),
             note="Equal: in outcome, phase, number of right texts, and the place of "
             "each wrong text; where a deadline ended both, of what both walked. Times: "
-            "the median of the ratios of schemas.",
+            "the median of the ratios of schemas. Deadlines: "
+            + (
+                f"{self.pace:g} times those of the edition, as this machine takes so "
+                "many times as long."
+                if self.pace
+                else "those of the edition; how fast this machine is, is not known."
+            ),
         )
         listed = Table.of_records(
             "Lines that differ",
@@ -110,8 +117,12 @@ def _is_equal(then: Line, now: Line) -> bool:
 
 
 def _ratio(pairs: Sequence[tuple[Line, Line]], name: str) -> Cell:
-    ratios = [now[name] / then[name] for then, now in pairs if now[name] and then[name]]
+    ratios = _ratios(pairs, name)
     return Ratio(median(ratios)) if ratios else None
+
+
+def _ratios(pairs: Sequence[tuple[Line, Line]], name: str) -> list[float]:
+    return [now[name] / then[name] for then, now in pairs if now[name] and then[name]]
 
 
 def _told(line: Line) -> str:
@@ -146,6 +157,9 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
 ) -> EditionVerdict:
     """Ask engines again what an edition publishes of them.
 
+    A machine that takes longer than the edition's has longer deadlines by as much, and
+    a faster one shorter: else rows near a deadline would tell of the machine.
+
     Args:
         folder: The edition.
         data: The dataset, as `--data` names it.
@@ -158,66 +172,117 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         BadData: the edition cannot be read, or the dataset is another one.
         NoInput: there is no edition, or no such dataset.
     """
-    index = read_index(folder)
-    parts: dict[tuple[str, str], dict[tuple[str, str], Line]] = defaultdict(dict)
-    for line in draw_lines(read_lines(folder), count, seed):
+    lines = read_lines(folder)
+    asker = _Asker(folder, data, work, progress)
+    pace = _pace(asker, lines, seed)
+    parts: dict[tuple[str, str], dict[_Case, Line]] = defaultdict(dict)
+    for line in draw_lines(lines, count, seed):
         own = parts[line["engine"], line["task"]]
         own[line["config"], line["id"]] = line
     pairs: list[tuple[Line, Line]] = []
     not_asked: list[str] = []
-    content = ""
-    for place, (label, task) in enumerate(sorted(parts)):
+    for label, task in sorted(parts):
         expected = parts[label, task]
+        try:
+            now = asker.ask(label, task, expected, pace or 1)
+        except Unavailable as error:
+            not_asked += [f"{label} {task} {'/'.join(it)}: {error}" for it in expected]
+            continue
+        pairs += [(line, now[key]) for key, line in expected.items() if key in now]
+        not_asked += [
+            f"{label} {task} {'/'.join(key)}: the run has no such row"
+            for key in expected
+            if key not in now
+        ]
+    return EditionVerdict(pairs=pairs, not_asked=not_asked, pace=pace)
+
+
+class _Asker:
+    """Asks an edition's engines again, one of them and one task at a time."""
+
+    def __init__(
+        self, folder: Path, data: str | None, work: Path, progress: Progress
+    ) -> None:
+        self._folder, self._data, self._work = folder, data, work
+        self._progress = progress
+        self.index = read_index(folder)
+        self._runs = 0
+        self._content = ""
+
+    def ask(
+        self, label: str, task: str, cases: Iterable[_Case], pace: float
+    ) -> dict[_Case, Line]:
+        """Return what comes of cases now.
+
+        Args:
+            label: The engine.
+            task: The task.
+            cases: Configs and ids.
+            pace: How many times as long as the edition's the deadlines are.
+
+        Raises:
+            BadData: rows are of an engine that the edition does not describe, or the
+                dataset is another one.
+            Unavailable: the engine is not here.
+        """
+        index = self.index
         entry = next((e for e in index.engines if e.engine == label), None)
         if entry is None:
-            raise BadData(f"rows of {label}, which no file describes", str(folder))
-        engine = read_engine(folder / entry.file)
-        ids = [f"{config}/{name}" for config, name in expected]
-        request = _request(index, engine, task, data, ids, work / f"{place:03}")
-        try:
-            asked = run(request, progress).open()
-        except Unavailable as error:
-            not_asked += [f"{label} {task} {name}: {error}" for name in ids]
-            continue
-        if task_named(task).needs_data and not content:
-            content, _ = content_of(asked)
-            if content != (measured := index.dataset.content):
-                what = f"content {content[:16]}, measured was {measured[:16]}"
-                raise BadData(what, str(data), "say which --data was measured")
-        now = {
+            what = f"rows of {label}, which no file describes"
+            raise BadData(what, str(self._folder))
+        engine = read_engine(self._folder / entry.file)
+        # What an engine's name stands for is another version tomorrow.
+        named = engine.spec.partition("@")[0] == engine.name and engine.version
+        spec = f"{engine.name}=={engine.version}" if named else engine.spec
+        needs_data = task_named(task).needs_data
+        bounds = msgspec.convert(index.limits, Bounds)
+        self._runs += 1
+        request = RunRequest(
+            engines=[spec.partition("@")[0]],
+            preset=engine.preset,
+            options=[f"{name}={text}" for name, text in engine.assigned.items()],
+            tasks=[task],
+            data=self._data if needs_data else None,
+            only=["/".join(case) for case in cases],
+            tokenizer=str(index.tokenizer.get("name")),
+            bounds=replace(
+                bounds,
+                compile_seconds=pace * bounds.compile_seconds,
+                run_seconds=pace * bounds.run_seconds,
+            ),
+            run_dir=self._work / f"{self._runs:03}",
+        )
+        asked = run(request, self._progress).open()
+        if needs_data and not self._content:
+            self._content, _ = content_of(asked)
+            if self._content != (measured := index.dataset.content):
+                what = f"content {self._content[:16]}, measured was {measured[:16]}"
+                raise BadData(what, str(self._data), "say which --data was measured")
+        return {
             (row.config, row.id): line_of(row, asked.header.limits.compile_ns)
             for row in asked.rows()
             if row.engine == label
         }
-        pairs += [(line, now[key]) for key, line in expected.items() if key in now]
-        not_asked += [
-            f"{label} {task} {name}: the run has no such row"
-            for key, name in zip(expected, ids, strict=True)
-            if key not in now
-        ]
-    return EditionVerdict(pairs=pairs, not_asked=not_asked)
 
 
-def _request(  # noqa: PLR0913, PLR0917 (the parts of a request)
-    index: Index,
-    engine: EngineResults,
-    task: str,
-    data: str | None,
-    ids: Sequence[str],
-    work: Path,
-) -> RunRequest:
-    needs_data = task_named(task).needs_data
-    # What an engine's name stands for is another version tomorrow.
-    named = engine.spec.partition("@")[0] == engine.name and engine.version
-    spec = f"{engine.name}=={engine.version}" if named else engine.spec
-    return RunRequest(
-        engines=[spec.partition("@")[0]],
-        preset=engine.preset,
-        options=[f"{name}={text}" for name, text in engine.assigned.items()],
-        tasks=[task],
-        data=data if needs_data else None,
-        only=ids,
-        tokenizer=str(index.tokenizer.get("name")),
-        bounds=msgspec.convert(index.limits, Bounds),
-        run_dir=work,
-    )
+def _pace(asker: _Asker, lines: Sequence[Line], seed: int) -> float | None:
+    """Return how many times as long as the edition's this machine takes.
+
+    It is the median over schemas that the first engine of the edition's table passes,
+    of those engines that are here; None if there are none.
+    """
+    timed: dict[str, dict[_Case, Line]] = defaultdict(dict)
+    for line in sorted(lines, key=lambda line: _rank(line, seed)):
+        own = timed[line["engine"]]
+        takes = (line["task"], line["passed"]) == ("masks", True) and line["compile_ns"]
+        if takes and takes >= _TIMED_NS and len(own) < _LEAST:
+            own[line["config"], line["id"]] = line
+    for entry in asker.index.engines:
+        if not (own := timed[entry.engine]):
+            continue
+        with suppress(Unavailable):
+            now = asker.ask(entry.engine, "masks", own, 1)
+            pairs = [(line, now[key]) for key, line in own.items() if key in now]
+            if ratios := [it for name in _TIMES for it in _ratios(pairs, name)]:
+                return round(median(ratios), 2)
+    return None
