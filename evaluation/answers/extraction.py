@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 _SHOWN: Final = 300
 #: Endings of a response that are refusals.
 _REFUSED: Final = frozenset({"refusal", "content_filter"})
-#: The beginning of a text without brackets that is a refusal.
+#: The beginning of a text without brackets that is a refusal; a JSON string is none.
 _REFUSAL: Final = re.compile(
-    r"\A\W*(?:i['\u2019]?m (?:really |very )?sorry|i am sorry|sorry\b|i apologi[sz]e"
+    r"\A[^\w\"]*(?:i['\u2019]?m (?:really |very )?sorry|i am sorry|sorry\b"
     r"|i can(?:no|['\u2019])t|i['\u2019]?m (?:unable|not able)|i am (?:unable|not able)"
-    r"|i won['\u2019]t|as an ai\b|unfortunately, i)",
+    r"|i won['\u2019]t|as an ai\b|unfortunately, i|i apologi[sz]e)",
     re.IGNORECASE,
 )
 #: Tags around thinking, in any case: `<think>`, Seed's `<seed:think>`, `[THINK]` of

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Final
 from curation.json.pointer import member, pointer
 from curation.schema.dialects import BY_NAME
 from curation.system.escaping import shortened
+from curation.validation.rust_paths import whole_places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import jsonschema_rs
 
     from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
 
 #: Keywords that refuse undeclared members.
 _ON_UNDECLARED: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
@@ -70,19 +72,22 @@ def answer_faults(
         value: An answer that it refuses.
     """
     faults: list[SchemaFault] = []
+    places = whole_places(validator, value)
     for error in validator.iter_errors(value):
-        faults += _faults_of(error, schema)
+        faults += _faults_of(error, schema, places)
         if len(faults) >= _EXAMINED:
             break
     return tuple(faults)
 
 
 def _faults_of(
-    error: jsonschema_rs.ValidationError, schema: Json
+    error: jsonschema_rs.ValidationError,
+    schema: Json,
+    places: Callable[[Tokens], set[Tokens]],
 ) -> Iterator[SchemaFault]:
     contexts = [list(branch) for branch in getattr(error.kind, "context", None) or ()]
     branches = [
-        [fault for inner in context for fault in _faults_of(inner, schema)]
+        [fault for inner in context for fault in _faults_of(inner, schema, places)]
         for context in contexts
     ]
     # A branch without a fault: the value is valid under too many of `oneOf`.
@@ -94,7 +99,7 @@ def _faults_of(
     yield SchemaFault(
         message=shortened(error.message, _SHOWN),
         keyword=keyword,
-        instance_path=pointer(tuple(map(str, error.instance_path))),
+        instance_path=pointer(min(places(tuple(map(str, error.instance_path))))),
         schema_path=pointer(tuple(path)),
         undeclared=keyword in _ON_UNDECLARED
         or (keyword == "propertyNames" and _name_is_undeclared(error, path, schema)),

@@ -106,7 +106,7 @@ def suite_header(
     """Return the content of `run.json` for a suite.
 
     Scoring settings are part of its member `plan`, so that a folder holds the rows of
-    one reading.
+    one reading, and so is the first prompt, as a file or a suite of yours may change.
 
     Args:
         choice: The suite, with its settings.
@@ -118,6 +118,7 @@ def suite_header(
     digest = records.sha256 or digest_of(records.records)
     count = records.count_of_all_shards or len(records.records)
     groups = {record.group for record in records.records}
+    asked = [records.first] if records.first else records.records[:1]
     suite: dict[str, Json] = {**choice.header(), **facts}
     if choice.suite.facts is not None:
         suite |= choice.suite.facts(choice.settings)
@@ -129,6 +130,11 @@ def suite_header(
             suite=suite,
             records=digest,
             engines=[dict(participant) for participant in participants],
+            asked=[
+                [turn.role, turn.content]
+                for record in asked
+                for turn in choice.prompt(record).messages
+            ],
         ),
         "shard": f"{shard[0]}/{shard[1]}",
         "data": {

@@ -128,6 +128,7 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
         ],
         sha256=digest_of(selected),
         count_of_all_shards=len(selected),
+        first=selected[0],
     )
 
 

@@ -419,8 +419,8 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 def selftest_command(
     *,
     name: _NameArgument,
-    data: Annotated[str | None, typer.Option(metavar="DATA", help="As of run.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="As of run.")] = None,
+    data: _DataOption = None,
+    limit: _LimitOption = None,
     value: SetOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:

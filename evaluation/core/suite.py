@@ -112,9 +112,11 @@ class RecordSet:
     origin: str
     #: Those of the shard alone.
     records: Sequence[Record]
-    #: Digest and number of the records of all shards; empty if there is one shard.
+    #: Digest and number of the records of all shards, and the first of them; empty if
+    #: there is one shard.
     sha256: str = ""
     count_of_all_shards: int = 0
+    first: Record | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

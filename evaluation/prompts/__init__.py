@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jinja2 import StrictUndefined, TemplateError
+import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
 from curation.system.errors import BadConfiguration, NoInput
@@ -73,8 +73,8 @@ class Template:
         """
         messages: list[Message] = []
         repeated: list[_Part] = []
-        for part in (*self.parts, None):
-            if part is not None and part.repeated:
+        for part in self.parts:
+            if part.repeated:
                 repeated.append(part)
                 continue
             for shot in shots if repeated else ():
@@ -82,8 +82,7 @@ class Template:
                     self._message(turn, schema, shots, shot) for turn in repeated
                 ]
             repeated = []
-            if part is not None:
-                messages.append(self._message(part, schema, shots, None))
+            messages.append(self._message(part, schema, shots, None))
         return tuple(messages)
 
     def _message(
@@ -97,8 +96,8 @@ class Template:
         if shot is not None:
             values["shot"] = shot
         try:
-            content = _environment().from_string(part.text).render(values)
-        except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
+            content = _compiled(part.text).render(values)
+        except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
             message = (
                 f"--set prompt={self.name}: {error}; a part may use schema and shots"
             )
@@ -107,8 +106,10 @@ class Template:
 
 
 @cache
-def _environment() -> SandboxedEnvironment:
-    return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+def _compiled(text: str) -> jinja2.Template:
+    return SandboxedEnvironment(
+        undefined=jinja2.StrictUndefined, autoescape=False
+    ).from_string(text)
 
 
 def template_names() -> tuple[str, ...]:

@@ -69,7 +69,9 @@ def published_files(
         path, origin = hub_snapshot(dataset.name, dataset.revision, patterns), "hub"
     files = [path]
     if not path.is_file():
-        files = sorted(each for each in path.rglob("*") if each.suffix in suffixes)
+        # A table in parts is a folder of that ending.
+        inside = (each for each in path.rglob("*") if each.is_file())
+        files = sorted(each for each in inside if each.suffix in suffixes)
     if not files:
         raise NoInput(f"no {' or '.join(suffixes)} file in it", str(path), then)
     return origin, files

@@ -89,14 +89,23 @@ def _in_folder(folder: Path) -> Suite[Any]:
         raise NoInput("no suite.py in it", str(folder), then)
     if str(folder.parent) not in sys.path:
         sys.path.append(str(folder.parent))
-    found = _REGISTRY.in_module(f"{folder.name}.suite")
-    module = import_module(f"{folder.name}.suite")
-    if found is None:
-        raise BadConfiguration("its module `suite` holds no SUITE", str(folder))
+    name = f"{folder.name}.suite"
+    try:
+        found, module = _REGISTRY.in_module(name), import_module(name)
+    except (Exception, SystemExit) as error:
+        why = f"{type(error).__name__}: {error}"
+        then = (
+            "CSBDATA_DEBUG=1 shows where; the folder's name has no dot, and is that of "
+            "no other package"
+        )
+        what = f"its suite.py cannot be imported ({why})"
+        raise BadConfiguration(what, str(folder), then) from error
     if Path(str(module.__file__)).parent != folder:
         raise BadConfiguration(
             f"another package is called {folder.name!r}",
             str(folder),
             "give the folder another name",
         )
+    if found is None:
+        raise BadConfiguration("its module `suite` holds no SUITE", str(folder))
     return found.value

@@ -108,8 +108,6 @@ def read_output(
         reading: The reading of JSON and YAML.
         xml: The reading of XML.
     """
-    if len(text) > MAX_CHARACTERS:
-        return NotRead(AnswerClass.TOO_LARGE, f"{len(text):,} characters")
     if output is Output.JSON:
         return read_json(text, reading)
     if output is Output.YAML:

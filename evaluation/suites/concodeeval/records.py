@@ -173,13 +173,7 @@ class LabelledSamples:
     """
 
     def __init__(self, per_schema: int, yes_share: float, seed: int) -> None:
-        """Take the number of samples a schema, and the share of valid ones.
-
-        Raises:
-            ValueError: fewer than one sample, or a share outside 0 to 1.
-        """
-        if per_schema < 1 or not 0 <= yes_share <= 1:
-            raise ValueError("samples is 1 or more, and yes_share from 0 to 1")
+        """Take the number of samples a schema, and the share of valid ones."""
         self._per_schema, self._share, self._seed = per_schema, yes_share, seed
         self._yes = self._count = 0
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.reporting.tables import Cell, Table
 from evaluation.suites.concodeeval import task_tables
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.settings import (
@@ -101,8 +101,8 @@ def _accuracy_table(
         f"table-{number}",
         f"{note} {_XML_PAPER}" if settings.xml == "paper" else note,
         (
-            ("Gen", generation, lambda answers: _share(answers, "gen_acc")),
-            ("Val", validation, lambda answers: _share(answers, "val_acc")),
+            ("Gen", generation, lambda own: _share(own, "gen_acc")),
+            ("Val", validation, lambda own: _share(own, "val_acc")),
         ),
     )
 
@@ -118,8 +118,8 @@ def _root_table(generation: AnswersByLabel, settings: ConcodeSettings) -> Table:
         "table-5",
         f"{note} {_XML_PAPER}" if settings.xml == "paper" else note,
         (
-            ("IS", generation, _invalid),
-            ("RTV", generation, lambda answers: _share(answers, "rtv")),
+            ("IS", generation, lambda own: _share(own, "invalid", "incomplete")),
+            ("RTV", generation, lambda own: _share(own, "rtv")),
         ),
     )
 
@@ -129,7 +129,7 @@ def _f1_table(validation: AnswersByLabel) -> Table:
         "Table 6: macro-F1 of task 2",
         "table-6",
         "The mean of the F1 of yes and of no.",
-        (("F1", validation, _rounded_f1),),
+        (("F1", validation, lambda own: round(macro_f1(own), 2)),),
     )
 
 
@@ -177,24 +177,10 @@ def _by_schema(
     )
 
 
-def _share(answers: Sequence[Answer], score: str) -> float | None:
-    return per_cent(rate_of_score(answers, score))
-
-
-def per_cent(rate: Rate | None) -> float | None:
-    """Return a share in per cent, as in the paper's tables; None of nothing."""
-    share = None if rate is None else rate.share
-    return None if share is None else round(100 * share, 1)
-
-
-def _invalid(answers: Sequence[Answer]) -> float | None:
-    parts = (rate_of_score(answers, name) for name in ("invalid", "incomplete"))
-    return round(100 * sum(part.count for part in parts) / len(answers), 1)
-
-
-def _rounded_f1(answers: Sequence[Answer]) -> float | None:
-    f1 = macro_f1(answers)
-    return None if f1 is None else round(f1, 2)
+def _share(answers: Sequence[Answer], *scores: str) -> float:
+    """Return the share with any of some scores in per cent, as in the paper."""
+    counts = (rate_of_score(answers, score).count for score in scores)
+    return round(100 * sum(counts) / len(answers), 1)
 
 
 def _length_table(*sides: AnswersByLabel) -> Table:

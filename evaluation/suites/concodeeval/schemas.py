@@ -74,15 +74,10 @@ def members(count: int = DEFAULT_COUNT) -> list[tuple[SchemaFamily, int]]:
 
     The first families get one more each if `count` is no multiple of twelve.
 
-    Raises:
-        ValueError: `count` is negative.
-
     Example:
         >>> [family.member(number) for family, number in members(13)][:2]
         ['number_0_10_i_0', 'number_0_10_i_1']
     """
-    if count < 0:
-        raise ValueError(f"count is {count}, and must be 0 or more")
     share, extra = divmod(count, len(FAMILIES))
     return [
         (family, number)
@@ -114,9 +109,6 @@ def generate_schemas(
         seed: Another one gives other schemas.
         reading: `PAPER` keeps the misspelt format, the idle keywords and unsatisfiable
             schemas; a schema may then have no instance.
-
-    Raises:
-        ValueError: `count` is negative.
 
     Example:
         >>> next(generate_schemas(12)).id

@@ -279,8 +279,8 @@ class Places:
 
     Example:
         >>> places = Places.of({"type": "array", "items": {"maximum": 3}}, "thirds")
-        >>> places.part(("items", "maximum")), places.constraints
-        ('end', (1, 0, 1))
+        >>> places.counts([("items", "maximum")]), places.constraints
+        ([0, 0, 1], (1, 0, 1))
     """
 
     #: A place to the number of its part.
@@ -301,13 +301,8 @@ class Places:
             constraints[part] += _can_refuse(path, value)
         return cls(parts, tuple(constraints))
 
-    def part(self, place: Tokens) -> str | None:
-        """Return the part of a place; None if the schema has no such place."""
-        number = self.parts.get(place)
-        return None if number is None else PARTS[number]
-
     def counts(self, places: Iterable[Tokens]) -> list[int]:
-        """Return the number of places in each part."""
+        """Return the number of places in each part; others are in none."""
         counted = [0, 0, 0]
         for place in places:
             number = self.parts.get(place)

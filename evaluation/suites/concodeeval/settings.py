@@ -34,8 +34,9 @@ class SuiteReading(StrEnum):
 
 #: Schemas of the suite by default: 50 of each family.
 DEFAULT_COUNT: Final = 600
-#: Levels of nesting, and characters, of answers that are read.
-MAX_DEPTH: Final = 256
+#: Levels of nesting that validators can process, as of JSON
+#: (`evaluation.answers.json_answers`), and characters, of answers that are read.
+MAX_DEPTH: Final = 250
 MAX_CHARACTERS: Final = 1_000_000
 #: A number of things, one at least.
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
@@ -73,7 +74,7 @@ class AnswerClass(Explained):
     SYNTAX = ("syntax", "not a text of the format asked for (invalid)")
     DUPLICATE_NAME = ("duplicate_name", "a member that stands twice (invalid)")
     NOT_JSON = ("not_json", "NaN, an infinity, or a name that is no string (invalid)")
-    TOO_DEEP = ("too_deep", "nested over 256 levels (invalid)")
+    TOO_DEEP = ("too_deep", "nested over 250 levels (invalid)")
     YAML_ALIAS = ("yaml_alias", "a YAML alias, which is not followed (invalid)")
     YAML_TAG = ("yaml_tag", "a YAML tag, of which nothing is made (invalid)")
     XML_DOCTYPE = ("xml_doctype", "an XML document type, never read (invalid)")

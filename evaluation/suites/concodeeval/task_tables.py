@@ -119,8 +119,8 @@ def rate_of_score(answers: Iterable[Answer], score: str) -> Rate:
     )
 
 
-def macro_f1(answers: Sequence[Answer]) -> float | None:
-    """Return the mean of the F1 of `yes` and of `no`; None of no answers.
+def macro_f1(answers: Sequence[Answer]) -> float:
+    """Return the mean of the F1 of `yes` and of `no`.
 
     An answer that is neither is missed by its class and claimed by none. A class that
     is neither right nor said has an F1 of 0, as in scikit-learn by default.
@@ -131,8 +131,6 @@ def macro_f1(answers: Sequence[Answer]) -> float | None:
         >>> macro_f1(always_yes)
         0.3548387096774194
     """
-    if not answers:
-        return None
     return (_f1(answers, "yes") + _f1(answers, "no")) / 2
 
 
@@ -222,22 +220,19 @@ def generation_cells(generation: AnswersByLabel) -> Table:
 
 def validation_cells(validation: AnswersByLabel) -> Table:
     """Return every cell of task 2 with its denominators and intervals."""
-    rows: list[tuple[Cell, ...]] = []
-    for label, cell, answers in _cells(validation):
-        f1 = macro_f1(answers)
-        rows.append(
+    return Table(
+        title="Task 2, cell by cell",
+        columns=("model", "schema > sample", "Val Acc", "macro-F1", "answered"),
+        rows=tuple(
             (
                 label,
                 cell,
                 rate_of_score(answers, "val_acc"),
-                None if f1 is None else round(f1, 3),
+                round(macro_f1(answers), 3),
                 rate_of_score(answers, "answered"),
             )
-        )
-    return Table(
-        title="Task 2, cell by cell",
-        columns=("model", "schema > sample", "Val Acc", "macro-F1", "answered"),
-        rows=tuple(rows),
+            for label, cell, answers in _cells(validation)
+        ),
         note="answered: yes or no was said; what was not is wrong, unless the setting "
         "`unanswered` drops it.",
         name="validation-cells",

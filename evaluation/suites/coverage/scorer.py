@@ -23,7 +23,7 @@ import json
 import uuid
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 from referencing import Registry
 
@@ -32,7 +32,7 @@ from curation.instances.validators import verdicts
 from curation.system.escaping import shortened
 from curation.validation.python_validators import jsonschema
 from evaluation.answers.extraction import split_thinking
-from evaluation.answers.json_answers import compiled_schema
+from evaluation.answers.json_answers import compiled_schema, read_json_answer
 from evaluation.answers.judge import is_trivial
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
@@ -136,13 +136,16 @@ def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Ju
     as_published = listing_10 = TextVerdict.UNDECIDED
     if published:
         as_published = _verdict(accepts=accepts_as_published(text, schema))
-    try:
-        value = json.loads(split_thinking(text).answer, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        return Judgement(is_json=False, published=as_published, detail=str(error)[:200])
-    if published:
         listing_10 = _verdict(accepts=accepts_by_listing_10(text, schema))
-    own, keyword, detail = _own_verdict(value, schema, dialect)
+    answer = read_json_answer(split_thinking(text).answer)
+    if answer.problem is not None:
+        return Judgement(
+            is_json=False,
+            paper=listing_10,
+            published=as_published,
+            detail=answer.detail,
+        )
+    own, keyword, detail = _own_verdict(answer.value, schema, dialect)
     return Judgement(
         is_json=True,
         own=own,
@@ -150,12 +153,8 @@ def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Ju
         published=as_published,
         keyword=keyword,
         detail=detail,
-        trivial=is_trivial(value, schema),
+        trivial=is_trivial(answer.value, schema),
     )
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _verdict(*, accepts: bool) -> TextVerdict:
@@ -176,7 +175,6 @@ def _own_verdict(
         both = verdicts(compiled, value, ask_jsonschema=True)
         failed = None if both.jsonschema_rs else as_near_miss(compiled, value)
     except (ValueError, RecursionError) as error:
-        # jsonschema-rs reads no value of more than 255 levels.
         detail = shortened(f"{type(error).__name__}: {error}", _SHOWN)
         return TextVerdict.UNDECIDED, "", detail
     if both.jsonschema_rs and both.jsonschema is not False:

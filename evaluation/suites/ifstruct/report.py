@@ -18,7 +18,7 @@ from evaluation.suites.ifstruct.rows import SLICES, UNKNOWN
 from evaluation.suites.ifstruct.settings import Requirement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
@@ -46,7 +46,7 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     structure: bool = False
     #: The alternative that was drawn for each choice of the row.
     slices: dict[str, str] = {}
-    #: The kind of thing that the row asks for.
+    #: The kind of thing that the row asks for: what its rates take together.
     kind: str = UNKNOWN
     #: The points of the row.
     difficulty: int = 0
@@ -99,16 +99,17 @@ def report(run: ScoredRun) -> Report:
 def _readings(responses: Responses) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for label, side in responses.items():
-        published = sum(response.passes_published for response in side)
-        recommended = sum(response.passes_recommended for response in side)
         apart = [
             response
             for response in side
             if response.passes_published is not response.passes_recommended
         ]
         names = sorted({name for response in apart for name in response.differs})
-        rates = Rate(published, len(side)), Rate(recommended, len(side))
-        rows.append((label, *rates, len(apart), ", ".join(names)))
+        published = _rate((response, response.passes_published) for response in side)
+        recommended = _rate(
+            (response, response.passes_recommended) for response in side
+        )
+        rows.append((label, published, recommended, len(apart), ", ".join(names)))
     return Table(
         title="By both readings",
         columns=("model", "published", "recommended", "rows apart", "for"),
@@ -146,11 +147,9 @@ def _requirement_costs(responses: Responses) -> Table:
             relevant = [
                 response for response in side if requirement in response.requirements
             ]
-            lost = [response for response in relevant if requirement in response.lost]
-            alone = sum(len(response.lost) == 1 for response in lost)
-            passed = sum(response.passed for response in relevant)
-            rates = _rate(len(lost), len(relevant)), _rate(alone, alone + passed)
-            rows.append((str(requirement), label, *rates))
+            lost = [(response, requirement in response.lost) for response in relevant]
+            others_kept = (pair for pair in lost if not {*pair[0].lost} - {requirement})
+            rows.append((str(requirement), label, _rate(lost), _rate(others_kept)))
     return Table(
         title="What each requirement costs",
         columns=("requirement", "model", "lost", "lost with all others kept"),
@@ -218,8 +217,16 @@ def _rungs(points: Sequence[int]) -> list[tuple[int, int]]:
 def _by_choice(responses: Responses) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name in SLICES:
-        drawn = {label: _by_slice(side, name) for label, side in responses.items()}
-        rows += [(name, *row) for row in _rows_by_value(drawn)]
+        sides: dict[str, dict[str, list[JudgedResponse]]] = {}
+        for label, side in responses.items():
+            for response in side:
+                value = response.slices.get(name, UNKNOWN)
+                sides.setdefault(value, {}).setdefault(label, []).append(response)
+        rows += [
+            (name, value, label, *_rates(own.get(label, ())))
+            for value, own in sorted(sides.items())
+            for label in responses
+        ]
     return Table(
         title="By what was drawn",
         columns=("choice", "drawn", "model", "passed", "structure"),
@@ -229,27 +236,14 @@ def _by_choice(responses: Responses) -> Table:
     )
 
 
-def _by_slice(
-    side: Sequence[JudgedResponse], name: str
-) -> list[tuple[str, JudgedResponse]]:
-    return [(response.slices.get(name, UNKNOWN), response) for response in side]
-
-
-def _rows_by_value(
-    sides: Mapping[str, Sequence[tuple[str, JudgedResponse]]],
-) -> Iterator[tuple[Cell, ...]]:
-    """Yield the rates of each value and label."""
-    for value in sorted({value for side in sides.values() for value, _ in side}):
-        for label, side in sides.items():
-            own = [response for other, response in side if other == value]
-            yield (value, label, *_rates(own))
-
-
 def _rates(responses: Sequence[JudgedResponse]) -> tuple[Cell, Cell]:
-    passed = sum(response.passed for response in responses)
-    structure = sum(response.structure for response in responses)
-    return _rate(passed, len(responses)), _rate(structure, len(responses))
+    return (
+        _rate((response, response.passed) for response in responses),
+        _rate((response, response.structure) for response in responses),
+    )
 
 
-def _rate(count: int, of: int) -> Cell:
-    return Rate(count, of) if of else MissingFigure("no row")
+def _rate(responses: Iterable[tuple[JudgedResponse, bool]]) -> Cell:
+    """Return the share that is so; responses about one kind of thing are a cluster."""
+    rate = Rate.of_answers((response.kind, good) for response, good in responses)
+    return rate if rate.of else MissingFigure("no row")

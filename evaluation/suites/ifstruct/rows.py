@@ -389,8 +389,6 @@ def read_record(row: Mapping[str, Json]) -> IfstructRecord:
         if isinstance(text, str):
             values[name] = _parsed(name, text)
     values["top_level_key"] = row.get("top_level_key") or None
-    if values.get("spec") == "":
-        del values["spec"]
     record = msgspec.convert(values, IfstructRecord)
     if record.require_wrapper_key and record.top_level_key is None:
         raise ValueError("a wrapper is required, and `top_level_key` names none")

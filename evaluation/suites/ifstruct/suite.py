@@ -7,8 +7,9 @@ AI, 2026; docs/suites/ifstruct.md says what is ours and where the readings diffe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -122,40 +123,23 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
     return [row for _, row in read.values()]
 
 
-def write_records(
-    rows: Iterable[IfstructRecord], *, published: bool = False, hub: bool = False
-) -> bytes:
-    """Return the bytes of a file of rows.
+def write_records(records: Iterable[Record], *, hub: bool = False) -> bytes:
+    """Return the bytes of a file of rows, with the ten published columns.
 
     Args:
-        rows: The rows, in this order.
-        published: Write only the ten published columns.
+        records: The rows, in this order.
         hub: Write the Hub's variant (`read_record`).
     """
     lines = []
-    for row in rows:
-        columns: dict[str, Json] = msgspec.to_builtins(row)
-        if published:
-            columns = {name: columns[name] for name in PUBLISHED}
+    for record in records:
+        columns = {name: record.fields[name] for name in PUBLISHED}
         if hub:
             columns = {"doc_id": columns["seed"], **columns}
             for name in TEXT_COLUMNS:
                 columns[name] = json.dumps(columns[name], ensure_ascii=False)
-            columns = {
-                name: "" if value is None else value for name, value in columns.items()
-            }
+            columns["top_level_key"] = columns["top_level_key"] or ""
         lines.append(json.dumps(columns, ensure_ascii=False).encode() + b"\n")
     return b"".join(lines)
-
-
-def _published(records: Sequence[Record]) -> bytes:
-    rows = (read_record(record.fields) for record in records)
-    return write_records(rows, published=True)
-
-
-def _hub(records: Sequence[Record]) -> bytes:
-    rows = (read_record(record.fields) for record in records)
-    return write_records(rows, published=True, hub=True)
 
 
 def _prompt(record: Record, settings: IfstructSettings) -> Prompt:
@@ -340,7 +324,7 @@ SUITE: Final = Suite(
     known_answers=_known_answers,
     generate=_generate,
     published="LiquidAI/ifstruct-v1.0",
-    layouts={"published": _published, "hub": _hub},
+    layouts={"published": write_records, "hub": partial(write_records, hub=True)},
     paper=as_published,
     rewording=Rewording(prompt=_rewording, accept=_reworded),
 )

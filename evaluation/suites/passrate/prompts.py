@@ -143,7 +143,7 @@ def _system(which: str) -> str:
     if which == "default":
         return SYSTEM
     try:
-        return refuse_large(Path(which)).read_text("utf-8").strip()
+        return refuse_large(Path(which)).read_text("utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise NoInput(
             "no such text file",

@@ -9,14 +9,13 @@ declared members is free-form: all its members count as declared.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from curation.instances.constraints.keyword_values import object_of
 from curation.json.pointer import Tokens, pointer
-from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.answers.extraction import (
     POLICIES,
     MissingAnswer,
@@ -53,6 +52,8 @@ _CLASSES: Final = {
     NoAnswer.THINKING: FailureClass.EMPTY,
     NoAnswer.EMPTY: FailureClass.EMPTY,
 }
+#: Keywords that declare every member that nothing else in their schema names.
+_OPENING: Final = ("additionalProperties", "unevaluatedProperties")
 #: Most faults of one answer that are recorded.
 _RECORDED: Final = 10
 
@@ -177,43 +178,43 @@ def undeclared_members(compiled: CompiledSchema, value: Json) -> tuple[str, ...]
     return tuple(pointer(tokens) for tokens in _walk(compiled, [compiled.root], value))
 
 
-@dataclass(slots=True)
-class _Declarations:
-    """The declarations of one object's members by the subschemas that apply to it."""
-
-    #: Schemas that apply to the value of each member, by its name.
-    by_name: dict[str, list[SchemaLocation]] = field(default_factory=dict)
-    #: Whether the object is open by its own statement.
-    is_open: bool = False
-    #: Whether any member is declared at all.
-    any_declared: bool = False
-
-
 def _walk(
     compiled: CompiledSchema, locations: Sequence[SchemaLocation], value: Json
 ) -> Iterator[Tokens]:
     """Yield the tokens of undeclared members, in the order of the value."""
-    if isinstance(value, dict):
-        applying = _applying(compiled, locations, value)
-        declarations = _declarations(compiled, applying, value)
-        for name, inner in value.items():
-            schemas = declarations.by_name.get(name)
-            if schemas is None:
-                if declarations.any_declared and not declarations.is_open:
-                    yield (name,)
-                continue
-            for tokens in _walk(compiled, schemas, inner):
-                yield (name, *tokens)
-    elif isinstance(value, list):
-        applying = _applying(compiled, locations, value)
-        for index, item in enumerate(value):
-            schemas = [
-                location
-                for applied in applying
-                for location in _item_schemas(compiled, applied, index)
-            ]
-            for tokens in _walk(compiled, schemas, item):
-                yield (str(index), *tokens)
+    if not isinstance(value, dict | list):
+        return
+    applying = _applying(compiled, locations, value)
+    is_free = isinstance(value, list) or not any(
+        part.schema.get("properties") or part.schema.get("patternProperties")
+        for part in applying
+    )
+    for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        places = [place for part in applying for place in _places(compiled, part, step)]
+        if not places and not is_free:
+            yield (str(step),)
+        for tokens in _walk(compiled, places, inner) if places else ():
+            yield (str(step), *tokens)
+
+
+def _places(
+    compiled: CompiledSchema, part: SchemaLocation, step: str | int
+) -> list[SchemaLocation]:
+    """Return the schemas that one schema object applies to a member or an element."""
+    if isinstance(step, int):
+        return compiled.member_locations(part, step)
+    keywords = part.schema
+    places: list[Tokens] = [
+        ("patternProperties", pattern)
+        for pattern in object_of(keywords, "patternProperties")
+        if is_match(pattern, step)
+    ]
+    if step in object_of(keywords, "properties"):
+        places.append(("properties", step))
+    further: list[Tokens] = [
+        (name,) for name in _OPENING if keywords.get(name, False) is not False
+    ]
+    return [compiled.child(part, place) for place in places or further]
 
 
 def _applying(
@@ -224,101 +225,36 @@ def _applying(
     References are followed; of `anyOf` and `oneOf` the branches that accept the value
     apply, of `if` the part that its condition chooses.
     """
-    applying: dict[SchemaLocation, None] = {}
-    waiting = list(reversed(locations))
+    applying: dict[SchemaLocation, bool] = {}
+    waiting = list(locations)
     while waiting:
         location = waiting.pop()
         if location in applying or not isinstance(location.schema, dict):
             continue
-        applying[location] = None
-        waiting += reversed(list(_in_place(compiled, location, value)))
-    return list(applying)
+        waiting += compiled.targets(location)
+        hidden = "$ref" in location.schema and compiled.dialect.ref_hides_siblings
+        applying[location] = not hidden
+        if not hidden:
+            waiting += _in_place(compiled, location, value)
+    return [location for location, applies in applying.items() if applies]
 
 
 def _in_place(
     compiled: CompiledSchema, location: SchemaLocation, value: Json
 ) -> Iterator[SchemaLocation]:
     keywords = location.schema
-    for keyword in REFERENCE_KEYWORDS:
-        target = compiled.target(location, keyword) if keyword in keywords else None
-        if target is not None:
-            yield target
-    if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
-        return
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        for index in range(len(keywords.get(keyword, ()))):
-            branch = compiled.child(location, (keyword, str(index)))
-            if keyword == "allOf" or compiled.accepts(branch, value):
-                yield branch
-    yield from _conditional(compiled, location, value)
-
-
-def _conditional(
-    compiled: CompiledSchema, location: SchemaLocation, value: Json
-) -> Iterator[SchemaLocation]:
-    keywords = location.schema
+    yield from compiled.branches(location, "allOf")
+    chosen = [
+        *compiled.branches(location, "anyOf"),
+        *compiled.branches(location, "oneOf"),
+    ]
     if "if" in keywords:
-        condition = compiled.child(location, ("if",))
-        holds = compiled.accepts(condition, value)
-        if holds:
-            yield condition
-        branch = "then" if holds else "else"
+        chosen.append(compiled.child(location, ("if",)))
+        branch = "then" if compiled.accepts(chosen[-1], value) else "else"
         if branch in keywords:
             yield compiled.child(location, (branch,))
+    yield from (branch for branch in chosen if compiled.accepts(branch, value))
     if isinstance(value, dict):
         for keyword in ("dependentSchemas", "dependencies"):
-            schemas = keywords.get(keyword)
-            for name in schemas if isinstance(schemas, dict) else ():
-                if name in value and isinstance(schemas[name], dict | bool):
-                    yield compiled.child(location, (keyword, name))
-
-
-def _declarations(
-    compiled: CompiledSchema, applying: Sequence[SchemaLocation], value: dict[str, Json]
-) -> _Declarations:
-    declarations = _Declarations()
-    for location in applying:
-        keywords = location.schema
-        if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
-            continue
-        properties = keywords.get("properties", {})
-        patterns = keywords.get("patternProperties", {})
-        declarations.any_declared |= bool(properties or patterns)
-        further = [
-            keyword
-            for keyword in ("additionalProperties", "unevaluatedProperties")
-            if keyword in keywords and keywords[keyword] is not False
-        ]
-        declarations.is_open |= bool(further)
-        for name in value:
-            places: list[Tokens] = []
-            if name in properties:
-                places.append(("properties", name))
-            places += [
-                ("patternProperties", pattern)
-                for pattern in patterns
-                if is_match(pattern, name)
-            ]
-            places = places or [(keyword,) for keyword in further]
-            for place in places:
-                schema = compiled.child(location, place)
-                declarations.by_name.setdefault(name, []).append(schema)
-    return declarations
-
-
-def _item_schemas(
-    compiled: CompiledSchema, location: SchemaLocation, index: int
-) -> Iterator[SchemaLocation]:
-    keywords = location.schema
-    if "$ref" in keywords and compiled.dialect.ref_hides_siblings:
-        return
-    for keyword, further in (("prefixItems", "items"), ("items", "additionalItems")):
-        schemas = keywords.get(keyword)
-        if isinstance(schemas, list):
-            if index < len(schemas):
-                yield compiled.child(location, (keyword, str(index)))
-            elif isinstance(keywords.get(further), dict):
-                yield compiled.child(location, (further,))
-            return
-    if isinstance(keywords.get("items"), dict):
-        yield compiled.child(location, ("items",))
+            for name in object_of(keywords, keyword).keys() & value.keys():
+                yield compiled.child(location, (keyword, name))

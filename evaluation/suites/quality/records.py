@@ -95,7 +95,7 @@ def quality_records(request: RecordRequest, settings: QualitySettings) -> Record
         settings: Which orders, and how many problems.
 
     Raises:
-        BadUsage: an unknown task.
+        BadUsage: an unknown group.
         NoInput: there are no such data.
         BadData: a published row that cannot be read.
         Unavailable: the Hub cannot be reached.
@@ -177,16 +177,17 @@ def problem_of_record(record: Record) -> tuple[QualityTask, Orders, Problem]:
 
 
 def _groups(
-    tasks: Sequence[str], settings: QualitySettings
+    configs: Sequence[str], settings: QualitySettings
 ) -> list[tuple[str, Orders]]:
     orders = tuple(MEMBERS) if settings.orders is Orders.BOTH else (settings.orders,)
-    unknown = [name for name in tasks if name not in TASKS]
+    groups = {
+        group_name(name, order): (name, order) for order in orders for name in TASKS
+    }
+    unknown = [name for name in configs if name not in groups]
     if unknown:
-        message = f"--config {unknown[0]!r}: there are only {', '.join(TASKS)}"
+        message = f"--config {unknown[0]!r}: there are only {', '.join(groups)}"
         raise BadUsage(message)
-    return [
-        (name, order) for order in orders for name in TASKS if name in (tasks or TASKS)
-    ]
+    return [group for name, group in groups.items() if name in (configs or groups)]
 
 
 def _problems(

@@ -77,7 +77,11 @@ class QualityScorer:
         """Return the verdict on one response, with the story that it depends on."""
         verdict = self._verdict(record, schema, response)
         details = {**verdict.details, "cluster": record.fields.get("cluster")}
-        return msgspec.structs.replace(verdict, details=details)
+        scores = verdict.scores
+        if self._is_published:
+            # It asks of no text whether it is valid.
+            scores = {"correct": scores["correct"]}
+        return msgspec.structs.replace(verdict, details=details, scores=scores)
 
     def _verdict(
         self, record: Record, schema: CompiledSchema | str, response: Response

@@ -247,7 +247,7 @@ def response_of_line(line: Mapping[str, Json]) -> Response | None:
     tokens = info if isinstance(info, dict) else {}
     return Response(
         record=str(metadata["record_id"]),
-        model=str(metadata.get("model_id", "")) or "model",
+        model=str(metadata.get("model_id") or "model"),
         text=None if candidate is None else json.dumps(candidate, ensure_ascii=False),
         error="no response was stored" if candidate is None else "",
         prompt_tokens=_count(tokens.get("input_tokens")),

@@ -56,6 +56,17 @@ def test_a_fault_has_its_places() -> None:
     assert judgement.reasons == ("/a~1b/1: 2 is less than the minimum of 3 [minimum]",)
 
 
+def test_a_place_has_its_names_whole() -> None:
+    """A name of digits is no number, and an empty one is a name."""
+    integer: Json = {"type": "integer"}
+    schema: Json = {"anyOf": [{"additionalProperties": integer}, integer]}
+    judgement = csbdata.judge('{"007": "x", "": 1}', schema)
+    assert [fault.instance_path for fault in judgement.faults] == ["/007"]
+    inner: Json = {"properties": {"": {"properties": {"": integer}}}}
+    judgement = csbdata.judge('{"": {"": null}}', inner)
+    assert [fault.instance_path for fault in judgement.faults] == ["//"]
+
+
 def test_a_value_of_two_branches_of_one_of_breaks_one_of() -> None:
     """No fault of a third branch is told: mending that one would mend nothing."""
     schema: Json = {"oneOf": [{"type": "integer"}, {"minimum": 0}, {"type": "string"}]}

@@ -58,7 +58,8 @@ def test_each_rule_of_a_suite_changes_one_thing() -> None:
     assert kind_of(never, text=" ", finish="refusal") == NoAnswer.EMPTY
     words = TriageRules(refusals=Refusals.BY_WORDS)
     assert kind_of(words, text="I'm sorry, I can't.") == NoAnswer.REFUSED
-    assert kind_of(words, text="I'm sorry: [1]") == "I'm sorry: [1]"
+    for answer in ("I'm sorry: [1]", '"Sorry, we are closed."'):
+        assert kind_of(words, text=answer) == answer
     whole = TriageRules(splits_thinking=False)
     assert kind_of(whole, text="<think>Hm.") == "<think>Hm."
     assert kind_of(TriageRules(longest=2), text="[1]") == NoAnswer.TOO_LARGE

@@ -300,3 +300,16 @@ def test_a_suite_on_the_sample_says_so(origin: str, said: bool) -> None:  # noqa
     data = msgspec.convert(head["data"], DataHeader)
     assert data.partial == ((SAMPLE_LINE,) if said else ())
     assert data.records == len(_RECORDS)
+
+
+def test_a_run_of_another_prompt_is_another_run(tmp_path: Path) -> None:
+    """Else the answers to the text that a file had before would be those that count."""
+    system, plans = tmp_path / "system.txt", set()
+    choice = choose_suite("passrate", {"system": str(system)})
+    for text in ("Be brief.", "Be exact.", "Be exact."):
+        system.write_text(text)
+        records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
+        plans.add(suite_header(choice, records, [], {})["plan"])
+        shard = RecordSet(name="x", origin="file", records=(), first=_RECORDS[0])
+        plans.add(suite_header(choice, shard, [], {})["plan"])
+    assert len(plans) == 4

@@ -169,3 +169,23 @@ def test_a_folder_without_a_suite_is_refused(tmp_path: Path) -> None:
     """The message says what is missing in it."""
     with pytest.raises(NoInput, match=r"no suite\.py in it"):
         suite_named(f"{tmp_path}/nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "said"),
+    [
+        ("json", doubling_source(), r"cannot be imported .*'json\.suite'.*no other"),
+        ("my.doubling", doubling_source(), "cannot be imported .*no dot"),
+        ("broken_doubling", "import not_here", "cannot be imported .*'not_here'"),
+        ("short_doubling", "SUITE = (", r"cannot be imported .*suite\.py, line 1"),
+        ("other_doubling", "SUITE = 5", "holds no SUITE"),
+    ],
+)
+def test_a_folder_whose_suite_cannot_be_had_says_why(
+    tmp_path: Path, name: str, source: str, said: str
+) -> None:
+    """It is no defect of ours; a name of another package's is told as such."""
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "suite.py").write_text(source, "utf-8")
+    with pytest.raises(BadConfiguration, match=said):
+        suite_named(str(tmp_path / name))

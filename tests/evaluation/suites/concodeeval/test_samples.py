@@ -69,10 +69,3 @@ def test_an_instance_whose_verdict_hangs_on_formats_is_not_shown() -> None:
     instance = Instance(text='"soon"', valid=False, kind="near_miss", keyword="format")
     assert not hasattr(compiled, "reason")
     assert labelled(compiled, instance) is None
-
-
-@pytest.mark.parametrize(("count", "share"), [(0, 0.5), (5, 1.5)])
-def test_impossible_wishes_are_refused(count: int, share: float) -> None:
-    """Fewer than one sample, or a share that is none."""
-    with pytest.raises(ValueError, match="samples is 1 or more"):
-        LabelledSamples(count, share, 0)

@@ -6,8 +6,6 @@ import json
 import random
 from typing import TYPE_CHECKING
 
-import pytest
-
 from curation.instances.regex.words import split
 from evaluation.suites.concodeeval.schemas import (
     FAMILIES,
@@ -119,12 +117,6 @@ def test_typo_and_idle_keywords_stand_in_the_papers_reading_alone() -> None:
     half = len(idle) // 2
     assert not any(idle[:half])
     assert any(idle[half:])
-
-
-def test_a_negative_count_is_refused() -> None:
-    """It names no number of schemas."""
-    with pytest.raises(ValueError, match="count is -1"):
-        next(generate_schemas(-1))
 
 
 def test_what_another_seed_draws_has_another_name() -> None:

@@ -11,6 +11,7 @@ from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.suites.concodeeval.prompts import shots
 from evaluation.suites.concodeeval.scorer import ConcodeScorer, Places
 from evaluation.suites.concodeeval.settings import (
+    MAX_DEPTH,
     ConcodeSettings,
     Output,
     RecordFields,
@@ -117,6 +118,20 @@ def test_an_answer_without_a_value_is_invalid_or_incomplete(
     assert scores == {part}
 
 
+@pytest.mark.parametrize("output", list(Output))
+@pytest.mark.parametrize(
+    ("levels", "kind"), [(MAX_DEPTH, "wrong_root"), (MAX_DEPTH + 1, "too_deep")]
+)
+def test_the_deepest_text_that_is_read_is_judged(
+    output: Output, levels: int, kind: str
+) -> None:
+    """All three formats end at one depth, which the validator still follows."""
+    pair = ("<item>", "</item>") if output is Output.XML else ("[", "]")
+    record = _record({"type": "number"}, output)
+    text = "```\n" + pair[0] * levels + pair[1] * levels + "\n```"
+    assert _verdict(text, record=record).failure_class == kind
+
+
 def test_under_an_engine_the_text_is_the_sample() -> None:
     """A grammar leaves no room for a fence."""
     verdict = _verdict('{"size": 3}', condition="llguidance")
@@ -156,14 +171,13 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
         "properties": {"a": {"maximum": 1}, "b": {"minimum": 2}},
     }
     thirds = Places.of(schema, "thirds")
-    assert thirds.part(("type",)) == "begin"
-    assert thirds.part(("properties", "a")) == "middle"
-    assert thirds.part(("properties", "b", "minimum")) == "end"
+    assert thirds.counts([("type",)]) == [1, 0, 0]
+    assert thirds.counts([("properties", "a")]) == [0, 1, 0]
+    assert thirds.counts([("properties", "b", "minimum")]) == [0, 0, 1]
     assert thirds.constraints == (1, 1, 1)
     fifths = Places.of(schema, "20/60/20")
-    assert fifths.part(("properties",)) == "begin"
-    assert fifths.part(("properties", "b")) == "middle"
-    assert fifths.part(("nowhere",)) is None
+    assert fifths.counts([("properties",), ("properties", "b")]) == [1, 1, 0]
+    assert fifths.counts([("nowhere",)]) == [0, 0, 0]
 
 
 @pytest.mark.parametrize("reading", list(SuiteReading))

@@ -72,6 +72,13 @@ def test_the_violated_keyword_is_named() -> None:
     assert (wrong.own, wrong.keyword) == (TextVerdict.INVALID, "format")
 
 
+def test_each_reading_reads_the_text_itself() -> None:
+    """Listing 10 and the published code read with Python's `json`, which takes NaN."""
+    judgement = judge("NaN", "{}", "2020-12")
+    assert (judgement.is_json, judgement.own) == (False, TextVerdict.INVALID)
+    assert judgement.paper is judgement.published is TextVerdict.VALID
+
+
 @pytest.mark.parametrize(
     ("text", "ending", "expected"),
     [
@@ -79,6 +86,8 @@ def test_the_violated_keyword_is_named() -> None:
         ('{"depth": ', TextEnding.END, TextClass.NOT_JSON),
         ("null and void", TextEnding.END, TextClass.NOT_JSON),
         ('{"depth": NaN}', TextEnding.END, TextClass.NOT_JSON),
+        ('{"depth": 1, "high": 1e999}', TextEnding.END, TextClass.NOT_JSON),
+        ('{"depth": 1, "name": "\\ud800"}', TextEnding.END, TextClass.NOT_JSON),
         ('{"depth": 1', TextEnding.TRUNCATED, TextClass.TRUNCATED),
         ('{"depth": 1}', TextEnding.TRUNCATED, TextClass.COMPLIANT),
         ('{"depth":' + " " * 60, TextEnding.TRUNCATED, TextClass.RUNAWAY_WHITESPACE),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluation.core.records import Record
 from evaluation.suites.passrate.prompts import hints, prompt, question
 from evaluation.suites.passrate.settings import PassrateSettings, as_published
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SCHEMA = """{
   "properties": {
@@ -81,3 +85,11 @@ def test_shots_are_turns_before_the_question() -> None:
         "user",
     ]
     json.loads(asked.messages[2].content)
+
+
+def test_a_system_prompt_of_ones_own_is_a_text_file(tmp_path: Path) -> None:
+    """What an editor puts before it is no part of it."""
+    file = tmp_path / "system.txt"
+    file.write_text("Be brief.\n", "utf-8-sig")
+    asked = prompt(Record(id="x"), PassrateSettings(system=str(file)))
+    assert asked.messages[0].content == "Be brief."

@@ -180,7 +180,13 @@ def test_a_violation_says_whether_there_are_members_too_many_besides() -> None:
             "schema_violation",
         ),
         ({"properties": {"a": False}}, '{"a": 1}', "schema_violation"),
-        # Draft-07: what stands beside a $ref is not there.
+        # Draft-07: `prefixItems` is no keyword, and what stands beside a $ref is not
+        # there.
+        (
+            {"prefixItems": [{"properties": {"b": {}}}], "items": _OBJECT},
+            '[{"a": 1}]',
+            "",
+        ),
         (
             {
                 "$ref": "#/definitions/o",

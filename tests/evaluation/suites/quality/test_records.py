@@ -65,12 +65,14 @@ def test_a_limit_is_shared_by_tasks_and_orders(request_for_all: RecordRequest) -
     assert seven == records[:7]
 
 
-def test_only_the_tasks_asked_for_are_there(request_for_all: RecordRequest) -> None:
+@pytest.mark.parametrize("group", ["gsm8k", "gsm8k (answer-first)"])
+def test_only_the_groups_asked_for_are_there(
+    request_for_all: RecordRequest, group: str
+) -> None:
     """An unknown one is refused with those that there are."""
-    one = replace(request_for_all, configs=("gsm8k",))
-    assert {r.fields["task"] for r in quality_records(one, SETTINGS).records} == {
-        "gsm8k"
-    }
+    one = replace(request_for_all, configs=(group,), limit=3)
+    records = quality_records(one, SETTINGS).records
+    assert [record.group for record in records] == [group] * 3
     with pytest.raises(BadConfiguration, match="last-letter, shuffled-objects, gsm8k"):
         quality_records(replace(request_for_all, configs=("maths",)), SETTINGS)
 

@@ -140,6 +140,8 @@ def test_the_published_reading_finds_an_answer_in_what_is_no_json() -> None:
     assert _verdict('so "answer": 18, I think', settings=paper).passed
     assert _verdict('{"answer": 18.5}', settings=paper).passed
     assert not _verdict('{"answer": "18"}', settings=paper).passed
+    for text in ('{"answer": 18}', "18", None):
+        assert "valid" not in _verdict(text, settings=paper).scores
 
 
 @pytest.mark.parametrize(

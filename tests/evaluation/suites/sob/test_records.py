@@ -95,9 +95,10 @@ def test_parquet_files_of_a_folder_are_read(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     pyarrow = pytest.importorskip("pyarrow")
     rows = [_row(record, meeting_id="m") for record in stored_records()[:3]]
-    (tmp_path / "audio").mkdir()
-    table = pyarrow.Table.from_pylist(rows)
-    parquet.write_table(table, tmp_path / "audio" / "train.parquet")
+    # What some writers call a file is a folder of its parts.
+    file = tmp_path / "audio" / "train.parquet" / "part-0.parquet"
+    file.parent.mkdir(parents=True)
+    parquet.write_table(pyarrow.Table.from_pylist(rows), file)
     found = _load(tmp_path / "audio", tmp_path)
     assert [record.group for record in found.records] == ["audio"] * 3
 
@@ -144,12 +145,15 @@ def test_what_the_authors_could_not_parse_stays_a_string(
 ) -> None:
     """A stored string was not parsed, and is not parsed again."""
     line = msgspec.convert(
-        {"metadata": {"record_id": "r"}, "output": {"candidate_response": candidate}},
+        {
+            "metadata": {"record_id": "r", "model_id": None},
+            "output": {"candidate_response": candidate},
+        },
         dict[str, Any],
     )
     response = response_of_line(line)
     assert response is not None
-    assert response.text == text
+    assert (response.model, response.text) == ("model", text)
 
 
 def test_other_lines_are_no_published_response() -> None:
