@@ -262,6 +262,7 @@ def test_texts_that_pass_take_the_place_of_ours() -> None:
 
 def test_a_published_row_cannot_be_checked() -> None:
     """Without its `spec` there is nothing to check a text against."""
-    (row,) = read_rows(json_rows(write_records(rows(240)[:1], published=True), "rows"))
+    published = write_records(map(suite_record, rows(240)[:1]))
+    (row,) = read_rows(json_rows(published, "rows"))
     assert "no `spec`" in _lost(row, row.prompt)[0]
     assert reworded(row, f"Hi. {row.prompt}") == row
