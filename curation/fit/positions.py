@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.fit.scan import properties_of
 from curation.fit.shapes import SHAPE, shape_of
-from curation.references.loops import IN_PLACE
 from curation.references.schema import Schema
-from curation.schema.keywords import ANNOTATIONS, CONTAINERS
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, IN_PLACE
 from curation.schema.subschemas import children, subschema_locations
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Final
 from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import array_of, names_of, object_of
 from curation.json.values import remembered
-from curation.references.loops import IN_PLACE
 from curation.references.schema import Reference, Schema, scan_references
 from curation.schema.dialects import ANY_DIALECT, declared
-from curation.schema.keywords import CONTAINERS
+from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import SchemaLocation, subschema_locations
 
 if TYPE_CHECKING:

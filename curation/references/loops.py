@@ -20,20 +20,12 @@ from referencing.jsonschema import specification_with
 from curation.json.pointer import Tokens, at
 from curation.references.schema import ResolvedReference, schema_of
 from curation.schema.dialects import ANY_DIALECT, Dialect
-from curation.schema.keywords import CONTAINERS
+from curation.schema.keywords import CONTAINERS, IN_PLACE
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.references.closure import Closure
-
-#: Applicators that judge the very instance that their schema judges.
-IN_PLACE = frozenset(
-    {
-        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies"),
-        "dependentSchemas",
-    }
-)
 
 
 def endless(closure: Closure) -> Tokens | None:

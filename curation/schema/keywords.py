@@ -174,6 +174,13 @@ def names_of_kind(*kinds: KeywordKind) -> frozenset[str]:
 ANNOTATIONS: Final = names_of_kind(KeywordKind.ANNOTATION)
 #: Containers of definitions: they apply nothing by themselves.
 CONTAINERS: Final = names_of_kind(KeywordKind.DEFINITIONS)
+#: Applicators that judge the very instance that their schema judges.
+IN_PLACE: Final = frozenset(
+    {
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies"),
+        "dependentSchemas",
+    }
+)
 #: The keywords that refer to another schema, in whichever draft.
 REFERENCE_KEYWORDS: Final = tuple(
     keyword.name for keyword in KEYWORDS if keyword.kind is KeywordKind.REFERENCE

@@ -121,7 +121,7 @@ def test_a_pipe_does_not_hold_it_up(folder: Path) -> None:
     ("head", "said"),
     [
         ("---\nconfigs: [\n---\n", "expected node content (line 3, "),
-        ("---\na: *nothing\n---\n", "broken YAML (no anchor nothing)"),
+        ("---\na: *nothing\n---\n", "broken YAML (no anchor nothing (line 2, "),
         ("---\na: " + "[" * 100_000 + "\n---\n", "broken YAML (nested over "),
         (f"---\na: &a {{x: 1}}\n{MERGED}---\n", "broken YAML (over "),
         ("---\n- a\n---\n", "its YAML is no mapping"),
