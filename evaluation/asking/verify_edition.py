@@ -172,8 +172,8 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         BadData: the edition cannot be read, or the dataset is another one.
         NoInput: there is no edition, or no such dataset.
     """
-    lines = read_lines(folder)
     asker = _Asker(folder, data, work, progress)
+    lines = read_lines(folder)
     pace = _pace(asker, lines, seed)
     parts: dict[tuple[str, str], dict[_Case, Line]] = defaultdict(dict)
     for line in draw_lines(lines, count, seed):
