@@ -83,7 +83,7 @@ def _read(
     value = parsed_text(text)
     if held := request_of(value):
         raise BadData(held)
-    compiled = value if isinstance(value, Rejected) else as_schema(value, dialect)
+    compiled = as_schema(value, dialect)
     if isinstance(compiled, Rejected):
         raise BadData(f"{compiled.reason}: {compiled.detail}")
     if compiled.fault:

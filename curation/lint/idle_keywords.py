@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from curation.lint.contradictions import LintCheck, having
-from curation.lint.liveness import COMPANIONS, excluded_by_type, lonely_keywords
+from curation.lint.liveness import NEEDED_BESIDE, excluded_by_type, lonely_keywords
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -207,7 +207,7 @@ CHECKS = (
     LintCheck(
         code="lonely-keyword",
         meaning="a keyword that does nothing without another one, which is missing",
-        concerns=having(*COMPANIONS),
+        concerns=having(*NEEDED_BESIDE),
         find=_lonely,
     ),
     LintCheck(

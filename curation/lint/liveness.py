@@ -37,7 +37,7 @@ _JUDGED = (
     - names_of_kind(KeywordKind.IDENTIFIER, KeywordKind.ANCHOR)
 ) | {"format"}
 #: A keyword to the one without which it does nothing; `additionalItems` needs a list.
-COMPANIONS: Final = {
+NEEDED_BESIDE: Final = {
     "then": "if",
     "else": "if",
     "minContains": "contains",
@@ -61,7 +61,7 @@ def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the keywords of a schema that do nothing without another one."""
     return tuple(
         name
-        for name, companion in COMPANIONS.items()
+        for name, companion in NEEDED_BESIDE.items()
         if name in schema
         and (
             companion not in schema
@@ -87,7 +87,7 @@ class SortedNames(NamedTuple):
     #: Those of which it depends on their value.
     by_value: frozenset[str]
     #: Those of which the schemas inside are not entered: containers, what is about
-    #: values that the `type` beside it excludes, and what lacks its companion.
+    #: values that the `type` beside it excludes, and what is lonely.
     passed_over: frozenset[str]
     #: Whether any applies schemas, or holds them; whether any refers to one; and
     #: whether a reference hides those inside.

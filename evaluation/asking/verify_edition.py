@@ -268,17 +268,18 @@ class _Asker:
 def _pace(asker: _Asker, lines: Sequence[Line], seed: int) -> float | None:
     """Return how many times as long as the edition's this machine takes.
 
-    It is the median over schemas that the first engine of the edition's table passes,
-    of those engines that are here; None if there are none.
+    It is the median of the times of schemas that an engine passes, now by then: the
+    first of the edition's table that is here. None if no engine tells.
     """
-    timed: dict[str, dict[_Case, Line]] = defaultdict(dict)
-    for line in sorted(lines, key=lambda line: _rank(line, seed)):
-        own = timed[line["engine"]]
-        takes = (line["task"], line["passed"]) == ("masks", True) and line["compile_ns"]
-        if takes and takes >= _TIMED_NS and len(own) < _LEAST:
-            own[line["config"], line["id"]] = line
+    timed: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        passes = line["task"] == "masks" and line["passed"]
+        if passes and (line["compile_ns"] or 0) >= _TIMED_NS:
+            timed[line["engine"]].append(line)
     for entry in asker.index.engines:
-        if not (own := timed[entry.engine]):
+        ranked = sorted(timed[entry.engine], key=lambda line: _rank(line, seed))
+        own = {(line["config"], line["id"]): line for line in ranked[:_LEAST]}
+        if not own:
             continue
         with suppress(Unavailable):
             now = asker.ask(entry.engine, "masks", own, 1)

@@ -189,10 +189,7 @@ def read_schema(
         base_uri: Where its relative references start.
         library: The documents beside it.
     """
-    schema = parsed_text(text)
-    if isinstance(schema, Rejected):
-        return schema
-    return as_schema(schema, dialect, base_uri, library)
+    return as_schema(parsed_text(text), dialect, base_uri, library)
 
 
 def parsed_text(text: str) -> Json | Rejected:
@@ -202,12 +199,14 @@ def parsed_text(text: str) -> Json | Rejected:
 
 
 def as_schema(
-    schema: Json,
+    schema: Json | Rejected,
     dialect: str = "",
     base_uri: str | None = None,
     library: Library = NO_LIBRARY,
 ) -> CompiledSchema | Rejected:
-    """Return what `read_schema` does, of a value that is parsed already."""
+    """Return what `read_schema` does, of what `parsed_text` returned."""
+    if isinstance(schema, Rejected):
+        return schema
     if dialect or not isinstance(schema, dict):
         return CompiledSchema.from_json(schema, dialect or _NEWEST)
     document = Document(
