@@ -53,7 +53,7 @@ _With = Annotated[
     typer.Option(
         "--with",
         metavar="[CONFIG=]SOURCE",
-        help="Add a source outside the ten configs: bfcl, cloudformation, corpus, "
+        help="Add a source outside the ten configs: corpus, "
         "openapi, tool-schemas, or your own schemas: a file or folder, openapi:FILE, "
         "tools:FILE, mcp:COMMAND, pydantic:MODULE, a build or a Hub dataset; CONFIG "
         "names their config. May be repeated.",
@@ -191,8 +191,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --executor ray:10.0.0.1:6379
       csbdata build --shard 2/3 --out parts/2
       csbdata build parts/1 parts/2 parts/3
-      csbdata build --with cloudformation --with Acme=schemas/
-      csbdata build --only bfcl
+      csbdata build --with openapi --with Acme=schemas/
+      csbdata build --only openapi
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
       csbdata build --sample --with "mcp:npx -y some-mcp-server"
       csbdata build --sample --with pydantic:shop.models

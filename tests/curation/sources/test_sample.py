@@ -81,7 +81,7 @@ def edition(
 ) -> Edition:
     """Build the sample once under each rule set, with the extras that it has."""
     out = tmp_path_factory.mktemp("sample") / request.param
-    extras = (ExtraSource(source="corpus"), ExtraSource(source="cloudformation"))
+    extras = (ExtraSource(source="corpus"),)
     built = build(
         BuildRequest(out=out, rules=request.param, sample=True, extras=extras, jobs=1),
         Quiet(),
