@@ -1,9 +1,7 @@
-"""`csbdata sources`: list the sources, fetch their archives, update their pins."""
+"""`csbdata sources`: list the sources, fetch their archives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,11 +21,9 @@ if TYPE_CHECKING:
         FetchSettings,
         UnavailableArchive,
     )
-    from curation.download.pin_updates import PinUpdate
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
     from curation.sources.schemastore import LiveLock
-    from curation.system.errors import CsbdataError
 
 #: Failed addresses that are named on a terminal; all are in the lock file.
 _SHOWN_FAILURES = 10
@@ -50,14 +46,6 @@ _Live = Annotated[
         help="With --fetch: also the schemas that SchemaStore's catalogue links to.",
     ),
 ]
-_Update = Annotated[
-    bool,
-    typer.Option(
-        "--update",
-        help="Show what publishers have that is newer than the pins; with --fetch, "
-        "fetch it and write its pins.",
-    ),
-]
 
 
 def sources(  # noqa: PLR0913 (one parameter an option)
@@ -65,7 +53,6 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     names: _Names = None,
     fetch: _Fetch = False,
     live: _Live = False,
-    update: _Update = False,
     mirror: MirrorOption = None,
     offline: OfflineOption = False,
     format_: FormatOption = Format.AUTO,
@@ -81,10 +68,6 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     sha256 and length of each. The same command continues where it stopped and never
     replaces what is locked, nor does it move a pin.
 
-    With --update the pins are compared with their publishers: newer commits, releases
-    and versions, and licences that are stated in other words than were recorded.
-    --update --fetch moves the pins of raw/sources.toml.
-
     \b
     Examples:
       csbdata sources
@@ -92,20 +75,16 @@ def sources(  # noqa: PLR0913 (one parameter an option)
       csbdata sources --fetch github snowplow --mirror ~/archives
       csbdata sources --fetch corpus openapi --offline
       csbdata sources --fetch --live schemastore
-      csbdata sources --update
-      csbdata sources --update --fetch schemastore
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
 
-    if live and (update or not fetch):
-        raise typer.BadParameter("--live goes with --fetch, and without --update")
+    if live and not fetch:
+        raise typer.BadParameter("--live goes with --fetch")
     settings = FetchSettings.from_environment(
-        mirror=mirror, offline=offline or not (fetch or update)
+        mirror=mirror, offline=offline or not fetch
     )
     progress = Quiet() if format_ is Format.JSON else Shown()
-    if update:
-        _update(names or [], settings, progress, format_, write=fetch)
-    elif fetch:
+    if fetch:
         _fetch(names or [], settings, progress, format_, live=live)
     else:
         _list(names or [], settings, format_)
@@ -183,79 +162,6 @@ def _live(settings: FetchSettings, progress: Progress) -> LiveLock:
 
     live_fetch = LiveFetch(settings=settings, lock=default_lock(settings))
     return fetch_live(live_fetch, progress)
-
-
-def _update(
-    names: list[str],
-    settings: FetchSettings,
-    progress: Progress,
-    format_: Format,
-    *,
-    write: bool,
-) -> None:
-    """Show what publishers have; write it into the pins if that is asked."""
-    from curation.download.pin_updates import find_updates, write_new_pins
-    from curation.pipeline.archives import pins_of
-    from curation.system.package_data import raw_folder
-
-    updates = find_updates(pins_of(names), settings, progress.say)
-    file = raw_folder() / "sources.toml"
-    faults_by_name = (
-        write_new_pins(updates, file, settings, progress.say) if write else {}
-    )
-    if format_ is Format.JSON:
-        print_json([_described_update(item, faults_by_name) for item in updates])
-    else:
-        _print_updates(updates)
-        for name, fault in faults_by_name.items():
-            say(f"{name} keeps its pin: {fault}", style="yellow")
-        newer = sum(item.is_newer for item in updates)
-        if write:
-            pinned = counted(newer - len(faults_by_name), "newer state")
-            say(f"Pinned in {file}: {pinned}.")
-        elif newer:
-            say(f"{newer:,} newer. csbdata sources --update --fetch pins them.")
-    faults = [item.fault for item in updates if item.fault]
-    code = max(
-        (fault.exit_code for fault in (*faults, *faults_by_name.values())), default=0
-    )
-    if code:
-        raise typer.Exit(code)
-
-
-def _described_update(
-    update: PinUpdate, faults_by_name: Mapping[str, CsbdataError]
-) -> dict[str, Json]:
-    fault = update.fault or faults_by_name.get(update.pin.name)
-    return {
-        "archive": update.pin.name,
-        "pinned": update.pin.commit,
-        "upstream": asdict(update.upstream) if update.upstream else None,
-        "newer": update.is_newer if update.upstream else None,
-        "licence": update.pin.licence,
-        "licence_changed": update.licence_changed if update.upstream else None,
-        "why": str(fault) if fault else None,
-    }
-
-
-def _print_updates(updates: list[PinUpdate]) -> None:
-    rows = [
-        (
-            update.pin.name,
-            update.pin.commit[:12],
-            update.upstream.commit[:12] if update.is_newer else "the same",
-            update.upstream.day,
-            update.licence,
-        )
-        for update in updates
-        if update.upstream is not None
-    ]
-    if rows:
-        headers = ("archive", "pinned", "newest", "of", "licence")
-        stdout().print(table(headers, rows))
-    for update in updates:
-        if update.fault:
-            say(f"Not told: {update.pin.name}: {update.fault}", style="yellow")
 
 
 def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:

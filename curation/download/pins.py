@@ -115,9 +115,6 @@ class ArchivePin:
     digest: str
     #: Of the published file itself, where it has fixed bytes.
     sha256: str = ""
-    #: Of the publisher's own statement of the licence: of a repository the text of its
-    #: licence file, else the words in the metadata. Empty where none is recorded.
-    licence_sha256: str = ""
     #: Of the licence texts and notices among the selected files, which a build copies:
     #: lines `sha256hex  path`.
     texts: tuple[str, ...] = ()
@@ -195,10 +192,9 @@ def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
     allowed = {field.name for field in fields(ArchivePin)} - {"name"}
-    required = allowed - {"file", "sha256", "licence_sha256", "texts"}
+    required = allowed - {"file", "sha256", "texts"}
     wrong = sorted((values.keys() - allowed) | (required - values.keys()))
-    sums = ("digest", "sha256", "licence_sha256")
-    wrong += [key for key in sums if not _is_sum(values.get(key))]
+    wrong += [key for key in ("digest", "sha256") if not _is_sum(values.get(key))]
     if wrong:
         what = f"[archive.{name}] has missing or wrong keys: {', '.join(wrong)}"
         raise BadConfiguration(what, str(path))

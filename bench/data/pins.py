@@ -1,0 +1,63 @@
+"""Print the pin of another state of an archive, for `raw/sources.toml`.
+
+Usage: python -m bench.data.pins ARCHIVE COMMIT [FILE]
+
+ARCHIVE is a name in `raw/sources.toml`, COMMIT a commit, revision or version, FILE the
+published file's name where it is not the pinned one with the version replaced. The file
+is fetched as a build would fetch it. What is printed replaces these lines of the table
+by hand; whether the names of the licences still hold is for a person to judge.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+from curation.core.benchmark import is_notice
+from curation.download.acquire import FetchSettings
+from curation.download.archives import pack_of
+from curation.download.cache import Cache
+from curation.download.packs import SUFFIX, open_pack
+from curation.download.pins import ArchivePin, Selection, load_pins
+from curation.download.publishers import downloaded
+from curation.system.checksums import file_digest
+
+
+def moved(pin: ArchivePin, commit: str, file: str) -> ArchivePin:
+    """Return the pin of another state, fetched into the user's cache."""
+    settings = FetchSettings.from_environment()
+    cache = Cache(settings.cache)
+    patterns = tuple(name.replace(pin.commit, commit) for name in pin.paths.patterns)
+    new = replace(pin, commit=commit, file=file, sha256="", paths=Selection(patterns))
+    with (
+        cache.lock(pin.name, print),
+        downloaded(new, settings.network, settings.publishers, cache, print) as path,
+    ):
+        pack = pack_of(new, path, cache)
+        sha256 = file_digest(path) if pin.sha256 else ""
+    files = open_pack(pack)
+    texts = [f"{files.sha256(name)}  {name}" for name in files.paths if is_notice(name)]
+    digest = pack.name.removesuffix(SUFFIX)
+    return replace(new, digest=digest, sha256=sha256, texts=tuple(texts))
+
+
+def main(archive: str, commit: str, file: str = "") -> None:
+    """Print the lines of an archive's table that its new state changes."""
+    pin = load_pins()[archive]
+    new = moved(pin, commit, file or pin.file.replace(pin.commit, commit))
+    lines = {
+        "version" if pin.kind.is_package else "commit": new.commit,
+        "file": new.file,
+        "paths": list(new.paths.patterns),
+        "sha256": new.sha256,
+        "digest": new.digest,
+        "texts": list(new.texts),
+    }
+    for key, value in lines.items():
+        if value:
+            print(f"{key} = {json.dumps(value)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
