@@ -12,7 +12,6 @@ import msgspec
 from curation.checking.check_lints import refused_values, unused_definitions
 from curation.checking.findings import (
     is_benchmark_matter,
-    is_made,
     is_named_already,
     is_the_authors,
     own_places,
@@ -34,7 +33,6 @@ from curation.lint.contradictions import UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.pipeline.process_document import read
 from curation.references.schema import Schema
-from curation.rules.lossless.equal_members import NAME as EQUAL_MEMBERS
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
@@ -47,9 +45,6 @@ from curation.validation.metaschemas import (
 )
 from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
-
-if TYPE_CHECKING:
-    from curation.checking.codes import CodeChoice
 
 
 def _by_jsonschema(schema: Json, dialect: str) -> str:
@@ -103,9 +98,7 @@ def _apply_rules(question: RulesQuestion, library: Library) -> RulesAnswer:
     if isinstance(document.schema, bool):
         return RulesAnswer(valid_under=valid)
     context = Context(library=library)
-    document, rejected = _through(rules.rules, document, context, question.edits)
-    if question.edits:
-        return RulesAnswer(mended=_text_of(document))
+    document, rejected = _through(rules.rules, document, context)
     answer = _answer(document, rejected, rules.rules, valid)
     if document.dialect not in valid:
         return answer
@@ -118,16 +111,12 @@ def _apply_rules(question: RulesQuestion, library: Library) -> RulesAnswer:
 
 
 def _through(
-    rules: Sequence[Rule],
-    document: Document,
-    context: Context,
-    edits: CodeChoice | None,
+    rules: Sequence[Rule], document: Document, context: Context
 ) -> tuple[Document, list[Rejected]]:
     """Return a document after the rules, and why they reject it.
 
     Unlike in a build, later rules still look at a document that an earlier one rejects.
     """
-    given = document.schema
     rejected: list[Rejected] = []
     for rule in rules:
         if is_benchmark_matter(rule.name, document.schema):
@@ -136,11 +125,8 @@ def _through(
         if isinstance(result, Rejected):
             if not is_named_already(result, rejected):
                 rejected.append(replace(result, rule=rule.name))
-        elif edits is None or is_made(rule.name, edits, given):
-            document = result
         else:
-            # Later rules need the dialect, and the schema that will be written.
-            document = replace(result, schema=document.schema, changes=document.changes)
+            document = result
         # The rules that come later rely on a legal schema, and on nothing else.
         if not isinstance(document.schema, dict) or (
             isinstance(result, Rejected)
@@ -151,17 +137,6 @@ def _through(
         ):
             break
     return document, rejected
-
-
-def _text_of(document: Document) -> str | None:
-    """Return the text of an edited document; None if it holds no edit.
-
-    So of one whose equal members are to stay: a parsed value has each of them once.
-    """
-    edited = {change.rule for change in document.changes}
-    if not edited or (document.merged and EQUAL_MEMBERS not in edited):
-        return None
-    return jsontext.write(document.schema)
 
 
 def _answer(

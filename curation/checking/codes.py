@@ -47,7 +47,7 @@ class CodeChoice:
     ignore: frozenset[str] = frozenset()
 
     def wants(self, code: str) -> bool:
-        """Return whether problems of a code are told, and mended."""
+        """Return whether problems of a code are told."""
         return code not in self.ignore and (not self.select or code in self.select)
 
 

@@ -11,13 +11,11 @@ from curation.json.pointer import Tokens, at, tokens_of
 from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
 from curation.lint.lint import NON_OBJECT_ROOT
 from curation.rules.clean.empty import NAME as EMPTY
-from curation.rules.clean.promote import NAME as PROMOTE
 from curation.rules.clean.references import NAME as REFERENCES
 from curation.rules.clean.wrap import NAME as WRAP
 from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 if TYPE_CHECKING:
-    from curation.checking.codes import CodeChoice
     from curation.core.json_types import Json
     from curation.references.schema import Schema
 
@@ -41,22 +39,6 @@ def is_the_authors(change: Change) -> bool:
     To bundle a reference, or to spell it otherwise, is no fault.
     """
     return change.rule != REFERENCES
-
-
-def is_made(rule: str, choice: CodeChoice, given: Json) -> bool:
-    """Return whether a rule may edit the user's file.
-
-    References stay as they are written, since their targets stay where they are. A
-    schema takes the place of its file only if nothing else stands there.
-
-    Args:
-        rule: Its name.
-        choice: The codes that the user wants.
-        given: The schema as read.
-    """
-    if rule == PROMOTE and not (isinstance(given, dict) and len(given) == 1):
-        return False
-    return rule != REFERENCES and choice.wants(rule)
 
 
 def own_places(document: Document) -> Callable[[str], bool]:

@@ -7,7 +7,6 @@ from typing import Final
 
 import msgspec
 
-from curation.checking.codes import CodeChoice
 from curation.core.documents import Change, Lint, Rejected
 
 #: The verdict of a validator that accepts a schema as one of its draft.
@@ -25,8 +24,6 @@ class RulesQuestion(
     content: str
     #: Where relative references in it start; None if nothing is beside it.
     base_uri: str | None = None
-    #: The rules whose edits are wanted; None to look for problems only.
-    edits: CodeChoice | None = None
 
 
 class VerdictQuestion(
@@ -66,5 +63,3 @@ class RulesAnswer(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[tuple[Lint, str], ...] = ()
     #: Name of a rule to what it does.
     summaries: Mapping[str, str] = {}
-    #: The text with the edits that were wanted; None if there are none.
-    mended: str | None = None

@@ -21,7 +21,6 @@ from curation.checking.messages import (
 from curation.checking.problems import NOTE, SchemaProblem
 from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
-from curation.json.line_diff import lines_of
 from curation.json.positions import TextPositions
 from curation.schema.dialects import DIALECTS
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
@@ -32,9 +31,6 @@ from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
-
-if TYPE_CHECKING:
-    from curation.checking.codes import CodeChoice
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
@@ -171,7 +167,8 @@ class SchemaChecker:
             WorkerDidNotStart: the child process cannot be run.
         """
         text = content.decode("latin-1")
-        result = self._ask_rules(text, place)
+        base_uri = None if place is None else base_uri_of(place)
+        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
         if result.ending is Ending.OK:
             answer = result.answer_as(RulesAnswer)
             problems = tuple(_placed(_problems(answer), content))
@@ -185,34 +182,6 @@ class SchemaChecker:
             verdicts=self._verdicts(text, answer.dialect) if verdicts else {},
             problems=problems,
         )
-
-    def _ask_rules(
-        self, text: str, place: str | None, edits: CodeChoice | None = None
-    ) -> ProcessResult:
-        base_uri = None if place is None else base_uri_of(place)
-        return self._worker.ask(
-            RulesQuestion(content=text, base_uri=base_uri, edits=edits)
-        )
-
-    def mended(self, content: bytes, *, place: str | None, choice: CodeChoice) -> bytes:
-        """Return a text with the edits of the rules that are wanted.
-
-        Its indentation stays; what is no JSON, or has nothing to mend, stays whole.
-        """
-        result = self._ask_rules(content.decode("latin-1"), place, choice)
-        if result.ending is not Ending.OK:
-            return content
-        mended = result.answer_as(RulesAnswer).mended
-        if mended is None:
-            return content
-        indent = re.search(rb"\n([ \t]+)", content)
-        step = indent[1].decode() if indent else "  "
-        lines = (
-            step * ((len(line) - len(line.lstrip(" "))) // 2) + line.lstrip(" ")
-            for line in lines_of(mended)
-        )
-        end = "\r\n" if b"\r\n" in content else "\n"
-        return "".join(line + end for line in lines).encode()
 
     def _verdicts(
         self, content: str, own_dialect: str | None

@@ -44,12 +44,6 @@ class SchemaFile:
     #: Where it is; None for standard input.
     path: Path | None
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is all that its file holds, and JSON."""
-        path = self.path
-        return path is not None and path.is_file() and path.read_bytes() == self.content
-
     def placed(self, problems: Iterable[SchemaProblem]) -> tuple[SchemaProblem, ...]:
         """Return problems of the text, at their places in its file: YAML, or a row."""
         found, path = tuple(problems), self.path

@@ -53,12 +53,6 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
     ignore: Annotated[
         str, typer.Option(metavar="CODE,...", help="No problems of these codes.")
     ] = "",
-    fix: Annotated[
-        bool,
-        typer.Option(
-            "--fix", help="Make the edits of the rules in JSON files, and print them."
-        ),
-    ] = False,
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
     """Say what is wrong with schemas, place by place; 1 if anything is.
@@ -68,7 +62,7 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
       csbdata check person.schema.json
       csbdata check schemas/ --format sarif > check.sarif
       csbdata check schemas/ --for openai-strict,anthropic
-      csbdata check schemas/ --ignore unused-definition --fix
+      csbdata check schemas/ --ignore unused-definition
 
     A line is `file:line:column: pointer: code: message`; docs/codes.md explains the
     codes. A file that is not JSON is a problem too, and the others are checked.
@@ -80,8 +74,6 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
 
     choice = choose_codes(select, ignore)
     placed, neighbours = _read(files)
-    if fix:
-        placed = list(_fixed(placed, neighbours, choice))
     reports = [
         (name, replace(report, problems=tuple(_wanted(report, choice))))
         for name, report in _check(placed, neighbours, format_, targets)
@@ -98,40 +90,6 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
 
 def _wanted(report: SchemaReport, choice: CodeChoice) -> Iterator[SchemaProblem]:
     return (problem for problem in report.problems if choice.wants(problem.code))
-
-
-def _fixed(
-    placed: Sequence[tuple[SchemaFile, str | None]],
-    neighbours: NeighbourFiles,
-    choice: CodeChoice,
-) -> Iterator[tuple[SchemaFile, str | None]]:
-    """Mend files, and print every edit as a difference on stderr.
-
-    A text that stands in its file beside something else, or in another form, stays.
-    """
-    import difflib
-    import shutil
-
-    from curation.checking.schema_check import SchemaChecker
-    from curation.system.atomic_files import atomic_file
-
-    with SchemaChecker(neighbours) as checker:
-        for file, place in placed:
-            mended = file.content
-            if file.is_whole:
-                mended = checker.mended(file.content, place=place, choice=choice)
-            yield replace(file, content=mended), place
-            if file.path is None or mended == file.content:
-                continue
-            before, after = (
-                text.decode("utf-8", "replace").splitlines()
-                for text in (file.content, mended)
-            )
-            for line in difflib.unified_diff(before, after, file.name, lineterm=""):
-                say(line)
-            with atomic_file(file.path.resolve()) as temporary:
-                temporary.write_bytes(mended)
-                shutil.copymode(file.path, temporary)
 
 
 def _read(

@@ -24,15 +24,12 @@ them; a project sets both in its `pyproject.toml`:
 ignore = ["unused-definition"]
 ```
 
-`--fix` makes the edits of the rules in JSON files and prints them; a row (an object
-with `json_schema`) stays as it is, and a schema that `promote-embedded` would take out
-stays where other members stand beside it. `csbdata explain CODE` has the details of
-rules and reasons.
+`csbdata explain CODE` has the details of rules and reasons.
 
 """
 _KINDS = {
     "reason": "Reasons: the schema cannot be used as it is",
-    "rule": "Rules: an edit, made by `--fix`",
+    "rule": "Rules: an edit that a build makes",
     "lint": "Lints: what stands there and should not",
 }
 
