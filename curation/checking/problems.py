@@ -1,20 +1,15 @@
-"""Problems of schemas by place, and their forms for programs: SARIF, annotations."""
+"""Problems of schemas by place, and as annotations of a workflow on GitHub."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import quote
+from typing import Any, TypeAlias
 
-from curation.checking.codes import codes
 from curation.json.pointer import tokens_of
 from curation.system.escaping import shortened
-from curation.system.terminal import print_json, show_whole
-
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
+from curation.system.terminal import show_whole
 
 #: The level of what is told and is no fault.
 NOTE = "note"
@@ -75,21 +70,6 @@ def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
 NamedProblems: TypeAlias = Sequence[tuple[str, Sequence[SchemaProblem]]]
 
 
-def print_problems(files: NamedProblems, *, sarif: bool) -> None:
-    """Print a SARIF log, or else GitHub's annotations.
-
-    Args:
-        files: The name of each file, and its problems.
-        sarif: Whether a log is asked for.
-    """
-    here = [(_from_here(name), problems) for name, problems in files]
-    if sarif:
-        print_json(as_sarif(here))
-        return
-    for line in as_annotations(here):
-        show_whole(line)
-
-
 def _from_here(name: str) -> str:
     path = Path(name)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
@@ -99,57 +79,13 @@ def _from_here(name: str) -> str:
 
 #: Characters of a message.
 _SHOWN = 1_000
-_SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
 
 
-def as_sarif(files: NamedProblems) -> dict[str, Json]:
-    """Return a log of the Static Analysis Results Interchange Format, version 2.1.0.
-
-    Args:
-        files: The name of each file, relative to the working folder where it is below
-            it, and its problems.
-    """
-    meanings = {code: about.meaning for code, about in codes().items()}
-    used = {problem.code: None for _, problems in files for problem in problems}
-    rules: list[Json] = [
-        {"id": code, "shortDescription": {"text": meanings.get(code, code)}}
-        for code in used
-    ]
-    results: list[Json] = [
-        _result(name, problem) for name, problems in files for problem in problems
-    ]
-    from importlib.metadata import version  # noqa: PLC0415 - takes time
-
-    driver: Json = {"name": "csbdata", "version": version("csbdata"), "rules": rules}
-    return {
-        "$schema": f"{_SARIF}/sarif-schema-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {"driver": driver},
-                "columnKind": "unicodeCodePoints",
-                "results": results,
-            }
-        ],
-    }
-
-
-def _result(name: str, problem: SchemaProblem) -> dict[str, Json]:
-    place: Json = {
-        "artifactLocation": {"uri": quote(PurePath(name).as_posix())},
-        "region": {"startLine": problem.line, "startColumn": problem.column},
-    }
-    return {
-        "ruleId": problem.code,
-        "level": problem.level,
-        "message": {"text": shortened(problem.message, _SHOWN)},
-        "locations": [
-            {
-                "physicalLocation": place,
-                "logicalLocations": [{"fullyQualifiedName": problem.pointer}],
-            }
-        ],
-    }
+def print_annotations(files: NamedProblems) -> None:
+    """Print the problems of files as annotations of a workflow on GitHub."""
+    here = [(_from_here(name), problems) for name, problems in files]
+    for line in as_annotations(here):
+        show_whole(line)
 
 
 def as_annotations(files: NamedProblems) -> Iterator[str]:

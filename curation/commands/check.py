@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import SchemaProblem, print_problems
+from curation.checking.problems import SchemaProblem, print_annotations
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from curation.sources.neighbours import NeighbourFiles
 
 
-def check(  # noqa: PLR0913, PLR0917 (options of one command)
+def check(
     files: SourcesArgument,
     targets: Annotated[
         str,
@@ -60,7 +60,7 @@ def check(  # noqa: PLR0913, PLR0917 (options of one command)
     \b
     Examples:
       csbdata check person.schema.json
-      csbdata check schemas/ --format sarif > check.sarif
+      csbdata check schemas/ --format github
       csbdata check schemas/ --for openai-strict,anthropic
       csbdata check schemas/ --ignore unused-definition
 
@@ -164,7 +164,7 @@ def _print_for_programs(
         print_json({"files": entries})
         return
     problems = [(name, report.problems) for name, report in reports]
-    print_problems(problems, sarif=format_ is ProblemFormat.SARIF)
+    print_annotations(problems)
 
 
 def _print(reports: Sequence[tuple[str, SchemaReport]]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import print_problems
+from curation.checking.problems import print_annotations
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
@@ -126,7 +126,7 @@ def fit(
     Examples:
       csbdata fit person.schema.json
       csbdata fit tools:tools.json --for openai-strict,vllm
-      csbdata fit schemas/ --format sarif > fit.sarif
+      csbdata fit schemas/ --format github
       csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
       csbdata fit a.json --for openai-strict --decode answer.json
 
@@ -162,7 +162,7 @@ def fit(
         named = [
             (each.name, placed.get(each.name, tuple)(each.problems())) for each in fits
         ]
-        print_problems(named, sarif=format_ is ProblemFormat.SARIF)
+        print_annotations(named)
     outcomes = {each.outcome(it.name) for each in fits for it in profiles}
     worst = max((it.exit_code for it in outcomes), default=0)
     is_json = all(each.is_json for each in fits)

@@ -90,8 +90,6 @@ class ProblemFormat(StrEnum):
     """For people: a line a problem."""
     JSON = "json"
     """One JSON object on stdout, for programs."""
-    SARIF = "sarif"
-    """A SARIF 2.1.0 log, for code scanning and editors."""
     GITHUB = "github"
     """GitHub's annotations, beside the lines of a change."""
 
@@ -101,8 +99,8 @@ ProblemFormatOption = Annotated[
     ProblemFormat,
     typer.Option(
         "--format",
-        help="auto is for people, json for programs, sarif for code scanning, "
-        "github for annotations in a workflow.",
+        help="auto is for people, json for programs, github for "
+        "annotations in a workflow.",
     ),
 ]
 #: The secret key that signs a dataset folder.

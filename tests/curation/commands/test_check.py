@@ -393,26 +393,6 @@ def test_a_rule_that_raises_is_no_fault_of_the_schema(
     assert caught.value.exit_code == 70
 
 
-def test_sarif_names_tool_rules_and_places(tmp_path: Path) -> None:
-    """Version 2.1.0: every result has its rule, a level, a file and a region."""
-    file = tmp_path / "a b.json"
-    file.write_text('{"type": "string", "minLenght": 2, "pattern": "["}')
-    code, out = run(str(file), "--format", "sarif")
-    log = json.loads(out)
-    (single,) = log["runs"]
-    assert (code, log["version"]) == (1, "2.1.0")
-    ids = [rule["id"] for rule in single["tool"]["driver"]["rules"]]
-    assert {"bad_pattern", "misspelt-keyword"} <= set(ids)
-    levels = {result["ruleId"]: result["level"] for result in single["results"]}
-    assert levels["bad_pattern"] == "error"
-    assert levels["misspelt-keyword"] == "warning"
-    for result in single["results"]:
-        assert result["ruleId"] in ids
-        place = result["locations"][0]["physicalLocation"]
-        assert place["artifactLocation"]["uri"].endswith("a%20b.json")
-        assert place["region"]["startLine"] == 1
-
-
 def test_github_reads_one_command_a_problem(tmp_path: Path) -> None:
     """Line ends, colons and commas of a name cannot end a property or the command."""
     file = tmp_path / "a,b:\n::error::x.json"
