@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,7 +34,6 @@ from curation.references.schema import Schema
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.validation.fastjsonschema_worker import COMPILES, verdict
 from curation.validation.metaschemas import (
     complaint,
     is_valid,
@@ -63,16 +61,8 @@ def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
     return ACCEPTS
 
 
-def _by_fastjsonschema(schema: Json, dialect: str) -> str:
-    if isinstance(schema, dict):
-        schema = {**schema, "$schema": BY_NAME[dialect].uri}
-    answer = verdict(json.dumps(jsontext.plain(schema)))
-    return ACCEPTS if answer == COMPILES else answer
-
-
 #: Validator name to the function that asks it.
 VALIDATORS: dict[str, Callable[[Json, str], str]] = {
-    "fastjsonschema": _by_fastjsonschema,
     "jsonschema": _by_jsonschema,
     "jsonschema-rs": _by_jsonschema_rs,
 }

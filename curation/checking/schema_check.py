@@ -1,4 +1,4 @@
-"""One schema checked: by the rules, the lints, and three validators by draft."""
+"""One schema checked: by the rules, the lints, and two validators by draft."""
 
 from __future__ import annotations
 
@@ -35,17 +35,13 @@ from curation.workers.worker import Worker
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
-_FASTJSONSCHEMA = "fastjsonschema"
 #: The validators asked, and the drafts that each of them implements.
 VALIDATORS = {
     "jsonschema": tuple(dialect.name for dialect in DIALECTS),
     "jsonschema-rs": tuple(dialect.name for dialect in DIALECTS),
-    _FASTJSONSCHEMA: ("draft-04", "draft-06", "draft-07", "2019-09"),
 }
 #: Bytes above which a schema is large: jsonschema takes seconds for each draft.
 LARGE = 200_000
-#: Seconds for fastjsonschema, whose programs can be a thousand times their schema.
-_COMPILING = 2.0
 _REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
@@ -68,8 +64,8 @@ class SchemaReport:
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...] = ()
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
-    #: does not implement is missing. Of a large schema only jsonschema and
-    #: jsonschema-rs are asked, under its own draft.
+    #: does not implement is missing. A large schema is asked about under its own
+    #: draft only.
     verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[SchemaProblem, ...]
 
@@ -96,7 +92,7 @@ class SchemaReport:
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
-    """Check a schema by the rules and by three validators.
+    """Check a schema by the rules and by two validators.
 
     It is read in a child process, with 10 seconds for each question. Nothing is
     fetched. To check many schemas, keep one `SchemaChecker`.
@@ -191,14 +187,13 @@ class SchemaChecker:
         is_large = len(content) > LARGE
         for validator, dialects in VALIDATORS.items():
             own = verdicts.setdefault(validator, {})
-            compiles = validator == _FASTJSONSCHEMA
             for dialect in dialects:
-                if is_large and (compiles or dialect != own_dialect):
+                if is_large and dialect != own_dialect:
                     continue
                 question = VerdictQuestion(
                     content=content, validator=validator, dialect=dialect
                 )
-                result = self._worker.ask(question, _COMPILING if compiles else None)
+                result = self._worker.ask(question)
                 if result.ending in _REASONS:
                     remaining = dialects[dialects.index(dialect) :]
                     own |= dict.fromkeys(remaining, f"{GIVES_UP}: {result.detail}")
