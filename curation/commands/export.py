@@ -38,43 +38,6 @@ class Split(StrEnum):
     TEST = "test"
 
 
-class Layout(StrEnum):
-    """A program that trains or evaluates models."""
-
-    VERIFIERS = "verifiers"
-    TRL = "trl"
-    LM_EVAL = "lm-eval"
-
-
-@export.command()
-def training(
-    folder: _FolderArgument,
-    program: Annotated[
-        Layout, typer.Option("--as", help="verifiers, trl, or lm-eval.")
-    ],
-    data: Annotated[
-        Path, typer.Option(metavar="BUILD", help="The build to take.")
-    ] = DEFAULT_BUILD,
-    format_: FormatOption = Format.AUTO,
-) -> None:
-    """Write prompts of the train split with a reward, for a program that trains models.
-
-    Clusters that touch the test split are left out. The reward is `csbdata.reward`.
-
-    Example: csbdata export training grpo --as trl
-    """
-    from curation.dataset.training_prompts import write_training
-    from curation.system.atomic_folders import EXPORTED, atomic_folder
-
-    with atomic_folder(folder, marker=EXPORTED) as temporary:
-        (temporary / EXPORTED).touch()
-        count = write_training(data, program.value, temporary)
-    if format_ is Format.JSON:
-        print_json({"folder": str(folder), "prompts": count})
-        return
-    show(f"{counted(count, 'prompt')} in {folder}")
-
-
 @export.command()
 def maskbench(
     folder: _FolderArgument,

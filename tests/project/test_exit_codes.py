@@ -37,7 +37,6 @@ _MISTAKES = {
         build --executor nosuch
         sources nosuch
         stats BUILD --table nosuch
-        export training o --as nosuch
         export maskbench o --split nosuch --data BUILD
         eval --engine nosuch --data good.json --task masks
         eval --engine llguidance@nosuch --data good.json --task masks
@@ -130,7 +129,6 @@ _MISTAKES = {
         push nosuch --repo a/b --dry-run
         release nosuch
         export maskbench o --data nosuch
-        export training o --as trl --data nosuch
         build --sample --out o --with ./nosuch.json
         build --sample --out o --with openapi:nosuch.json
         sources --fetch --offline --mirror nosuch
@@ -174,7 +172,6 @@ _MISTAKES = {
     ("a place that cannot be written", 73): """
         build --sample --out file/x
         export maskbench file/x --data BUILD
-        export training file/x --as trl --data BUILD
         fit good.json --for openai-strict --write file/x
         fit good.json --for openai-strict --rest file/x
         eval --engine none --task declared --data good.json --run-dir file/x
@@ -193,7 +190,6 @@ _MISTAKES = {
         build --sample --out taken
         build --sample --shard 1/2 --out taken
         export maskbench taken --data BUILD
-        export training taken --as trl --data BUILD
         eval --engine none --task declared --data good.json --run-dir RUN
         eval --engine none --task declared --data good.json --run-dir taken
         suite run passrate --engine none --data good.json --run-dir taken
