@@ -26,7 +26,7 @@ help:
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
 	@echo "make test-all    these, with branch coverage, and the slow ones: half an hour"
-	@echo "make mutants     break each promise once: does its test notice? Half an hour"
+	@echo "make mutants     forty one-line mutants: how many do tests notice? Half an hour"
 	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
@@ -67,9 +67,9 @@ test-all: $(DEV)
 	$(BIN)/python -m coverage report
 	$(BIN)/python $(PYTEST) -m "slow and not nightly"
 
-# Named promises, broken one at a time (tests/mutants/run.py).
+# Forty one-line mutants of the product, drawn by the commit (tests/mutants.py).
 mutants: $(DEV)
-	$(BIN)/python -m tests.mutants.run
+	$(BIN)/python -m tests.mutants
 
 # lm_eval needs scikit-learn, nltk and some thirty more, so it gets its own environment.
 DROP_IN := build/drop-in
