@@ -62,8 +62,6 @@ class ExportFormat(StrEnum):
     """A report like Bowtie's for each draft of task test-suite."""
     ISSUES = "issues"
     """A page for each engine: its faults, each with a smallest reproducer."""
-    INSPECT = "inspect"
-    """A log of Inspect for each model and condition of a suite's run."""
     PROFILES = "profiles"
     """A profile for `csbdata fit` of each engine of task probe."""
 
@@ -227,7 +225,6 @@ def export(
             "line a case and a line a walk; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft; issues: a page for each "
             "engine with each class of wrong walks and its smallest reproducer; "
-            "inspect: a log for each model of a suite, which inspect view opens; "
             "profiles: what `csbdata fit --for FILE.toml` takes, of each engine of "
             "task probe.",
         ),
@@ -279,8 +276,6 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         from evaluation.tasks.masks.maskbench_files import write_maskbench as write
     elif form is ExportFormat.BOWTIE:
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie as write
-    elif form is ExportFormat.INSPECT:
-        from evaluation.asking.inspect_logs import write_inspect as write
     elif form is ExportFormat.PROFILES:
         from evaluation.tasks.probe.profiles import write_profiles as write
     elif form is ExportFormat.CSV:

@@ -94,9 +94,6 @@ def _suite_run(folder: Path, spec: str, row: Row) -> Path:
     return folder
 
 
-_EXPORT = ("results", "export", "--format", "inspect")
-
-
 def _said(*words: str) -> str:
     ended = CliRunner().invoke(cli.application(), words)
     return f"{ended.output} {ended.exception}"
@@ -113,13 +110,9 @@ def _texts(folder: Path) -> str:
         (lambda run: _said("results", "show", str(run)), "m free"),
         (lambda run: _said("suite", "report", str(run)), "m free"),
         (lambda run: _said("suite", "report", str(run), str(run)), "is not run"),
-        (
-            lambda run: _said(*_EXPORT, str(run), "--out", str(run.parent / "logs")),
-            "is not run",
-        ),
         (_texts, "is not run"),
     ],
-    ids=["show", "report", "joined report", "logs", "texts"],
+    ids=["show", "report", "joined report", "texts"],
 )
 def test_to_read_a_run_runs_no_code_that_it_names(
     read: Callable[[Path], str],
