@@ -6,19 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
-from evaluation.results.edition import (
-    COLUMNS,
-    INDEX,
-    ROWS,
-    pairs_table,
-    scorecards_table,
-)
-from evaluation.results.outcomes import Outcome
-from evaluation.site import engines, front, keywords, query, records, schema
-from evaluation.site.classes import Class
-from evaluation.site.rendering import render, script_names, static_text
+from evaluation.results.edition import INDEX, ROWS
+from evaluation.site import about, engines, front, keywords, records, schema
+from evaluation.site.rendering import script_names, static_text
 from evaluation.site.site import Page, Site, open_site
-from evaluation.tasks.probe.outcomes import ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +17,11 @@ if TYPE_CHECKING:
 
 
 #: The modules of pages.
-_MODULES: Final = (front, keywords, engines, records, query, schema)
+_MODULES: Final = (front, keywords, engines, records, schema, about)
 #: The file that is written first, and marks a folder as a site.
 _FIRST: Final = f"results/{INDEX}"
 #: Where all that lies is of the site.
-_FOLDERS: Final = ("can", "engine", "records", "results", "vs")
+_FOLDERS: Final = ("can", "engine", "records", "results")
 
 
 def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
@@ -60,32 +51,6 @@ def files_of(site: Site) -> Iterator[Page]:
     yield from _files(site)
     for module in _MODULES:
         yield from module.pages(site)
-    yield from _about(site)
-
-
-def _about(site: Site) -> Iterator[Page]:
-    """Yield the pages on data and method: files, columns, definitions."""
-    yield render(
-        "data.html",
-        "data",
-        site=site,
-        title="What the figures are made of",
-        columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
-        files=[ROWS, INDEX, *(entry.file for entry in site.index.engines)],
-    )
-    yield render(
-        "method.html",
-        "method",
-        site=site,
-        title="How it was measured",
-        words={
-            "classes of schemas": Class,
-            "outcomes": Outcome,
-            "probes": ProbeOutcome,
-        },
-        pairs=pairs_table(site.index),
-        suites=scorecards_table(site.index),
-    )
 
 
 def _files(site: Site) -> Iterator[Page]:

@@ -1,4 +1,4 @@
-"""Pages of engines: versions, what stops each, causes, slowest schemas; findings."""
+"""Pages of engines: versions, what stops each, causes, slowest schemas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.reporting.tables import Duration
-from evaluation.results.edition import TASKS, EngineResults, Line, is_cut, read_engine
+from evaluation.results.edition import TASKS, Line, is_cut, read_engine
 from evaluation.site.classes import Class, class_of, rates_of
 from evaluation.site.keywords import (
     keywords_of_messages,
@@ -30,13 +30,14 @@ _EXAMPLES: Final = 3
 
 
 def pages(site: Site) -> Iterator[Page]:
-    """Yield the page of each engine, and that of all their findings."""
+    """Yield the page of each engine."""
     entries = [read_engine(site.folder / entry.file) for entry in site.index.engines]
     known = keywords_of_messages(site)
     for entry in entries:
         lines = site.by_task.get((entry.engine, MASKS), [])
         probes = site.by_task.get((entry.engine, PROBE), [])
         declared = site.by_task.get((entry.engine, DECLARED), [])
+        versions = [it.engine for it in entries if it.name == entry.name]
         yield render(
             engine_path(entry.engine),
             "engine",
@@ -45,10 +46,10 @@ def pages(site: Site) -> Iterator[Page]:
             entry=entry,
             tasks=TASKS,
             versions={
-                other.engine: rates_of(site.common_lines.get(other.engine, []))
-                for other in entries
-                if other.name == entry.name
+                engine: rates_of(site.common_lines.get(engine, []))
+                for engine in versions
             },
+            findings=_findings(site, versions),
             refusals=_refusals(lines + declared, known),
             causes=causes_of(lines),
             probes=_faults(probes),
@@ -57,13 +58,6 @@ def pages(site: Site) -> Iterator[Page]:
                 "time between masks": _slowest(lines, "between_ns"),
             },
         )
-    yield render(
-        "findings.html",
-        "findings",
-        site=site,
-        title="What is wrong, and in which versions?",
-        findings=_findings(site, entries),
-    )
 
 
 def _refusals(
@@ -127,26 +121,13 @@ def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
     ]
 
 
-def _findings(
-    site: Site, entries: Sequence[EngineResults]
-) -> list[tuple[str, list[str], list[dict[str, Any]]]]:
-    """Return the causes of each engine's wrong texts, with the versions that have them.
+def _findings(site: Site, engines: Sequence[str]) -> list[tuple[str, dict[str, int]]]:
+    """Return the causes of wrong texts with their schemas in each version.
 
     Versions are compared on the records that every engine was asked.
     """
-    versions: dict[str, list[str]] = defaultdict(list)
-    for entry in entries:
-        if (entry.engine, MASKS) in site.by_task:
-            versions[entry.name].append(entry.engine)
-    found = []
-    for name, engines in versions.items():
-        causes: dict[str, dict[str, Any]] = {}
-        for engine in engines:
-            for cause in causes_of(site.common_lines.get(engine, [])):
-                own = causes.setdefault(cause["name"], {**cause, "counts": {}})
-                own["counts"][engine] = cause["count"]
-        ranked = sorted(
-            causes.values(), key=lambda own: (-max(own["counts"].values()), own["name"])
-        )
-        found.append((name, engines, ranked))
-    return found
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for engine in engines:
+        for cause in causes_of(site.common_lines.get(engine, [])):
+            counts[cause["name"]][engine] = cause["count"]
+    return sorted(counts.items(), key=lambda it: (-max(it[1].values()), it[0]))

@@ -1,14 +1,11 @@
-"""The first page: which engine to take; and those that compare two of them."""
+"""The first page: which engine to take, which provider."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from curation.fit.profile import Profile, SourceKind, load_profiles
-from curation.system.words import slug
-from evaluation.results.edition import Times, all_asked_table, pairs_table
+from evaluation.results.edition import Times, all_asked_table
 from evaluation.site.classes import Class, rates_of
 from evaluation.site.rendering import render
 
@@ -20,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def pages(site: Site) -> Iterator[Page]:
-    """Yield the first page, and those of pairs."""
-    yield _first(site)
-    yield from _pairs(site)
-
-
-def _first(site: Site) -> Page:
-    """Return the first page: the engines on the records that all were asked."""
+    """Yield the page: the engines on the records that all were asked."""
     own = site.common_lines
     compiled = [
         {(line["config"], line["id"]) for line in lines if line["compiled"]}
@@ -39,7 +30,7 @@ def _first(site: Site) -> Page:
         times = [Times.of_rows(timed, name) for name in ("compile_ns", "between_ns")]
         matrix.append({"engine": engine, "rates": rates_of(lines), "times": times})
     matrix.sort(key=lambda row: -row["rates"][Class.RIGHT].count)
-    return render(
+    yield render(
         "index.html",
         "front",
         site=site,
@@ -52,25 +43,6 @@ def _first(site: Site) -> Page:
         table=all_asked_table(site.index),
         providers=_providers(site),
     )
-
-
-def _pairs(site: Site) -> Iterator[Page]:
-    """Yield a page of all pairs and one of each, on records that a reader chooses.
-
-    Without a script, only its counts.
-    """
-    title = "Who is better on schemas like mine?"
-    paths = [f"vs/{slug(it.a)}/{slug(it.b)}.html" for it in site.index.pairs]
-    chosen = [(it.a, it.b, f"{it.a} or {it.b}", [it]) for it in site.index.pairs]
-    every = ("", "", title, site.index.pairs)
-    for path, (a, b, name, own) in zip(
-        ["vs.html", *paths], [every, *chosen], strict=True
-    ):
-        table = pairs_table(msgspec.structs.replace(site.index, pairs=own))
-        links = [] if a else paths
-        yield render(
-            path, "pairs", site=site, title=name, table=table, links=links, a=a, b=b
-        )
 
 
 def _providers(site: Site) -> list[tuple[Profile, TargetCount]]:

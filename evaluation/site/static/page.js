@@ -1,4 +1,4 @@
-// What the pages with a form share: their data, elements made of text, the address.
+// What the pages with a form share: their data, elements made of text.
 "use strict";
 var csbdata = globalThis.csbdata ??= {};
 csbdata.packed = {};
@@ -33,23 +33,4 @@ csbdata.table = (caption, heads, rows, { cards = false } = {}) => {
     element("thead", {}, element("tr", {}, ...heads.map((head, index) =>
       element("th", { scope: "col", class: typeof rows[0]?.[index] === "number" ? "figure" : "text" }, head)))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))));
-};
-
-// The address after `#`, as a form: named values that a reader can send to another.
-csbdata.address = {
-  read: () => new URLSearchParams(location.hash.slice(1)),
-  write: (values) => {
-    const kept = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));
-    if (location.hash.slice(1) !== kept.toString()) history.replaceState(null, "", `#${kept}`);
-  },
-};
-
-csbdata.csv = (rows) => {
-  const cell = (value) => {
-    let text = csbdata.json.safe(String(value ?? ""));
-    // A spreadsheet takes a cell that begins so for a formula.
-    if (/^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !isFinite(text)) text = `'${text}`;
-    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 };

@@ -181,7 +181,7 @@ def _of_engines(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
 
 def test_300_numbers_of_pages_are_those_of_the_second_script(folder: Path) -> None:
     """Drawn by seed from what the browser shows; each to its last digit."""
-    names = ["index.html", "vs.html"]
+    names = ["index.html", "about.html"]
     names += [f"engine/{path.name}" for path in sorted(folder.glob("engine/*.html"))]
     visits = [{"url": f"{folder.as_uri()}/{name}", "read": _TABLES} for name in names]
     rows = pq.read_table(_EDITION / "rows.parquet").to_pylist()

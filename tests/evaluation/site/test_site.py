@@ -118,8 +118,8 @@ def test_a_site_is_safe_whole_and_the_same_each_time(
             file, _, anchor = address.partition("#")
             target = normpath(join(dirname(path), unquote(file))) if file else path
             assert target in files, (path, address)
-            # Behind the `#` of these pages is a record, a query or a choice.
-            if anchor and target not in {"record.html", "q.html", "vs.html"}:
+            # Behind the `#` of this page is a record.
+            if anchor and target != "record.html":
                 assert unquote(anchor) in pages[target].ids, (path, address)
 
 
@@ -191,7 +191,7 @@ def test_an_engines_page_marks_the_calls_that_a_deadline_cut_off(
         line("alpha 1.0", "o1", "timeout", phase="compile", compiled=False,
              compile_ns=40_000_000_000, between_ns=None),
     ]  # fmt: skip
-    (page, _) = engines.pages(open_site(write_edition(tmp_path, lines), None))
+    (page,) = engines.pages(open_site(write_edition(tmp_path, lines), None))
     text = _Page(page.content).text
     slowest = text.partition("Slowest schemas")[2]
     assert "compile call ≥ 40.0 s: Github_easy/o1" in slowest
@@ -200,13 +200,12 @@ def test_an_engines_page_marks_the_calls_that_a_deadline_cut_off(
 
 
 def test_an_edition_without_task_masks_is_a_site(tmp_path: Path) -> None:
-    """Its engines are shown, and no example of a query names one."""
+    """Its engines are shown."""
     lines = [line("alpha 1.0", "o0", task="declared")]
     made = open_site(write_edition(tmp_path, lines), None)
     pages = {page.path: page.content for page in files_of(made)}
     text = _Page(pages[engine_path("alpha 1.0")]).text
     assert "declared: 1 case" in text
-    assert "Examples: name:email size:<1000. Outcomes" in _Page(pages["q.html"]).text
 
 
 def test_two_names_never_share_a_page() -> None:
@@ -251,7 +250,7 @@ def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) ->
 def test_a_site_that_is_built_again_drops_what_it_has_no_more(tmp_path: Path) -> None:
     """Pages and records of the former edition; what its user put beside them stays."""
     out = tmp_path / "out"
-    former = ["can/a.html", "engine/a.html", "records/99.js", "vs/a/b.html"]
+    former = ["can/a.html", "engine/a.html", "records/99.js"]
     for path in (*former, "CNAME", f"results/{INDEX}", "results/engines/a.json"):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         (out / path).write_text("")
