@@ -190,20 +190,6 @@ class Network:
         except RetryableError as last:
             raise last.fault from last
 
-    def size_of(self, url: str, policy: HostPolicy) -> int | None:
-        """Return the bytes of what an address holds, without getting it.
-
-        None if the server does not say, or may not be asked.
-        """
-        try:
-            with (
-                _session() as session,
-                self._followed(session, url, policy, method="HEAD") as answer,
-            ):
-                return int(answer.headers["Content-Length"]) if answer.ok else None
-        except (RetryableError, Unavailable, KeyError, ValueError):
-            return None
-
     def _once(self, url: str, file: Path, policy: HostPolicy, deadline: float) -> None:
         if time.monotonic() > deadline:
             what = f"not had within {self.limits.total:,.0f} seconds"
@@ -223,14 +209,10 @@ class Network:
                 raise RetryableError(Unavailable(what, place, "try again")) from error
 
     def _followed(
-        self,
-        session: requests.Session,
-        url: str,
-        policy: HostPolicy,
-        method: str = "GET",
+        self, session: requests.Session, url: str, policy: HostPolicy
     ) -> requests.Response:
         for _ in range(self.limits.redirects + 1):
-            answer = self._answer(session, url, policy, method)
+            answer = self._answer(session, url, policy)
             target = answer.headers.get("Location", "")
             if answer.status_code not in _REDIRECTS or not target:
                 return answer
@@ -239,7 +221,7 @@ class Network:
         raise Unavailable("redirects without end", shown_url(url))
 
     def _answer(
-        self, session: requests.Session, url: str, policy: HostPolicy, method: str
+        self, session: requests.Session, url: str, policy: HostPolicy
     ) -> requests.Response:
         """Return the answer's head, or give the host up if there is none."""
         host = host_of(url)
@@ -252,7 +234,7 @@ class Network:
             return within(
                 2 * limits.connect + limits.silence,
                 lambda: session.request(
-                    method,
+                    "GET",
                     url,
                     timeout=timeout,
                     auth=lambda request: request,  # of no `.netrc`

@@ -22,13 +22,11 @@ from curation.system.terminal import (
     stdout,
     with_more,
 )
-from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.setup.engine_files import EngineFile
-    from evaluation.setup.environment_install import InstallPlan
-    from evaluation.setup.environments import Environment
+    from evaluation.setup.environments import Environment, KnownVersion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,10 +125,10 @@ def add(
 ) -> None:
     """Make an isolated environment of an engine's version, in the cache.
 
-    The download's size is said first. pip does the rest, as you have configured it;
-    then the engine is tried. An interrupted addition leaves nothing that counts, and
-    the same command finishes it. Exits with 69 if pip cannot get it or it does not
-    run, 75 if another csbdata is at work on it.
+    The size of the download is said first where it is known. pip does the rest, as you
+    have configured it; then the engine is tried. An interrupted addition leaves nothing
+    that counts, and the same command finishes it. Exits with 69 if pip cannot get it or
+    it does not run, 75 if another csbdata is at work on it.
 
     \b
     Examples:
@@ -140,18 +138,16 @@ def add(
     from curation.download.acquire import FetchSettings
     from evaluation.setup.engine_files import find_engine
     from evaluation.setup.environment_install import make_environment, ready_environment
+    from evaluation.setup.environments import version_to_install
 
     file = find_engine(spec)
     cache = FetchSettings.from_environment().cache
     ready = ready_environment(cache, file)
     if ready is None:
-        say(f"{file.name}: asking pip what there is to download")
-        ready = make_environment(
-            cache, file, lambda plan: _ask_for_leave(plan, yes=yes), say
-        )
-        if ready is None:
+        if not _ask_for_leave(version_to_install(file), yes=yes):
             say("nothing was installed")
             raise typer.Exit(1)
+        ready = make_environment(cache, file, say)
     else:
         say(f"{ready.engine} {ready.version} was there already")
     show(f"csbdata eval --engine {ready.engine}=={ready.version}")
@@ -172,34 +168,27 @@ def remove(spec: _SpecArgument) -> None:
         show(f"removed {environment.engine}=={environment.version}")
 
 
-def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
+def _ask_for_leave(row: KnownVersion, *, yes: bool) -> bool:
     """Print what would be done, and return whether the user agrees.
 
     Raises:
         BadConfiguration: standard input is no terminal, so no one can be asked.
     """
-    packages = ", ".join(f"{name} {version}" for name, version in plan.packages.items())
-    say(f"{counted(len(plan.packages), 'package')}, {_download(plan)}: {packages}")
-    if plan.row.note:
-        say(f"{plan.row.engine} {plan.row.version}: {plan.row.note}")
-    if plan.row.compiles:
-        say(f"It is compiled here, which takes {plan.row.compiles}.")
+    size = f", a download of some {row.megabytes:,} MB" if row.megabytes else ""
+    say(f"{row.engine} {row.version}{size}, into an environment in the cache")
+    if row.note:
+        say(f"{row.engine} {row.version}: {row.note}")
+    if row.compiles:
+        say(f"It is compiled here, which takes {row.compiles}.")
     if yes:
         return True
     if not sys.stdin.isatty():
         raise BadConfiguration(
             "nothing was downloaded: there is no terminal to ask at",
-            then=with_more("-y", here=("engines", "add", plan.row.engine)),
+            then=with_more("-y", here=("engines", "add", row.engine)),
         )
     with no_heartbeat():
         return typer.confirm("Download and install?", err=True)
-
-
-def _download(plan: InstallPlan) -> str:
-    if plan.download_bytes is None:
-        return "a download whose size pip does not tell"
-    about = "about " if plan.estimated else ""
-    return f"a download of {about}{plan.download_bytes / 10**6:,.1f} MB"
 
 
 def _statuses() -> list[_EngineStatus]:

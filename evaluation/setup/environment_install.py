@@ -1,7 +1,4 @@
-"""Install an environment for an engine: plan, make, try, record.
-
-pip installs with your own configuration. A dry run tells the size first.
-"""
+"""Install an environment for an engine: make, install by pip, try, record."""
 
 from __future__ import annotations
 
@@ -13,16 +10,12 @@ import sys
 import tempfile
 import venv
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from curation.download.allowed_hosts import HostPolicy
-from curation.download.http import FetchLimits, Network
 from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.errors import Unavailable
 from curation.system.programs import (
@@ -51,8 +44,6 @@ if TYPE_CHECKING:
 _DEADLINE = 3600.0
 #: Seconds for the trial of an engine.
 _TRIAL = 300.0
-#: Seconds to wait for the size of one file.
-_SIZE_SECONDS = 5.0
 _SERVICE = "the package index"
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
 _ENSUREPIP = ("-m", "ensurepip", "--upgrade", "--default-pip")
@@ -61,32 +52,6 @@ _ENSUREPIP = ("-m", "ensurepip", "--upgrade", "--default-pip")
 class _Metadata(msgspec.Struct):
     name: str
     version: str
-
-
-class _Download(msgspec.Struct):
-    url: str
-
-
-class _Installation(msgspec.Struct):
-    metadata: _Metadata
-    download_info: _Download
-
-
-class _PipReport(msgspec.Struct):
-    install: list[_Installation]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstallPlan:
-    """What making an environment would install."""
-
-    row: KnownVersion
-    #: Name and version of every package to install.
-    packages: dict[str, str]
-    #: Bytes to download; None where that is not known.
-    download_bytes: int | None
-    #: Whether that is the figure of `versions.toml`, measured elsewhere.
-    estimated: bool = False
 
 
 def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
@@ -101,19 +66,15 @@ def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
 
 
 def make_environment(
-    cache: Path,
-    file: EngineFile,
-    agreed: Callable[[InstallPlan], bool],
-    say: Callable[[str], None],
-) -> Environment | None:
-    """Make an environment; return None if the user declines the plan.
+    cache: Path, file: EngineFile, say: Callable[[str], None]
+) -> Environment:
+    """Make an environment; pip installs with your own configuration.
 
     A failure leaves nothing behind; the next run removes what a killed one left.
 
     Args:
         cache: The cache in which it is made.
         file: The engine, and the version that is wanted.
-        agreed: Given the plan, returns whether to go on.
         say: Called with what takes time.
 
     Raises:
@@ -126,17 +87,18 @@ def make_environment(
     folder = environment_folder(cache, row.engine, row.version)
     with writing(folder), locked(folder), _aside(folder) as fresh:
         _create(fresh)
-        if not agreed(plan_install(row, fresh)):
-            return None
-        _install(file, row, fresh, say)
+        packages = _install(file, row, fresh, say)
         shutil.rmtree(folder, ignore_errors=True)
         fresh.rename(folder)
-    return ready_environment(cache, file)
+    return Environment(
+        engine=row.engine, version=row.version, folder=folder, packages=packages
+    )
 
 
 def _install(
     file: EngineFile, row: KnownVersion, folder: Path, say: Callable[[str], None]
-) -> None:
+) -> dict[str, str]:
+    """Fill an empty environment; return the name and version of all in it."""
     say(f"{row.engine} {row.version}: installing")
     for request in _requests(row):
         _pip(folder, *request)
@@ -152,43 +114,7 @@ def _install(
     )
     content = msgspec.json.format(msgspec.json.encode(record), indent=1)
     atomic_write_bytes(folder / RECORD, content)
-
-
-def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:
-    """Ask pip what it would install into an empty environment.
-
-    Raises:
-        Unavailable: pip finds no way.
-    """
-    planned: dict[str, _Installation] = {}
-    for request in _requests(row):
-        with tempfile.TemporaryDirectory() as place:
-            report = Path(place) / "report.json"
-            _pip(folder, *request, "--dry-run", f"--report={report}")
-            for package in _read_report(report).install:
-                planned[package.metadata.name] = package
-    network = Network(limits=FetchLimits(silence=_SIZE_SECONDS))
-    sizes = [_size(package.download_info.url, network) for package in planned.values()]
-    total = None if None in sizes else sum(size or 0 for size in sizes)
-    estimated = total is None and row.megabytes is not None
-    return InstallPlan(
-        row=row,
-        packages={name: package.metadata.version for name, package in planned.items()},
-        download_bytes=(row.megabytes or 0) * 10**6 if estimated else total,
-        estimated=estimated,
-    )
-
-
-def _read_report(path: Path) -> _PipReport:
-    """Return what pip reports.
-
-    Raises:
-        Unavailable: it is no report that we know.
-    """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=_PipReport)
-    except (ValueError, RecursionError) as error:
-        raise Unavailable(f"pip's report cannot be read ({error})", _SERVICE) from error
+    return record.packages
 
 
 def _requests(row: KnownVersion) -> Iterator[tuple[str, ...]]:
@@ -260,16 +186,3 @@ def _packages(folder: Path) -> dict[str, str]:
     array = printed[start : printed.rfind("]") + 1] if start >= 0 else "[]"
     packages = msgspec.json.decode(array, type=list[_Metadata])
     return {package.name: package.version for package in packages}
-
-
-def _size(address: str, network: Network) -> int | None:
-    """Return the bytes of one file, without getting it; None where it is not told."""
-    try:
-        parts = urlsplit(address)
-        if parts.scheme == "file":
-            return Path(unquote(parts.path)).stat().st_size
-    except (OSError, ValueError):
-        return None
-    # pip names files of the index that the user has told it to ask.
-    index = f"{parts.scheme}://{parts.netloc}"
-    return network.size_of(address, HostPolicy(hosts=frozenset(), base=index))

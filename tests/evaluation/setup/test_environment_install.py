@@ -9,12 +9,11 @@ import sys
 import time
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.download.http import Network
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.commands.engines import _ask_for_leave
@@ -24,12 +23,7 @@ from evaluation.setup.engine_files import (
     choose_options,
     find_engine,
 )
-from evaluation.setup.environment_install import (
-    InstallPlan,
-    _size,
-    make_environment,
-    ready_environment,
-)
+from evaluation.setup.environment_install import make_environment, ready_environment
 from evaluation.setup.environments import (
     environment_folder,
     environments_folder,
@@ -38,9 +32,6 @@ from evaluation.setup.environments import (
     version_to_install,
 )
 from tests.evaluation.engines.contract import TEXTS
-
-if TYPE_CHECKING:
-    from pytest_httpserver import HTTPServer
 
 _ENGINE = """
 from importlib.metadata import version
@@ -113,59 +104,27 @@ def engine(folder: Path, wanted: str) -> EngineFile:
 @pytest.mark.slow
 @pytest.mark.usefixtures("index")
 class TestMake:
-    """From a plan to an environment that counts."""
+    """An environment that counts, or none."""
 
-    def test_says_the_size_first_and_then_installs(
-        self, index: Path, tmp_path: Path
-    ) -> None:
-        """The plan names all packages and their bytes before one is installed."""
-        plans: list[InstallPlan] = []
-
-        def agreed(plan: InstallPlan) -> bool:
-            assert existing_environments(default_cache()) == []
-            plans.append(plan)
-            return True
-
+    def test_what_is_made_counts_from_then_on(self, tmp_path: Path) -> None:
+        """The environment holds the engine and what it requires, and is found again."""
         file = engine(tmp_path, "1.0")
-        environment = make_environment(default_cache(), file, agreed, lambda _: None)
-        assert environment is not None
-        assert (
-            environment
-            == ready_environment(default_cache(), file)
-            == existing_environments(default_cache(), "tiny")[0]
-        )
-        files = [*index.glob("tiny_engine-1.0*"), *index.glob("tiny_base*")]
-        assert plans[0].packages == {"tiny_engine": "1.0", "tiny_base": "0.1"}
-        assert plans[0].download_bytes == sum(each.stat().st_size for each in files)
+        environment = make_environment(default_cache(), file, lambda _: None)
+        assert environment == ready_environment(default_cache(), file)
+        assert [environment] == existing_environments(default_cache(), "tiny")
         assert environment.packages["tiny_engine"] == "1.0"
-
-    def test_installs_nothing_without_leave(self, tmp_path: Path) -> None:
-        """A plan that is not agreed to leaves nothing."""
-        assert (
-            make_environment(
-                default_cache(),
-                engine(tmp_path, "2.0"),
-                lambda _: False,
-                lambda _: None,
-            )
-            is None
-        )
-        assert not environment_folder(default_cache(), "tiny", "2.0").exists()
+        assert environment.packages["tiny_base"] == "0.1"
 
     def test_keeps_nothing_that_does_not_run(self, tmp_path: Path) -> None:
         """An engine whose first mask is wrong fails its trial and is taken away."""
         with pytest.raises(Unavailable, match=r"does not run .*object begin"):
-            make_environment(
-                default_cache(), engine(tmp_path, "3.0"), lambda _: True, lambda _: None
-            )
+            make_environment(default_cache(), engine(tmp_path, "3.0"), lambda _: None)
         assert not environment_folder(default_cache(), "tiny", "3.0").exists()
 
     def test_says_what_pip_says(self, tmp_path: Path) -> None:
         """A version that is nowhere is unavailable, in pip's words."""
         with pytest.raises(Unavailable, match="No matching distribution found"):
-            make_environment(
-                default_cache(), engine(tmp_path, "9.9"), lambda _: True, lambda _: None
-            )
+            make_environment(default_cache(), engine(tmp_path, "9.9"), lambda _: None)
         assert existing_environments(default_cache()) == []
 
     def test_survives_being_killed(self, tmp_path: Path) -> None:
@@ -176,7 +135,7 @@ class TestMake:
             "from tests.evaluation.setup import test_environment_install as tests\n"
             "file = tests.engine(Path(sys.argv[1]), '2.0')\n"
             "cache = tests.default_cache()\n"
-            "tests.make_environment(cache, file, lambda _: True, print)\n"
+            "tests.make_environment(cache, file, print)\n"
         )
         for seconds in (1.0, 3.0, 4.5):
             with subprocess.Popen(
@@ -189,9 +148,8 @@ class TestMake:
             assert child.returncode in (0, -signal.SIGKILL)
             if child.returncode:
                 assert existing_environments(default_cache()) == []
-        assert ready_environment(default_cache(), file) or make_environment(
-            default_cache(), file, lambda _: True, lambda _: None
-        )
+        if ready_environment(default_cache(), file) is None:
+            make_environment(default_cache(), file, lambda _: None)
         assert [
             each.name for each in environments_folder(default_cache()).glob("[!.]*")
         ] == ["tiny-2.0"]
@@ -208,9 +166,7 @@ class TestWithoutMaking:
         place = "evaluation.setup.environment_install._ENSUREPIP"
         monkeypatch.setattr(place, ("-c", "raise OSError"))
         with pytest.raises(Unavailable, match="python3-venv"):
-            make_environment(
-                default_cache(), engine(tmp_path, "1.0"), lambda _: True, lambda _: None
-            )
+            make_environment(default_cache(), engine(tmp_path, "1.0"), lambda _: None)
         assert not environment_folder(default_cache(), "tiny", "1.0").exists()
 
     def test_asks_only_where_there_is_somebody(
@@ -218,10 +174,6 @@ class TestWithoutMaking:
     ) -> None:
         """Without a terminal and without -y nothing is installed."""
         row = version_to_install(find_engine("xgrammar==0.1.8"))
-        packages = {"xgrammar": "0.1.8", "torch": "2.13.0"}
-        plan = InstallPlan(
-            row=row, packages=packages, download_bytes=2 * 10**8, estimated=True
-        )
         said: list[str] = []
         monkeypatch.setattr("evaluation.commands.engines.say", said.append)
         typed = ("engines", "add", "xgrammar==0.1.8")
@@ -229,28 +181,11 @@ class TestWithoutMaking:
             command_line_of(typed),
             pytest.raises(BadConfiguration, match="nothing was downloaded") as refused,
         ):
-            _ask_for_leave(plan, yes=False)
+            _ask_for_leave(row, yes=False)
         assert refused.value.then == "csbdata engines add xgrammar==0.1.8 -y"
-        assert _ask_for_leave(plan, yes=True)
-        assert "2 packages, a download of about 200.0 MB" in said[0]
+        assert _ask_for_leave(row, yes=True)
+        assert "xgrammar 0.1.8" in said[0]
         assert "triton" in said[1]
-
-
-class TestSize:
-    """How much there is to download."""
-
-    def test_is_what_the_server_says(self, httpserver: HTTPServer) -> None:
-        """The length of a file is asked for without its content."""
-        asked = httpserver.expect_request("/a.whl", method="HEAD")
-        asked.respond_with_data(b"x" * 1234)
-        assert _size(httpserver.url_for("/a.whl"), Network()) == 1234
-
-    def test_is_unknown_where_nobody_says(self, httpserver: HTTPServer) -> None:
-        """An error, or an address that is none, is no size."""
-        httpserver.expect_request("/b.whl").respond_with_data(b"", status=403)
-        assert _size(httpserver.url_for("/b.whl"), Network()) is None
-        assert _size("file:///nonexistent/c.whl", Network()) is None
-        assert _size("http://[", Network()) is None
 
 
 def _examined(name: str) -> list[dict[str, Any]]:
