@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from curation.fit.profile import load_profile, profile_names
-from curation.fit.verdict import FAILING, judge_fit
+from curation.fit.checks import CHECKS
+from curation.fit.profile import Profile, Scope, load_profile, profile_names
+from curation.fit.scan import Scan, scan_of
+from curation.fit.verdict import FAILING, NOT_A_SCHEMA, cause_of
 
 #: Rules that are counted for one target.
 _SHOWN = 3
@@ -34,22 +36,36 @@ class TargetCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_fit(text: str) -> RecordFit:
-    """Return which of all targets take a schema.
+    """Return which of all targets take a schema, which is walked over once.
 
     Example:
         >>> record_fit('{"type": "object"}').fits_but_for
         ('anthropic: open-object', 'openai-strict: open-object')
     """
-    schema = json.loads(text)
+    scan = scan_of(json.loads(text))
     fits, but_for = [], []
     for name in profile_names():
-        findings = judge_fit(schema, load_profile(name))
-        causes = {it.cause for it in findings if it.effect in FAILING}
+        causes = _first_causes(scan, load_profile(name))
         if not causes:
             fits.append(name)
         elif len(causes) == 1:
             but_for.append(f"{name}: {causes.pop()}")
     return RecordFit(tuple(fits), tuple(but_for))
+
+
+def _first_causes(scan: Scan | None, profile: Profile) -> set[str]:
+    """Return why a target refuses a schema: no more causes than the first two."""
+    if scan is None:
+        return {NOT_A_SCHEMA.cause}
+    causes: set[str] = set()
+    for rule in profile.rules:
+        if rule.effect not in FAILING or rule.scope is Scope.TOOL:
+            continue
+        for found in CHECKS[rule.check](scan, rule):
+            causes.add(cause_of(found.keyword, rule.check))
+            if len(causes) > 1:
+                return causes
+    return causes
 
 
 def target_counts(rows: Iterable[RecordFit]) -> dict[str, TargetCount]:

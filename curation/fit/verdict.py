@@ -34,8 +34,12 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def cause(self) -> str:
         """The keyword, if one is refused wherever it stands, or else the rule."""
-        by_keyword = self.keyword and self.rule.endswith("keyword")
-        return f"`{self.keyword}`" if by_keyword else self.rule
+        return cause_of(self.keyword, self.rule)
+
+
+def cause_of(keyword: str, rule: str) -> str:
+    """Return the keyword, if a rule refuses it wherever it stands, or else the rule."""
+    return f"`{keyword}`" if keyword and rule.endswith("keyword") else rule
 
 
 #: The effects with which a request fails.

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
     from curation.fit.records import RecordFit
-    from curation.instances.dataset.build_step import RecordInstances
+    from curation.instances.dataset.tasks import RecordInstances
     from curation.packaging.plot_process import PlotProcess
     from curation.packaging.signature import SigningKey
 

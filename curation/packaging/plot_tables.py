@@ -21,7 +21,7 @@ from curation.dataset.edition_statistics import (
 )
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import SchemaMeasures, measures_of
-from curation.fit.records import RecordFit, record_fit, target_counts
+from curation.fit.records import RecordFit, target_counts
 from curation.packaging.plot_process import PaperTables
 from curation.system.errors import NoInput
 
@@ -46,12 +46,6 @@ def fits_of_rows(rows: pl.DataFrame) -> list[RecordFit]:
     real = rows.filter(pl.col("origin") != Origin.SAMPLE.value)
     asked = (real if real.height else rows).select(RecordFit._fields).drop_nulls()
     return [RecordFit(*row) for row in asked.iter_rows()]
-
-
-def fits_of_documents(documents: Iterable[DecidedDocument]) -> dict[str, RecordFit]:
-    """Return the targets that take each record of a build, by its digest."""
-    records = (document.record() for document in documents if document.kept)
-    return {record.sha256: record_fit(record.json_schema) for record in records}
 
 
 def tables_of_documents(

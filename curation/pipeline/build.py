@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import platform
+import resource
 import shutil
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ from curation.packaging.derived_files import carry_over, write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
 from curation.packaging.plot_process import PlotProcess
-from curation.packaging.plot_tables import fits_of_documents, tables_of_documents
+from curation.packaging.plot_tables import tables_of_documents
 from curation.pipeline.build_shard import build_shard
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
@@ -155,6 +157,12 @@ class BuildResult:
     not_had: tuple[UnavailableArchive, ...]
 
 
+def _own_peak_mb() -> float:
+    """Return the most memory that this process has held, in MiB."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
+
+
 class _Clock:
     def __init__(self) -> None:
         self.phases: dict[str, float] = {}
@@ -243,7 +251,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
             request=request,
             manifest=manifest,
             phases=clock.phases,
-            peak_rss_mb=peak,
+            peak_rss_mb=max(peak, _own_peak_mb()),
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(
@@ -293,8 +301,8 @@ def _write(
     instances = steps.make_instances(documents, enabled=request.instances)
     summary = replace(summary, instances=instances.counts())
     clock.lap("instances")
-    fits = fits_of_documents(documents) if request.instances else {}
-    clock.lap("fits")
+    kept = (it.result.sha256 for it in documents if it.kept)
+    fits = dict(zip(kept, instances.fits(), strict=request.instances))
     out = request.out
     steps.progress.say(f"Writing {out}")
     with atomic_folder(out) as folder:

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from curation.instances.dataset.build_step import FinishedInstances
+from curation.pipeline.instance_step import FinishedInstances
 from curation.pipeline.request import BuildIdentity
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
 from curation.system.words import command

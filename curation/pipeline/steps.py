@@ -18,7 +18,7 @@ from curation.dataset.decisions import (
     ResultFile,
     SourceDocument,
 )
-from curation.instances.dataset.build_step import InstanceStep, tasks_of
+from curation.pipeline.instance_step import InstanceStep, tasks_of
 from curation.pipeline.process_document import LIMITS
 from curation.pipeline.read_batches import (
     BatchReader,

@@ -20,8 +20,8 @@ from curation.core.benchmark import instances_folder
 from curation.dataset.parquet import split_files
 from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset import parquet as tables
-from curation.instances.dataset.build_step import InstanceTask, RecordInstances
 from curation.instances.dataset.make_instances import make_instances
+from curation.instances.dataset.tasks import InstanceTask, RecordInstances
 from curation.instances.dataset.worker import cost_too_much
 from curation.instances.values.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST

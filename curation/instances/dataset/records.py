@@ -19,7 +19,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.features import used
 from curation.dataset.parquet import file_name, split_files
 from curation.dataset.story import closest_ids
-from curation.instances.dataset.build_step import InstanceTask
+from curation.instances.dataset.tasks import InstanceTask
 from curation.instances.values.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS

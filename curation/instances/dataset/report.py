@@ -16,13 +16,13 @@ import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
 from curation.core.json_types import Json
-from curation.instances.dataset.build_step import COSTS, InstanceCosts
 from curation.instances.dataset.make_instances import PROOF
 from curation.instances.dataset.parquet import (
     INSTANCE_LEDGER,
     MISSING,
     InstanceLedgerRow,
 )
+from curation.instances.dataset.tasks import COSTS, InstanceCosts
 from curation.lint.satisfiability import Satisfiability
 from curation.system.errors import NoInput, other_version
 from curation.system.words import counted

@@ -17,11 +17,8 @@ from curation.core.rule import Context
 from curation.dataset.decisions import ResultFile, SourceDocument
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_sorted
-from curation.packaging.plot_tables import (
-    fits_of_documents,
-    tables_of_documents,
-    tables_of_folder,
-)
+from curation.fit.records import record_fit
+from curation.packaging.plot_tables import tables_of_documents, tables_of_folder
 from curation.pipeline.process_document import apply_rules
 from curation.pipeline.steps import decide_benchmark
 from curation.references.library import NO_LIBRARY
@@ -100,8 +97,8 @@ def test_documents_and_folder_give_the_same_tables(
     folder = tmp_path / "folder"
     folder.mkdir()
     with decided(tmp_path, rules, origins) as documents:
-        fits = fits_of_documents(documents)
-        kept = (document for document in documents if document.kept)
+        kept = [document for document in documents if document.kept]
+        fits = {it.result.sha256: record_fit(it.record().json_schema) for it in kept}
         for config, members in groupby(kept, key=lambda one: one.result.config):
             records = [member.record() for member in members]
             asked = (replace(it, **fits[it.sha256]._asdict()) for it in records)

@@ -16,11 +16,13 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
-from curation.instances.dataset.build_step import InstanceStep, InstanceTask
+from curation.fit.records import record_fit
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
+from curation.instances.dataset.tasks import InstanceTask
 from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
+from curation.pipeline.instance_step import InstanceStep, batch_name
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
 
@@ -46,15 +48,15 @@ TASKS = [
 
 _MORTAL_WORKER = """
 import os, time
-from curation.instances.dataset.worker import start as start_whole
+from curation.pipeline.instance_worker import start as start_whole
 from curation.workers.protocol import serve
 
 def start(setup):
     handle_whole = start_whole(setup)
     def handle(unit):
-        if "deadly" in unit["schema"]:
+        if "deadly" in unit.get("schema", ""):
             os.abort()
-        if "slow" in unit["schema"]:
+        if "slow" in unit.get("schema", ""):
             time.sleep(60)  # Beyond the deadline of a unit, which is what ends it.
         return handle_whole(unit)
     return handle
@@ -174,7 +176,7 @@ def test_what_costs_too_much_has_that_as_its_reason(
     """A schema over its deadline is tried once more, then told; the step goes on."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.instances.dataset.worker._WORKER", worker)
+    monkeypatch.setattr("curation.pipeline.instance_step._WORKER", worker)
     monkeypatch.setattr("curation.instances.dataset.worker.DEADLINE", 0.3)
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
@@ -189,7 +191,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     """Its neighbours in the batch have their instances, in their places."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.instances.dataset.worker._WORKER", worker)
+    monkeypatch.setattr("curation.pipeline.instance_step._WORKER", worker)
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)
@@ -224,11 +226,11 @@ def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from curation.instances.dataset import build_step
+from curation.pipeline import instance_step
 from curation.workers.run_folder import RunFolder
-from tests.curation.instances.dataset.test_build_step import TASKS
+from tests.curation.pipeline.test_instance_step import TASKS
 
-build_step.BATCH_SCHEMAS = 1
+instance_step.BATCH_SCHEMAS = 1
 done = []
 
 def progress(count):
@@ -237,21 +239,35 @@ def progress(count):
         os.kill(os.getpid(), signal.SIGKILL)
 
 with RunFolder.open(Path(sys.argv[1]), "two") as run:
-    step = build_step.InstanceStep(TASKS, run)
+    step = instance_step.InstanceStep(TASKS, run)
     step.work(jobs=1, progress=progress)
 """
+
+
+def test_stored_targets_are_found_again_and_none_is_asked_anew(tmp_path: Path) -> None:
+    """A batch holds the targets of its schemas; another run reads them from there."""
+    with RunFolder.open(tmp_path, "one") as run:
+        step = InstanceStep(TASKS, run)
+        step.work(jobs=1, progress=lambda _done: None)
+        expected = [record_fit(task.schema) for task in TASKS]
+        assert list(step.fits()) == expected
+        changed = run.done(batch_name(0)).replace(b'"xgrammar"', b'"no such"')
+        run.store(batch_name(0), changed)
+        again = InstanceStep(TASKS, run)
+        again.work(jobs=1, progress=lambda _done: None)
+        assert [fit.fits[-1] for fit in again.fits()].count("no such") > 0
 
 
 def test_a_killed_step_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Batches that are done are not made again, and the result is the same."""
-    monkeypatch.setattr("curation.instances.dataset.build_step.BATCH_SCHEMAS", 1)
+    monkeypatch.setattr("curation.pipeline.instance_step.BATCH_SCHEMAS", 1)
     with RunFolder.open(tmp_path / "one", "one") as run:
         whole = InstanceStep(TASKS, run)
         whole.work(jobs=1, progress=lambda _done: None)
         expected = _rows(whole)
-    root = str(Path(__file__).parents[4])
+    root = str(Path(__file__).parents[3])
     killed = subprocess.run(
         [sys.executable, "-c", _KILLED, str(tmp_path / "two")],
         check=False,
@@ -265,3 +281,4 @@ def test_a_killed_step_goes_on_where_it_was(
         again.work(jobs=1, progress=told.append)
         assert told[0] == 2
         assert _rows(again) == expected
+        assert list(again.fits()) == [record_fit(task.schema) for task in TASKS]

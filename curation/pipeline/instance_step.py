@@ -1,34 +1,45 @@
 """The step of a build that makes the instances of every kept record.
 
-Schemas go to worker processes in batches. Finished batches are stored in the run
-folder, where the same build, started again, finds them. Instances do not depend on
-the number of workers.
+The workers also say which targets take the schema as it stands. Schemas go to them in
+batches. Finished batches are stored in the run folder, where the same build, started
+again, finds them. Results do not depend on the number of workers.
 """
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
 from curation.core.benchmark import SPLITS, split_of
+from curation.fit.records import RecordFit
 from curation.instances.dataset.make_instances import SchemaInstances
+from curation.instances.dataset.tasks import (
+    BATCH_LENGTH,
+    BATCH_SCHEMAS,
+    COSTS,
+    InstanceCosts,
+    InstanceTask,
+    RecordInstances,
+)
 from curation.instances.dataset.worker import (
     InstanceRequest,
+    InstanceSetup,
     instances_of,
     limits,
     merged_instances,
-    program,
 )
+from curation.pipeline.instance_worker import FitRequest
 from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import CsbdataError
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import BatchResult, Pool, in_batches
+from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
@@ -40,8 +51,14 @@ KEYS: Final = "instance-keys"
 _HELD = 64
 
 
-class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
-    """The instances of one record, as a finished batch keeps them."""
+class StoredFit(msgspec.Struct, frozen=True, kw_only=True):
+    """The targets that take a record, as a finished batch keeps them."""
+
+    fit: RecordFit
+
+
+class StoredInstances(StoredFit, frozen=True, kw_only=True):
+    """All that a finished batch keeps of one record."""
 
     instances: SchemaInstances
     seconds: float
@@ -52,18 +69,12 @@ def batch_name(number: int) -> str:
     return f"instances-{number:05}"
 
 
-def task_key(schema: str, dialect: str, examples: Sequence[str]) -> str:
-    """Return what stands for everything that decides a record's instances."""
-    whole = msgspec.json.encode([schema, dialect, examples])
-    return hashlib.sha256(whole).hexdigest()[:32]
-
-
 class FinishedInstances:
     """The instances that several runs have made.
 
     Example:
         >>> made = FinishedInstances([{}.get])
-        >>> made.find(task_key('{"type": "string"}', "2020-12", ())) is None
+        >>> made.find("the key of a task") is None
         True
     """
 
@@ -93,52 +104,9 @@ class FinishedInstances:
         return msgspec.json.decode(stored or b"[]", type=list[StoredInstances])
 
 
-#: A batch is closed at so many schemas or characters, whichever comes first.
-BATCH_SCHEMAS = 32
-BATCH_LENGTH = 2**19
-#: File of the run folder with the seconds and the memory that instances took.
-COSTS = "instances.json"
 _SLOWEST = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstanceTask:
-    """One schema whose instances are to be made."""
-
-    config: str
-    unique_id: str
-    split: str
-    schema: str
-    dialect: str
-    #: Instances that the source says are right, as JSON texts.
-    examples: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """What stands for everything that decides the instances."""
-        return task_key(self.schema, self.dialect, self.examples)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordInstances:
-    """The instances of one record, and how long they took by the wall clock."""
-
-    task: InstanceTask
-    result: SchemaInstances
-    seconds: float
-
-
-class InstanceCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the instances of a build took."""
-
-    jobs: int
-    #: Of the last run of the step, which may have found some batches finished.
-    wall_seconds: float
-    peak_rss_mb: float
-    #: The seconds of all schemas in the workers.
-    schema_seconds: float
-    #: (config/id, seconds) of the schemas that took longest.
-    slowest: tuple[tuple[str, float], ...]
+_Stored = TypeVar("_Stored", bound=StoredFit)
+_WORKER = Path(__file__).with_name("instance_worker.py")
 
 
 class InstanceStep:
@@ -203,7 +171,9 @@ class InstanceStep:
             return
         start = time.perf_counter()
         # The lean try is the second attempt.
-        with Pool(program(self._seed), jobs=jobs, limits=limits(), attempts=1) as pool:
+        setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
+        program = Program(file=_WORKER, setup=setup)
+        with Pool(program, jobs=jobs, limits=limits(), attempts=1) as pool:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
@@ -231,17 +201,38 @@ class InstanceStep:
     ) -> dict[int, BatchResult]:
         """Work on batches; return those in which a schema has cost too much."""
         failed = {}
-        batches = (
-            [_request(task) for task in self._batches[number]] for number in numbers
-        )
-        for result in pool.run_batches(batches):
+        for result in pool.run_batches(self._requests(it) for it in numbers):
             number = numbers[result.index]
-            if all(outcome.ending is Ending.OK for outcome in result.results):
-                self._store(number, [_stored(outcome) for outcome in result.results])
-                progress(len(result.results))
-            else:
+            if _failures(result):
                 failed[number] = result
+            else:
+                self._store(number, self._stored(number, result))
+                progress(len(self._batches[number]))
         return failed
+
+    def _requests(self, number: int) -> list[InstanceRequest | FitRequest]:
+        """Return what is asked of a batch: all instances, then all targets."""
+        batch = self._batches[number]
+        fits = (FitRequest(task.schema) for task in batch)
+        return [*map(_request, batch), *fits]
+
+    def _stored(self, number: int, result: BatchResult) -> list[StoredInstances]:
+        """Return what is kept of a batch, the targets of failed schemas included.
+
+        Raises:
+            CsbdataError: the targets of a schema could not be found.
+        """
+        batch, size = self._batches[number], len(self._batches[number])
+        return [
+            StoredInstances(
+                fit=_fit_of(task, fit),
+                instances=instances_of(made),
+                seconds=round(made.seconds, 4),
+            )
+            for task, made, fit in zip(
+                batch, result.results[:size], result.results[size:], strict=True
+            )
+        ]
 
     def _again(
         self,
@@ -258,11 +249,11 @@ class InstanceStep:
         )
         for result in pool.run_batches(batches):
             number, own = numbers[result.index], lost[result.index]
-            outcomes = failed[number].results
-            stored = [_stored(outcome) for outcome in outcomes]
+            stored = self._stored(number, failed[number])
             for position, again in zip(own, result.results, strict=True):
-                first = outcomes[position]
-                stored[position] = StoredInstances(
+                first = failed[number].results[position]
+                stored[position] = msgspec.structs.replace(
+                    stored[position],
                     instances=merged_instances(first, again),
                     seconds=round(first.seconds + again.seconds, 4),
                 )
@@ -278,15 +269,27 @@ class InstanceStep:
         Raises:
             LookupError: a batch has not been made.
         """
-        decoder = msgspec.json.Decoder(list[StoredInstances])
         for number, batch in enumerate(self._batches):
-            stored = self._run.done(batch_name(number))
-            if stored is None:
-                raise LookupError(batch_name(number))
-            for task, result in zip(batch, decoder.decode(stored), strict=True):
+            stored = self._read(number, StoredInstances)
+            for task, result in zip(batch, stored, strict=True):
                 yield RecordInstances(
                     task=task, result=result.instances, seconds=result.seconds
                 )
+
+    def fits(self) -> Iterator[RecordFit]:
+        """Yield the targets that take the schema of each task, in their order.
+
+        Raises:
+            LookupError: a batch has not been made.
+        """
+        for number in range(len(self._batches)):
+            yield from (stored.fit for stored in self._read(number, StoredFit))
+
+    def _read(self, number: int, record: type[_Stored]) -> list[_Stored]:
+        stored = self._run.done(batch_name(number))
+        if stored is None:
+            raise LookupError(batch_name(number))
+        return msgspec.json.decode(stored, type=list[record])  # type: ignore[valid-type]
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split."""
@@ -297,7 +300,7 @@ class InstanceStep:
             own = counted.setdefault(task.config, Counter())
             own[task.split] += len(record.result.instances)
             seconds.append((record.seconds, f"{task.config}/{task.unique_id}"))
-        if seconds:
+        if self._jobs:
             costs = msgspec.json.encode(self._costs(seconds))
             atomic_write_bytes(self._run.folder / COSTS, costs)
         return {
@@ -335,9 +338,11 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
 
 
 def _failures(result: BatchResult) -> list[int]:
+    """Return the positions of the schemas of a batch whose instances failed."""
+    half = len(result.results) // 2
     return [
         position
-        for position, outcome in enumerate(result.results)
+        for position, outcome in enumerate(result.results[:half])
         if outcome.ending is not Ending.OK
     ]
 
@@ -348,7 +353,9 @@ def _request(task: InstanceTask, *, lean: bool = False) -> InstanceRequest:
     )
 
 
-def _stored(outcome: ProcessResult) -> StoredInstances:
-    return StoredInstances(
-        instances=instances_of(outcome), seconds=round(outcome.seconds, 4)
-    )
+def _fit_of(task: InstanceTask, outcome: ProcessResult) -> RecordFit:
+    if outcome.ending is not Ending.OK:
+        place = f"{task.config}/{task.unique_id}"
+        what = f"which targets take it cannot be found ({outcome.detail})"
+        raise CsbdataError(what, place, "the same command goes on from here")
+    return outcome.answer_as(RecordFit)
