@@ -99,13 +99,16 @@ class Scan:
         pending: list[Tokens] = [()]
         while pending:
             tokens = pending[-1]
-            unknown = {*same[tokens], *inner[tokens]} - depths.keys()
+            if tokens in depths:
+                pending.pop()
+                continue
+            around = same[tokens] + inner[tokens]
+            unknown = [it for it in around if it not in depths]
             pending += unknown
             if not unknown:
                 below = [nested[tokens] + depths[it] for it in inner[tokens]]
                 beside = [depths[it] for it in same[tokens]]
                 depths[tokens] = max([nested[tokens], *below, *beside])
-                pending.pop()
         return depths[()]
 
     @cached_property

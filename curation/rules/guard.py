@@ -77,10 +77,6 @@ def mechanical(name: str, mend: Mend, *, summary: str, source: str, note: str) -
     )
 
 
-def _is_below(place: Tokens, tokens: Tokens) -> bool:
-    return place[: len(tokens)] == tokens
-
-
 def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
     """Return whether an edit changes refused places alone, and adds nothing of its own.
 
@@ -90,9 +86,10 @@ def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
         refused: Places of which the metaschema complains, relative to the subschema.
     """
     written = {write(token) for place in refused for token in place}
+    reaching = {place[:length] for place in refused for length in range(len(place) + 1)}
     beside: list[tuple[Json, Json]] = []
     for tokens, old, new in differences((), before, after):
-        if any(_is_below(place, tokens) for place in refused):
+        if tokens in reaching:
             written.update(_values(old))
         else:
             beside.append((old, new))

@@ -35,11 +35,6 @@ class ComparedEngine:
     #: Of every engine of its run, on this task, the calibration work beside each case.
     calibration: Mapping[str, CalibrationByCase]
 
-    @property
-    def measurements_by_case(self) -> Mapping[tuple[str, str], CaseMeasurement]:
-        """Its cases by config and id."""
-        return {case.case_key: case for case in self.cases}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedEngines:
@@ -93,7 +88,7 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two engines with the cases that both were asked."""
-    first, second = a.measurements_by_case, b.measurements_by_case
+    first, second = ({it.case_key: it for it in each.cases} for each in (a, b))
     cases = [(first[key], second[key]) for key in first if key in second]
     return PairedEngines(a=a, b=b, cases=cases)
 
@@ -214,6 +209,7 @@ def compare_with_baseline(
     """Compare one engine with its baseline."""
     pair = pair_engines(baseline, now)
     undecided = now.run.undecided
+    answered = {case.case_key for case in now.cases}
     return BaselineComparison(
         pair=pair,
         worse=[(a, b) for a, b in pair.cases if standing(b).is_worse(standing(a))],
@@ -221,7 +217,7 @@ def compare_with_baseline(
         missing=[
             case
             for case in baseline.cases
-            if case.case_key not in now.measurements_by_case
+            if case.case_key not in answered
             and (now.engine, case.task, *case.case_key) not in undecided
         ],
     )
