@@ -245,10 +245,12 @@ def read_yaml(text: str, options: YamlOptions | None = None) -> YamlDocument:
         >>> read_yaml("no: [1, .5, 2024-01-01]").value
         {'no': [1, 0.5, '2024-01-01']}
     """
-    builder = _Builder(options or YamlOptions())
+    options = options or YamlOptions()
     try:
-        return builder.build(text)
+        return _Builder(options).build(text)
     except yaml.YAMLError as error:
+        if "nesting depth" in str(error):  # a limit of PyYAML's own, from 6.0.4 on
+            raise _too_deep(options) from None
         raise _syntax_error(text, error) from None
     except UnicodeEncodeError:
         detail = "half of a surrogate pair"
@@ -259,6 +261,10 @@ def read_yaml(text: str, options: YamlOptions | None = None) -> YamlDocument:
         is_long = "4300" in str(error)
         fault = YamlFault.NUMBER_TOO_LONG if is_long else YamlFault.SYNTAX
         raise YamlError(fault, str(error)) from None
+
+
+def _too_deep(options: YamlOptions) -> YamlError:
+    return YamlError(YamlFault.TOO_DEEP, f"nested over {options.max_depth} levels")
 
 
 def _syntax_error(text: str, error: yaml.YAMLError) -> YamlError:
@@ -365,8 +371,7 @@ class _Builder:
         if self._expects_name:
             raise YamlError(YamlFault.NOT_JSON, _COLLECTION_AS_NAME)
         if len(self._open) >= self._options.max_depth:
-            detail = f"nested over {self._options.max_depth} levels"
-            raise YamlError(YamlFault.TOO_DEEP, detail)
+            raise _too_deep(self._options)
         if event.flow_style and (isinstance(value, dict) or not self._open):
             self._is_flow = True
         if event.anchor is not None:

@@ -58,17 +58,18 @@ def test_the_position_is_that_of_the_deciding_character(
     assert text_of(value)[: fails_at(compiled, near_miss) + 1] == text
 
 
-@pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
-def test_no_valid_instance_begins_like_a_near_miss(
-    dialect: str, schema: UntypedJson
-) -> None:
+def test_no_valid_instance_begins_like_a_near_miss(subtests: pytest.Subtests) -> None:
     """Whatever follows the character with which it fails."""
-    compiled = CompiledSchema.from_json(schema, dialect)
-    witnesses = find_witnesses(compiled).witnesses
-    valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
-    valid |= {text_of(witness.value) for witness in witnesses}
-    for near_miss in find_near_misses(compiled, witnesses):
-        text, position = text_of(near_miss.value), fails_at(compiled, near_miss)
-        assert 0 <= position <= len(text)
-        if position < len(text):
-            assert not any(other.startswith(text[: position + 1]) for other in valid)
+    for dialect, _, schema in cases():
+        with subtests.test(dialect=dialect, schema=schema):
+            compiled = CompiledSchema.from_json(schema, dialect)
+            witnesses = find_witnesses(compiled).witnesses
+            valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
+            valid |= {text_of(witness.value) for witness in witnesses}
+            for near_miss in find_near_misses(compiled, witnesses):
+                text, position = text_of(near_miss.value), fails_at(compiled, near_miss)
+                assert 0 <= position <= len(text)
+                if position < len(text):
+                    assert not any(
+                        other.startswith(text[: position + 1]) for other in valid
+                    )

@@ -222,19 +222,27 @@ def test_a_proof_must_hold_for_every_value_that_the_keyword_is_about() -> None:
     assert _proof(only, "/definitions/t/type") == "other_type"
 
 
-@pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
-def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
+def test_nothing_covered_is_implied(subtests: pytest.Subtests) -> None:
     """What a near miss fails alone has no proof that it cannot."""
-    compiled = CompiledSchema.from_json(schema, dialect)
-    found = find_near_misses(compiled, find_witnesses(compiled).witnesses)
-    have = {each.schema_pointer for each in found}
-    reachable = find_reachable_keywords(compiled)
-    for pair in reachable.assertions:
-        if pair.pointer in have:
-            assert find_proof(compiled, pair) == ""
-    measured = measure_coverage(compiled, found)
-    assert measured.covered <= measured.possible <= measured.pairs - measured.implied
-    assert measured.keywords_covered + measured.keywords_implied <= measured.keywords
+    for dialect, _, schema in cases():
+        with subtests.test(dialect=dialect, schema=schema):
+            compiled = CompiledSchema.from_json(schema, dialect)
+            found = find_near_misses(compiled, find_witnesses(compiled).witnesses)
+            have = {each.schema_pointer for each in found}
+            reachable = find_reachable_keywords(compiled)
+            for pair in reachable.assertions:
+                if pair.pointer in have:
+                    assert find_proof(compiled, pair) == ""
+            measured = measure_coverage(compiled, found)
+            assert (
+                measured.covered
+                <= measured.possible
+                <= measured.pairs - measured.implied
+            )
+            assert (
+                measured.keywords_covered + measured.keywords_implied
+                <= measured.keywords
+            )
 
 
 _NAMES = st.sampled_from(["a", "b", "c"])

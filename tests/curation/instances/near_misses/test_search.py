@@ -116,12 +116,11 @@ def _made(
     return find_near_misses(compiled, find_witnesses(compiled).witnesses, most=most)
 
 
-@pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
-def test_every_keyword_fails_alone(
-    dialect: str, keyword: str, schema: UntypedJson
-) -> None:
+def test_every_keyword_fails_alone(subtests: pytest.Subtests) -> None:
     """For each assertion there is a value that fails it and nothing else."""
-    assert keyword in {each.keyword for each in _made(schema, dialect)}
+    for dialect, keyword, schema in _table():
+        with subtests.test(dialect=dialect, keyword=keyword, schema=schema):
+            assert keyword in {each.keyword for each in _made(schema, dialect)}
 
 
 def test_the_table_is_complete() -> None:
@@ -134,16 +133,17 @@ def test_the_table_is_complete() -> None:
         assert words - silent <= asserting
 
 
-@pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
-def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
+def test_what_every_near_miss_is(subtests: pytest.Subtests) -> None:
     """It is invalid, fails one keyword, and says which as the validator does."""
-    compiled = CompiledSchema.from_json(schema, dialect)
-    found = find_near_misses(compiled, find_witnesses(compiled).witnesses)
-    for each in found:
-        assert not compiled.is_valid(each.value)
-        assert each.keyword != MIXED
-        assert as_near_miss(compiled, each.value) == each
-    assert not measure_coverage(compiled, found).missing or dialect in _HARD
+    for dialect, _, schema in cases():
+        with subtests.test(dialect=dialect, schema=schema):
+            compiled = CompiledSchema.from_json(schema, dialect)
+            found = find_near_misses(compiled, find_witnesses(compiled).witnesses)
+            for each in found:
+                assert not compiled.is_valid(each.value)
+                assert each.keyword != MIXED
+                assert as_near_miss(compiled, each.value) == each
+            assert not measure_coverage(compiled, found).missing or dialect in _HARD
 
 
 #: Schemas of the table in which a keyword fails together with another far from it.

@@ -23,19 +23,18 @@ _CASES = [
 ]
 
 
-@pytest.mark.parametrize(("dialect", "keyword", "schema"), _CASES)
-def test_every_keyword_can_be_failed(
-    dialect: str, keyword: str, schema: UntypedJson
-) -> None:
+def test_every_keyword_can_be_failed(subtests: pytest.Subtests) -> None:
     """A value is found that the schema refuses."""
-    compiled = CompiledSchema.from_json(schema, dialect)
-    rng = random.Random(1)
-    builder = WitnessBuilder(
-        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=2_000
-    )
-    value = builder.value((Negation(compiled.root),))
-    assert value is not NOTHING
-    assert not compiled.is_valid(value)
+    for dialect, _, schema in _CASES:
+        with subtests.test(dialect=dialect, schema=schema):
+            compiled = CompiledSchema.from_json(schema, dialect)
+            rng = random.Random(1)
+            builder = WitnessBuilder(
+                compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=2_000
+            )
+            value = builder.value((Negation(compiled.root),))
+            assert value is not NOTHING
+            assert not compiled.is_valid(value)
 
 
 @pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}])
