@@ -11,7 +11,7 @@ import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadConfiguration
-from curation.system.words import slug
+from curation.system.file_names import safe_name
 from evaluation.asking.records import read_records
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
@@ -94,7 +94,7 @@ def write_inspect(run: RecordedRun, folder: Path) -> list[Path]:
             },
             "samples": samples,
         }
-        path = folder / f"{slug(label)}.json"
+        path = folder / f"{safe_name(label)}.json"
         atomic_write_bytes(path, msgspec.json.format(msgspec.json.encode(log)))
         paths.append(path)
     return paths

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from curation.fit.profile import Profile, SourceKind, load_profiles
-from curation.system.words import slug
+from curation.system.file_names import safe_name
 from evaluation.results.edition import Times, all_asked_table, pairs_table
 from evaluation.site.classes import Class, rates_of
 from evaluation.site.rendering import render
@@ -60,7 +60,7 @@ def _pairs(site: Site) -> Iterator[Page]:
     Without a script, only its counts.
     """
     title = "Who is better on schemas like mine?"
-    paths = [f"vs/{slug(it.a)}/{slug(it.b)}.html" for it in site.index.pairs]
+    paths = [f"vs/{safe_name(it.a)}/{safe_name(it.b)}.html" for it in site.index.pairs]
     chosen = [(it.a, it.b, f"{it.a} or {it.b}", [it]) for it in site.index.pairs]
     every = ("", "", title, site.index.pairs)
     for path, (a, b, name, own) in zip(
