@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from typer.testing import CliRunner
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from evaluation.reporting.tables import Table
 
 
 def test_the_demo_ends_with_a_page(
@@ -29,9 +31,9 @@ def test_the_demo_ends_with_a_page(
     shown = module.show_screen
     page = tmp_path / "run" / "page.html"
 
-    def show_screen(*arguments: Any) -> None:
+    def show_screen(here: str, few: list[Table], every: list[Table]) -> None:
         printed.append(page.exists())
-        shown(*arguments)
+        shown(here, few, every)
 
     monkeypatch.setattr(module, "show_screen", show_screen)
     app = typer.Typer()
