@@ -14,13 +14,20 @@ import signal
 import sys
 import threading
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
 from curation.commands.options import CommandGroup, GroupedCommand
 from curation.system.credentials import guard, redacted, redacted_traceback
-from curation.system.errors import CsbdataError, NoInput, NotPermitted, Stopped
+from curation.system.errors import (
+    CsbdataError,
+    NoInput,
+    NotPermitted,
+    Stopped,
+    TemporarilyUnavailable,
+)
 from curation.system.escaping import shortened
 from curation.system.extras import missing_library
 from curation.system.progress import heartbeat
@@ -49,10 +56,16 @@ class _Commands(CommandGroup):
 
         Raises:
             Stopped: the user has stopped it.
-            NoInput: a word is too long for a path.
+            NoInput: a word is too long for a path, or the working folder is gone.
             NotPermitted: a path leads where the user may not look.
+            TemporarilyUnavailable: the process may open no more files.
             _ReaderGone: no one reads what it prints.
         """
+        try:
+            Path.cwd()
+        except FileNotFoundError as error:
+            then = "change to a folder that is there"
+            raise NoInput("the working folder was deleted", then=then) from error
         try:
             return super().invoke(context)
         except KeyboardInterrupt as error:
@@ -67,6 +80,9 @@ class _Commands(CommandGroup):
                 raise NoInput(what, where, then) from error
             if error.errno in {errno.EACCES, errno.EPERM}:
                 raise NotPermitted(what, where) from error
+            if error.errno in {errno.EMFILE, errno.ENFILE}:
+                then = "ulimit -n 1024, then the same command"
+                raise TemporarilyUnavailable(what.lower(), then=then) from error
             raise
 
 
@@ -151,9 +167,6 @@ def _attach(app: typer.Typer, name: str, command: typer.Typer | _Command) -> Non
 
 def main() -> None:
     """Run the command line; every expected failure is one line and an exit code."""
-    prepare_streams()
-    guard()
-    _clean_up_when_terminated()
     try:
         code = _code_of(_run)
         sys.stdout.flush()
@@ -196,6 +209,9 @@ def _say_fault(fault: CsbdataError) -> None:
 
 def _run() -> None:
     try:
+        prepare_streams()
+        guard()
+        _clean_up_when_terminated()
         with command_line_of(sys.argv[1:]), heartbeat():
             application(sys.argv[1:])()
     except KeyboardInterrupt as error:
@@ -203,6 +219,13 @@ def _run() -> None:
     except ModuleNotFoundError as error:
         if fault := missing_library(error):
             raise fault from error
+        raise
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause := cause.__cause__ or cause.__context__:
+            # While a module loads Ctrl-C can come out as another error.
+            if isinstance(cause, KeyboardInterrupt):
+                raise Stopped("stopped", then=_GOES_ON) from error
         raise
 
 

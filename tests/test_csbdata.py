@@ -72,6 +72,23 @@ def test_a_package_that_was_imported_before_is_one_error(tmp_path: Path) -> None
     assert last.endswith("import csbdata first, or rename the other")
 
 
+def test_ctrl_c_while_modules_load_is_one_line() -> None:
+    """Nothing has begun that would have to be cleaned up."""
+    script = """
+import csbdata, os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "curation.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(1000))
+sys.meta_path.insert(0, Interrupting())
+csbdata.main()
+"""
+    ended = run(ROOT, "-c", script, "--version")
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr == "csbdata: stopped\n"
+
+
 def test_it_says_its_version() -> None:
     """That of the distribution."""
     assert csbdata.__version__ == version("csbdata")

@@ -114,7 +114,7 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     Raises:
         OSError: a file cannot be written.
     """
-    svg, png = stem.with_suffix(".svg"), stem.with_suffix(".png")
+    svg, png = (stem.with_name(f"{stem.name}.{kind}") for kind in ("svg", "png"))
     # Laid out and cut to size once: each file would do both again.
     layout: Any = figure.get_layout_engine()
     layout.execute(figure)

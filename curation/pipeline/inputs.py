@@ -37,7 +37,7 @@ from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.package_data import raw_folder
 from curation.system.progress import Progress
 
-_CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+_CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 #: A source with a quota has this one there, small enough that the sample meets it.
 SAMPLE_QUOTA = 40
 

@@ -12,6 +12,7 @@ gets few environment variables, no credentials, and a deadline. It needs the ext
 
 from __future__ import annotations
 
+import logging
 import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -218,6 +219,17 @@ def read_mcp_server(
     import asyncio  # noqa: PLC0415 (slow)
 
     _require_library()
+    foreign = 0
+
+    def drop(_: logging.LogRecord) -> bool:
+        nonlocal foreign
+        foreign += 1
+        return False
+
+    # The library logs a traceback for each line that is not of the protocol, such as
+    # those of a banner, and reads on.
+    log = logging.getLogger("mcp.client.stdio")
+    log.addFilter(drop)
     say(f"Running {shlex.join(words)}, for at most {seconds:g} s, without credentials")
     try:
         tools = asyncio.run(asyncio.wait_for(_listed(words), seconds))
@@ -230,6 +242,10 @@ def read_mcp_server(
         raise Unavailable(
             f"cannot be asked for its tools ({why})", words[0], then
         ) from (error)
+    finally:
+        log.removeFilter(drop)
+        if foreign:
+            say(f"{words[0]}: skipped {counted(foreign, 'line')} that are not JSON-RPC")
     schemas = [own for tool in tools for own in tool_schemas(tool)]
     if not schemas:
         raise BadData("lists no tool with a schema", words[0])

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from hashlib import sha256
-from typing import Final
-
-_SLUG: Final = re.compile(r"[^A-Za-z0-9$@._-]+")
-_LONGEST_SLUG: Final = 60
 
 
 def command(*words: object) -> str:
@@ -31,13 +25,3 @@ def counted(number: int, noun: str) -> str:
     head, space, rest = noun.partition(" with ")
     ending = "" if number == 1 else "es" if head.endswith(("s", "x", "ch")) else "s"
     return f"{number:,} {head}{ending}{space}{rest}"
-
-
-def slug(name: str) -> str:
-    """Return a name as part of an address and of a file's name, unique for the name."""
-    plain = _SLUG.sub("-", name)
-    # A hyphen stands for a blank: a name that has its own is told apart by its digest.
-    is_alike = "-" not in name and plain == name.replace(" ", "-")
-    if is_alike and len(plain) <= _LONGEST_SLUG:
-        return plain
-    return f"{plain[:_LONGEST_SLUG]}-{sha256(name.encode()).hexdigest()[:8]}"

@@ -15,6 +15,7 @@ import msgspec
 from curation.core.json_types import Json
 from curation.json.pointer import at, tokens_of_fragment
 from curation.system.atomic_files import atomic_file
+from curation.system.file_names import safe_name
 from curation.system.words import counted
 from evaluation.analysis.shrink_failure import (
     ROOT_MEMBERS,
@@ -388,16 +389,11 @@ def write_issues(
             ".json": msgspec.json.format(msgspec.json.encode(small)).decode(),
         }
         for suffix, text in texts.items():
-            path = out / f"{_file_name(label)}{suffix}"
+            path = out / f"{safe_name(label)}{suffix}"
             with atomic_file(path) as temporary:
                 temporary.write_text(text.rstrip() + "\n", "utf-8")
             written.append(path)
     return written
-
-
-def _file_name(label: str) -> str:
-    """Return the name of an engine's page: `xgrammar-0.2.8`."""
-    return "-".join(label.removesuffix(f" {FAITHFUL}").split())
 
 
 def _page(run: RecordedRun, label: str, issues: Sequence[Reproducer]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 
 from curation.dataset.plots import PAGE, save, style
 from curation.system.atomic_files import atomic_write_bytes, writing
+from curation.system.file_names import safe_name
 from evaluation.results.description import partial_data
 from evaluation.results.reader import RecordedRun, gaps_of
 
@@ -63,7 +63,7 @@ def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path
         folder.mkdir(parents=True, exist_ok=True)
         for plot in plots:
             with style():
-                paths += save(_figure(plot, notice), folder / _slug(plot.name))
+                paths += save(_figure(plot, notice), folder / safe_name(plot.name))
     return paths
 
 
@@ -82,7 +82,3 @@ def _figure(plot: Plot, notice: str = "") -> Figure:
     if notice:
         figure.supxlabel("\n".join(wrap(notice, _NOTICE_WIDTH)), fontsize="x-small")
     return figure
-
-
-def _slug(name: str) -> str:
-    return "-".join(re.findall(r"[a-z0-9]+", name.lower())) or "plot"

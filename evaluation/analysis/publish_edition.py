@@ -5,7 +5,6 @@ An edition grows: what it has stays, and runs that were made in the same way joi
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from math import floor, log10
 from pathlib import Path
@@ -23,6 +22,7 @@ from curation.packaging.rewritten_fits import FITS
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
+from curation.system.file_names import safe_name
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.growing_edition import GrowingEdition
 from evaluation.analysis.paper_setup import FRAMEWORKS
@@ -273,7 +273,7 @@ def _index(
         engines=[
             EngineEntry(
                 engine=label,
-                file=f"engines/{_file_name(label)}.json",
+                file=f"engines/{safe_name(label)}.json",
                 tasks=_figures(label, by_part, [key[:2] for key in undecided]),
                 common=TaskFigures.of_rows(of_common[label])
                 if of_common[label]
@@ -289,13 +289,6 @@ def _index(
         ],
         pairs=pairs_of(lines, "masks"),
     )
-
-
-def _file_name(label: str) -> str:
-    """Return a participant's name for a file; one with options is none of another."""
-    plain = re.sub(r"[^a-z0-9.]+", "-", label.lower())
-    told = re.fullmatch("[a-z0-9_. ]+", label)
-    return plain if told else f"{plain}-{fingerprint(label=label)[:8]}"
 
 
 def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from curation.fit.profile import Profile, load_profiles
-from curation.system.words import slug
+from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import keyword_path, render
 from evaluation.tasks.probe import NAME
@@ -165,7 +165,7 @@ def _probes(
             own = {it: outcomes.get((it, dialect, case.id)) for it in site.engines}
             run |= {engine for engine, outcome in own.items() if outcome}
             places[placed.context] = {
-                "anchor": f"p{number}-{slug(placed.context)}",
+                "anchor": f"p{number}-{safe_name(placed.context)}",
                 "schema": json.dumps(placed.schema, ensure_ascii=False),
                 "texts": case.walks,
                 "id": f"{dialect}/{case.id}",

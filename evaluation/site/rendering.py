@@ -20,7 +20,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from curation.system.escaping import safe, safe_lines
-from curation.system.words import counted, slug
+from curation.system.file_names import safe_name
+from curation.system.words import counted
 from evaluation.reporting.tables import Cell, Rate, text_of
 from evaluation.site.site import Page
 
@@ -102,12 +103,12 @@ def data_script(path: str, name: str, value: object) -> Page:
 
 def engine_path(engine: str) -> str:
     """Return the path of an engine's page."""
-    return f"engine/{slug(engine)}.html"
+    return f"engine/{safe_name(engine)}.html"
 
 
 def keyword_path(keyword: str) -> str:
     """Return the path of a keyword's page."""
-    return f"can/{slug(keyword)}.html"
+    return f"can/{safe_name(keyword)}.html"
 
 
 def record_address(config: str, id_: str) -> str:
@@ -130,7 +131,7 @@ def _environment() -> Environment:
         "figure": figure,
         "side": _side,
         "lines": _lines,
-        "slug": slug,
+        "safe_name": safe_name,
     }
     environment.globals |= {
         "engine_path": engine_path,

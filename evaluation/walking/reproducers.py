@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Rejected
 from curation.json.text import parse
 from curation.system.atomic_files import atomic_file
+from curation.system.file_names import safe_name
 from curation.system.user_files import absolute
 from evaluation.core.cases import Case, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
@@ -78,7 +79,7 @@ def write_reproducer(
     Raises:
         CannotCreate: it cannot be written.
     """
-    name = f"{participant.file.name}-{row.fingerprint[:16]}"
+    name = f"{safe_name(participant.file.name)}-{row.fingerprint[:16]}"
     path = out.folder / REPRODUCERS / f"{name}.json"
     about = {
         "command": shlex.join(

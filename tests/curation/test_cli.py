@@ -109,6 +109,7 @@ def _raising(error: BaseException) -> Callable[..., None]:
         (NoInput("not there", "x"), 66, "csbdata: x: not there"),
         (PermissionError(errno.EACCES, "not for you", "x"), 77, "csbdata: x: not for"),
         (PermissionError(errno.EPERM, "not for you", "x"), 77, "csbdata: x: not for"),
+        (OSError(errno.EMFILE, "Too many"), 75, "csbdata: too many: ulimit -n 1024"),
         (OSError(errno.EIO, "the disk is broken", "x"), 70, "a defect of csbdata"),
     ],
 )
@@ -127,6 +128,36 @@ def test_whatever_a_command_raises_has_its_code_and_its_words(
     assert ended.code == code
     assert words in ended.said
     assert ("Traceback" in ended.said) == (code == 70)
+
+
+def test_a_deleted_working_folder_is_told_in_one_line(
+    run: Callable[..., Ended], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a command whose files are elsewhere: it looks for settings from here."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    ended = run("check", str(tmp_path / "schema.json"))
+    monkeypatch.chdir(tmp_path)
+    what = "the working folder was deleted: change to a folder that is there"
+    assert ended == (66, f"csbdata: {what}\n")
+
+
+def test_ctrl_c_that_comes_out_as_another_error_is_ctrl_c(
+    run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python makes it a `RuntimeError` while a class of a module is made."""
+
+    class Interrupted:
+        def __set_name__(self, *_: object) -> None:
+            raise KeyboardInterrupt
+
+    def load(_words: object) -> None:
+        type("Model", (), {"field": Interrupted()})
+
+    monkeypatch.setattr(curation.cli, "application", load)
+    assert run("explain") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
 
 
 def test_ctrl_c_while_commands_load_has_its_words_too(

@@ -26,6 +26,7 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
 from curation.system.atomic_files import writing
 from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
+from curation.system.file_names import safe_name
 from curation.system.user_files import reading_parquet, refuse_large
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
 _MARK = "---"
+#: Characters of a name: a file's has 255 at most, of which writing it takes some.
+_MAX_NAME = 200
 #: Capitals, but for those of a percent-encoded byte.
 _CAPITAL = re.compile(r"(?<!%)(?<!%[0-9A-F])[A-Z]")
 # What a file's name can hold as it is, beside letters, digits and `_.-~`.
@@ -103,10 +106,13 @@ def maskbench_names(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
     """Return the name of each record's file, by config and id.
 
     Characters that a name cannot hold are percent-encoded, and capitals where names
-    differ in nothing else: some disks have one file for both.
+    differ in nothing else: some disks have one file for both. A name that is too long
+    for a file is shortened, and cannot be read back.
     """
+    names = {key: _MARK.join(quote(part, _KEPT) for part in key) for key in keys}
     names = {
-        key: f"{_MARK.join(quote(part, _KEPT) for part in key)}.json" for key in keys
+        key: f"{name if len(name) <= _MAX_NAME else safe_name(name)}.json"
+        for key, name in names.items()
     }
     counts = Counter(name.casefold() for name in names.values())
     return {

@@ -11,7 +11,6 @@ only.
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, TypedDict
 from curation.instances.dataset.records import maskbench_names
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
+from curation.system.file_names import safe_name
 from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.reporting.quantiles import PERCENTILES, index_percentile
 from evaluation.results.measurements import CaseMeasurement, measure
@@ -97,7 +97,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     cut_ns = run.header.limits.compile_ns
     keys = [(row.engine, row.config, row.id) for row in run.rows() if row.task == NAME]
     names = maskbench_names((config, id_) for _, config, id_ in keys)
-    folders = _folders(folder, sorted({engine for engine, _, _ in keys}))
+    folders = {engine: folder / safe_name(engine) for engine, _, _ in keys}
     for row in run.rows():
         if row.task == NAME:
             name = names[row.config, row.id]
@@ -113,17 +113,6 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     for engine, own in totals.items():
         _write_sums(folders[engine], engine, own, run)
     return [folders[engine] for engine in totals]
-
-
-def _folders(folder: Path, engines: Sequence[str]) -> dict[str, Path]:
-    """Return the folder of each engine: two on any disk for two engines."""
-    counts = Counter(_slug(engine).casefold() for engine in engines)
-    return {
-        engine: folder / f"{_slug(engine)}-{place}"
-        if counts[_slug(engine).casefold()] > 1
-        else folder / _slug(engine)
-        for place, engine in enumerate(engines, 1)
-    }
 
 
 def result_of(row: Row, name: str) -> MaskBenchResult:
@@ -213,7 +202,7 @@ def _write_sums(folder: Path, engine: str, totals: _Totals, run: RecordedRun) ->
 def _meta(engine: str, run: RecordedRun) -> dict[str, Json]:
     participant = run.header.participant(engine)
     return {
-        "id": _IDS.get(participant.name or "", _slug(engine)),
+        "id": _IDS.get(participant.name or "", safe_name(engine)),
         "name": engine,
         "module": participant.name,
         "module_version": participant.version,
@@ -295,7 +284,3 @@ def _named(us: int) -> str:
     if us < _US:
         return f"{us}us"
     return f"{us // _US}ms" if us < _SECOND_US else f"{us // _SECOND_US}s"
-
-
-def _slug(name: str) -> str:
-    return "-".join(re.findall(r"[A-Za-z0-9._]+", name)).strip(".") or "engine"

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
 
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import BadData, NoInput
+from curation.system.file_names import safe_name
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.results.outcomes import FAULTS
 from evaluation.tasks.official_suite import NAME
@@ -57,7 +57,7 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
         raise NoInput(f"no row of task {NAME}", str(run.folder), anew)
     written = []
     for config, own in rows.items():
-        path = folder / f"{quote(config.replace(' ', '-'), safe='')}.jsonl"
+        path = folder / f"{safe_name(config)}.jsonl"
         with (
             atomic_file(path) as temporary,
             temporary.open("w", encoding="utf-8") as out,

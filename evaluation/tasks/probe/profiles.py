@@ -15,7 +15,7 @@ from curation.fit.profile import Effect, read_profile
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
-from curation.system.words import slug
+from curation.system.file_names import safe_name
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, outcome
@@ -64,7 +64,7 @@ def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
             own = outcome(row, header.refusals)
             outcomes[keyword].setdefault(probe, []).append(own)
         text = profile_text(name, engine, str(run.header.started)[:10], outcomes)
-        file = folder / f"{slug(name)}.toml"
+        file = folder / f"{safe_name(name)}.toml"
         atomic_write_bytes(file, text.encode())
         read_profile(file)
         files.append(file)

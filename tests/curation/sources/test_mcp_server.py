@@ -64,6 +64,18 @@ def test_a_real_server_lists_its_tools(
 
 
 @pytest.mark.slow
+def test_a_banner_before_the_protocol_is_one_line(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Many servers greet on standard output; their tools are listed all the same."""
+    told: list[str] = []
+    banner = 'print("Weather 1.0\\n\\nready\\n", flush=True)\n'
+    assert read_mcp_server(command(tmp_path, banner + SERVER), told.append)
+    assert told[1:] == [f"{sys.executable}: skipped 4 lines that are not JSON-RPC"]
+    assert not caplog.records
+
+
+@pytest.mark.slow
 def test_a_server_without_tools_is_told_so(tmp_path: Path) -> None:
     """Nothing to build is no success."""
     with pytest.raises(BadData, match="lists no tool with a schema"):

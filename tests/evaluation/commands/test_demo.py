@@ -7,32 +7,44 @@ from typing import TYPE_CHECKING
 import typer
 from typer.testing import CliRunner
 
-from evaluation.commands.demo import demo
-from evaluation.data import find_data
-from evaluation.data.parquet_tables import ParquetTables
+from evaluation.commands import demo as module
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
 
+    from evaluation.reporting.tables import Table
+
 
 def test_the_demo_ends_with_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample_build_with_instances: Path
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each schema has its line, and what is printed last is the page of that run."""
+    """Each schema has its line, and what is printed last is the page of that run.
+
+    One source of the sample is built for it, and nothing long comes after the tables.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
-    sample = ParquetTables.of(sample_build_with_instances, "sample")
-    monkeypatch.setattr(find_data, "built_sample", lambda *_: sample)
+    printed: list[bool] = []
+    shown = module.show_screen
+    page = tmp_path / "run" / "page.html"
+
+    def show_screen(here: str, few: list[Table], every: list[Table]) -> None:
+        printed.append(page.exists())
+        shown(here, few, every)
+
+    monkeypatch.setattr(module, "show_screen", show_screen)
     app = typer.Typer()
-    app.command()(demo)
+    app.command()(module.demo)
     answer = CliRunner().invoke(app, ["--run-dir", "run"], catch_exceptions=False)
     assert answer.exit_code == 0
     assert "By schema" in answer.stdout
     assert "under constrained" in answer.stdout
-    page = tmp_path / "run" / "page.html"
+    assert printed == [True]
+    built = tmp_path / "cache" / "sample" / "demo"
+    assert [path.parent.name for path in built.glob("*/test-*.parquet")] == ["Snowplow"]
     assert answer.stdout.splitlines()[-1] == str(page.resolve())
     assert "none of the ten configs is real" in page.read_text("utf-8")
     assert "  csbdata eval --data FOLDER" in answer.stderr.splitlines()

@@ -180,7 +180,7 @@ def test_lighthouse_finds_pages_quick_and_whole(folder: Path, page: str) -> None
     """On a slow phone, the median of five: largest paint 1.5 s, 90, all others 95."""
     place = tools(lighthouse=True)
     if page == "engine":
-        page = f"engine/{next(folder.glob('engine/llguidance-1*')).name}"
+        page = f"engine/{next(folder.glob('engine/llguidance+1*')).name}"
     handler = partial(_Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

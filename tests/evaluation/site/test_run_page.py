@@ -89,7 +89,7 @@ def test_a_page_says_each_warning_once_and_opens_twelve_tables(tmp_path: Path) -
     run = open_run(write_run(tmp_path / "run", rows, {**HEAD, "data": data}))
     text = page(run)
     assert text.count("the sample stands for all") == 1
-    section = text.partition('id="Task-masks"')[2].partition("</section>")[0]
+    section = text.partition('id="Task+masks"')[2].partition("</section>")[0]
     shown, closed, hidden = section.partition("<details>")
     assert shown.count("<table>") == 12
     assert f"{hidden.count('<table>')} more tables" in hidden

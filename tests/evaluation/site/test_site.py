@@ -212,7 +212,7 @@ def test_two_names_never_share_a_page() -> None:
     """Blanks, hyphens and what no address holds; an engine's name stays legible."""
     names = ["a b", "a-b", "a  b", "a/b", "a b c", "a-b c", "a b-c", "x" * 70, "x" * 71]
     assert len({engine_path(name) for name in names}) == len(names)
-    assert engine_path("alpha 1.0 faithful") == "engine/alpha-1.0-faithful.html"
+    assert engine_path("alpha 1.0 faithful") == "engine/alpha+1.0+faithful.html"
 
 
 def _bundles(site: Site) -> dict[int, dict[str, Any]]:

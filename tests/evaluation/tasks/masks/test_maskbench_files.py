@@ -73,9 +73,10 @@ def test_what_went_wrong_is_said_in_its_words() -> None:
 
 
 def test_no_two_results_share_a_file_on_any_disk(tmp_path: Path) -> None:
-    """Ids and engines that differ in case, and spellings of one letter, stay apart."""
+    """Ids that differ in case, and all spellings and lengths, stay apart."""
     ids = ["CASE", "case", "Case", "caf\u00e9", "cafe\u0301", "Other"]
-    rows = [row(id=each, engine=engine) for each in ids for engine in ("A 1", "a 1")]
+    ids += ["a" * 300, "a" * 301]
+    rows = [row(id=each, engine=engine) for each in ids for engine in ("a 1", "a/1")]
     header = {**HEAD, "engines": [], "limits": {"compile_seconds": 40}}
     run = open_run(write_run(tmp_path / "run", rows, header))
     folders = write_maskbench(run, tmp_path / "out")
@@ -83,7 +84,7 @@ def test_no_two_results_share_a_file_on_any_disk(tmp_path: Path) -> None:
     files = [path.name for path in folders[0].glob("*---*.json")]
     assert len({name.casefold() for name in files}) == len(ids)
     assert "Github_easy---Other.json" in files
-    assert {name_of(Path(name))[1] for name in files} == set(ids)
+    assert {name_of(Path(name))[1] for name in files} >= set(ids[:6])
 
 
 def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def test_an_engine_that_maskbench_does_not_know_has_an_id_of_its_own(
 ) -> None:
     """It is taken for none of those that it knows."""
     folder, _ = _written(tmp_path, [row()])
-    assert json.loads((folder / "meta.txt").read_text())["id"] == "alpha-1.0"
+    assert json.loads((folder / "meta.txt").read_text())["id"] == "alpha+1.0"
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=50))
