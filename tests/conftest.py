@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import pickle
 from typing import TYPE_CHECKING
@@ -70,13 +71,29 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests twenty minutes, and nightly ones two hours, before they fail."""
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Give slow tests twenty minutes, and nightly ones two hours, before they fail.
+
+    With `--tenth`, keep the slow tests whose name and seed have a hash that ends in 0.
+    """
+    seed = config.getoption("tenth")
+    if seed:
+        drawn = [item for item in items if _is_drawn(item, seed)]
+        config.hook.pytest_deselected(items=[*{*items} - {*drawn}])
+        items[:] = drawn
     for item in items:
         if item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.timeout(7200))
         elif item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(1200))
+
+
+def _is_drawn(item: pytest.Item, seed: str) -> bool:
+    digest = hashlib.sha256(f"{item.nodeid} {seed}".encode()).digest()
+    is_slow = item.get_closest_marker("slow") is not None
+    return not is_slow or int.from_bytes(digest) % 10 == 0
 
 
 @pytest.hookimpl(trylast=True)
@@ -98,7 +115,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--renew-golden`, to be used after a wanted change, with a look at it."""
+    """Add `--renew-golden`, to be used after a wanted change, and `--tenth`."""
+    parser.addoption(
+        "--tenth", metavar="SEED", help="keep a tenth of the slow tests, drawn by SEED"
+    )
     parser.addoption(
         "--renew-golden",
         action="store_true",
