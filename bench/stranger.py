@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_suffix(".toml")
-PYTHON = ROOT / ".venv" / "bin" / "python"
+PYTHON = str(ROOT / ".venv" / "bin" / "python")
+#: Makes the environment, so that its time is not that of the first command.
+ENVIRONMENT = "make .venv/.core"
 _BLOCK = re.compile(
-    r"^(<!-- loopback:.*-->\n)?```(|console|python)\n(.*?)^```$",
+    r"^(<!-- loopback:[^\n]*-->\n)?```(|console|python)\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 #: Exit codes that mean "problems found".
@@ -59,8 +61,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One command that ran: processor seconds, MB of its largest process, faults."""
+    """One command that ran: processor seconds, MB of its largest process, its fault."""
 
+    #: The first line.
     command: str
     cpu_seconds: float
     peak_mb: float
@@ -115,7 +118,7 @@ class Shell:
         code = child.returncode = os.waitstatus_to_exitcode(status)
         text = self._output.read_text("utf-8", "replace")
         return Measurement(
-            command,
+            command.splitlines()[0],
             round(usage.ru_utime + usage.ru_stime, 2),
             round(usage.ru_maxrss / 1024),
             _fault(command, code, text),
@@ -150,7 +153,7 @@ def _fault(command: str, code: int, text: str) -> str:
 def _loopback(folder: Path) -> Iterator[str]:
     """Make a wheel of this clone and start a Hub; give the exports for both."""
     wheel = [PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*wheel, "-w", folder / "wheels", ROOT], check=True)
+    subprocess.run([*wheel, "-w", f"{folder}/wheels", str(ROOT)], check=True)
     hub = subprocess.Popen(
         [PYTHON, "-m", "tests.fake_hub", "--published"],
         cwd=ROOT,
@@ -159,7 +162,7 @@ def _loopback(folder: Path) -> Iterator[str]:
     )
     try:
         assert hub.stdout is not None  # noqa: S101 (a pipe was asked for)
-        links = f"export PIP_FIND_LINKS='{folder / 'wheels'} '$PIP_FIND_LINKS"
+        links = f"export PIP_FIND_LINKS='{folder}/wheels '$PIP_FIND_LINKS"
         yield f"{hub.stdout.readline().strip()}\n{links}"
     finally:
         hub.kill()
@@ -168,16 +171,15 @@ def _loopback(folder: Path) -> Iterator[str]:
 
 def _floor() -> float:
     """Return the processor seconds of one floor of the embedded sample."""
-    program = ROOT / "bench" / "data" / "floor.py"
-    command = [PYTHON, program, ROOT / "raw" / "sample", "8"]
-    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    command = [PYTHON, "bench/data/floor.py", "raw/sample", "8"]
+    printed = subprocess.check_output(command, cwd=ROOT)
     seconds: float = json.loads(printed)["cpu_seconds"]
     return seconds
 
 
 def _show(measured: Measurement) -> None:
     head = f"{measured.cpu_seconds:9.2f} s {measured.peak_mb:7.0f} MB  "
-    print(head + measured.command.splitlines()[0], flush=True)
+    print(head + measured.command, flush=True)
 
 
 def measure() -> tuple[list[Measurement], float]:
@@ -188,7 +190,7 @@ def measure() -> tuple[list[Measurement], float]:
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
         shell = Shell(folder)
-        measured = [shell.run("make .venv/.core")]
+        measured = [shell.run(ENVIRONMENT)]
         _show(measured[0])
         if measured[0].fault:
             sys.exit(measured[0].fault)
@@ -226,12 +228,12 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stranger: ended from outside"))
     measured, floor = measure()
     if sys.argv[1:2] == ["--table"]:
+        head = "# Processor time of the README's commands, in floors of the same run.\n"
+        head += "# Written by `bench/stranger.py --table FILE`.\n"
         lines = [
             f"{json.dumps(each.command)} = {each.cpu_seconds / floor:.2f}\n"
             for each in measured
         ]
-        head = "# Processor time of the README's commands in floors of the same run.\n"
-        head += "# Written by `python bench/stranger.py --table FILE`.\n"
         Path(sys.argv[2]).write_text(head + "".join(lines), "utf-8")
     wrong = faults(measured, floor, tomllib.loads(TABLE.read_text("utf-8")))
     for fault in wrong:
