@@ -18,13 +18,14 @@ LIST ?= core
 # Hundreds of processes read what is compiled once, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dataset demo eval test test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
+.PHONY: help dataset demo eval test test-growth test-capabilities test-slow-tenth test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make demo        llguidance and no engine on sample schemas, and a page"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
+	@echo "make test-slow-tenth  a tenth of the slow tests, drawn by the commit"
 	@echo "make test-all    these, with branch coverage, and the slow ones: half an hour"
 	@echo "make mutants     forty one-line mutants: how many do tests notice? Half an hour"
 	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
@@ -55,6 +56,18 @@ PYTEST := -m pytest -q -rs -n auto --dist loadfile
 
 test: $(DEV)
 	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
+
+# How processor time grows with the size of a schema: one process, so that it is quiet.
+test-growth: $(DEV)
+	$(BIN)/python -m pytest -q -n 0 -m growth
+
+# The table of what the project can do, row by row.
+test-capabilities: $(DEV)
+	$(BIN)/python $(PYTEST) tests/capabilities
+
+# A tenth of the slow tests, another for each commit.
+test-slow-tenth: $(DEV)
+	$(BIN)/python $(PYTEST) -m "slow and not nightly" --tenth $$(git rev-parse HEAD)
 
 # The fast ones with branch coverage, worker processes included; a killed one leaves no file
 # that could be combined. The slow ones without: to count lines doubles what they take.

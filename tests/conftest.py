@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import pickle
 from typing import TYPE_CHECKING
@@ -70,13 +71,33 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("quick")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give slow tests twenty minutes, and nightly ones two hours, before they fail."""
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Give slow tests twenty minutes, and nightly ones two hours, before they fail.
+
+    With `--tenth`, deselect the slow tests that are not drawn.
+    """
+    seed = config.getoption("tenth")
+    if seed:
+        drawn = [
+            item
+            for item in items
+            if item.get_closest_marker("slow") is None or is_drawn(item.nodeid, seed)
+        ]
+        config.hook.pytest_deselected(items=[*{*items} - {*drawn}])
+        items[:] = drawn
     for item in items:
         if item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.timeout(7200))
         elif item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(1200))
+
+
+def is_drawn(name: str, seed: str) -> bool:
+    """Draw a tenth of all names, another tenth for each seed."""
+    digest = hashlib.sha256(f"{name} {seed}".encode()).digest()
+    return int.from_bytes(digest) % 10 == 0
 
 
 @pytest.hookimpl(trylast=True)
@@ -98,7 +119,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--renew-golden`, to be used after a wanted change, with a look at it."""
+    """Add `--renew-golden`, to be used after a wanted change, and `--tenth`."""
+    parser.addoption(
+        "--tenth", metavar="SEED", help="keep a tenth of the slow tests, drawn by SEED"
+    )
     parser.addoption(
         "--renew-golden",
         action="store_true",
