@@ -71,8 +71,6 @@ _MISTAKES = {
         results export RUN --format nosuch --out o
         engines add nosuch -y
         engines remove nosuch
-        load http://localhost:1/v1 --rate 1 --engine nosuch
-        load http://localhost:1/v1 --rate 1 --goodput nosuch=1
         """,
     ("a file that is not JSON, where problems are what is asked for", 1): """
         check bad.json
@@ -109,7 +107,6 @@ _MISTAKES = {
         results ratchet badrun o
         results ratchet RUN bad.json --engine 'alpha 1.0'
         site badedition --out o
-        load badrun
         """,
     ("a file or folder that is not there", 66): """
         check nosuch.json
@@ -155,7 +152,6 @@ _MISTAKES = {
         results ratchet nosuch o
         results ratchet RUN nosuch.tsv --engine 'alpha 1.0'
         site nosuch --out o
-        load nosuch
         """,
     ("a config, an id, a task or an engine that the data or the run has not", 66): """
         explain nosuch --in BUILD
@@ -200,7 +196,6 @@ _MISTAKES = {
         suite score passrate answers.jsonl --data good.json --run-dir taken
         suite submit passrate --data good.json --model openai:m --run-dir taken
         suite collect passrate --data good.json --model openai:m --run-dir taken
-        load http://127.0.0.1:9/v1 --rate 1 --run-dir taken
         demo --run-dir taken
         results merge RUN --out taken
         results export RUN --format csv --out taken
