@@ -48,7 +48,6 @@ _MISTAKES = {
         eval --engine none --data good.json --task masks --set seed=nosuch
         eval --engine none --task test-suite --set drafts=nosuch
         eval --engine none --task probe --set drafts=nosuch
-        eval --engine none --task scaling --set families=nosuch
         eval --engine none --compat nosuch --data good.json
         suite run nosuch
         suite run passrate --set nosuch=1

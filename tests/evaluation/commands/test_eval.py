@@ -158,7 +158,6 @@ def test_the_help_names_the_default_tasks() -> None:
         (["--shard", "x"], "takes I/N"),
         (["--set", "sizes"], "takes NAME=VALUE"),
         (["--set", "bogus=1"], r"\(masks\) has the setting 'bogus': there are: orders"),
-        (["--set", "largest=9"], "scaling has it: --task scaling"),
         (["--set", "orders=x"], "--set: Expected `int`"),
         (["--set", "drafts=7"], "'drafts': probe and test-suite has it"),
         (["--task", "mask"], "there is no task 'mask': did you mean masks"),
