@@ -105,9 +105,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--figures", type=Path, default=Path("gpu-figures.jsonl"), help="a line each"
     )
     parser.add_argument(
-        "--trace", type=Path, help="a batch step by step, for ui.perfetto.dev"
-    )
-    parser.add_argument(
         "--dry-run", action="store_true", help="in tiny, on the processor"
     )
 
@@ -241,7 +238,6 @@ class _Slot:
             new=sizes.new // 2,
             rounds=sizes.rounds if batch == 1 else sizes.batch_rounds,
             until=until,
-            trace=self._options.trace if place else None,
         )
 
     def _mask(self) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
-from evaluation.generation.step_trace import StepTrace
 from evaluation.generation.text_generation import (
     GenerationRequest,
     LoopOptions,
@@ -28,7 +27,6 @@ from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     import torch
 
@@ -294,7 +292,6 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
     new: int,
     rounds: int,
     until: float,
-    trace: Path | None = None,
 ) -> dict[str, Any]:
     """Return time per token under engines beside none, in turn, at one batch.
 
@@ -325,13 +322,6 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
 
         kinds = {name: partial(write_round, name) for name in writers}
         seconds = interleaved(kinds, rounds, until)
-        if trace is not None:
-            steps = StepTrace()
-            for writer in dict.fromkeys(writers.values()):
-                writer.trace = steps
-                writer.write(_requests(0, batch, words, min(new, 32)))
-                writer.trace = None
-            steps.write(trace)
     finally:
         for writer in writers.values():
             writer.close()

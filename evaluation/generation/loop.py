@@ -20,7 +20,6 @@ import numpy as np
 
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
-from evaluation.generation.step_trace import CHOICE, PASS, StepTrace, TraceLine
 from evaluation.generation.text_generation import (
     Generation,
     LoopOptions,
@@ -63,12 +62,10 @@ class _Batch:
         options: LoopOptions,
         line: str,
         on_end: Callable[[int, Generation], None],
-        trace: StepTrace | None,
         waits: CoreWaits,
     ) -> None:
         self._model = model
         self._waits = waits
-        self._trace = trace
         self._options = options
         self._line = line if options.prefix_cache else None
         self._on_end = on_end
@@ -135,8 +132,6 @@ class _Batch:
                 text.logits, text.fed = prefill.logits, len(text.request.prompt)
                 text.reused = prefill.reused
                 self._active.append(text)
-                if self._trace is not None:
-                    self._trace.device("prefill", text.handed_over, prefill.last)
             if not is_alone:
                 return
 
@@ -169,10 +164,6 @@ class _Batch:
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
-        if self._trace is not None:
-            took = perf_counter_ns() - start
-            self._trace.add("pass launched", TraceLine.LOOP, start, took)
-            self._trace.device(PASS, start, fed.work)
         for row, text in enumerate(self._active):
             if text.ahead:
                 text.logits = RowLogits(of=fed.logits, row=row)
@@ -257,8 +248,6 @@ class _Batch:
             return None
         mask = text.session.mask()
         ready = perf_counter_ns()
-        if self._trace is not None:
-            self._trace.waited(begun, ready, mask.begun_ns, mask.ns)
         return TextChoice(text, logits, mask, begun, ready)
 
     def _choose(self, ready: Sequence[TextChoice]) -> None:
@@ -266,18 +255,12 @@ class _Batch:
         questions = [
             choice.question(look_for_ties=not self._is_alone) for choice in ready
         ]
-        begun = perf_counter_ns()
         try:
             choices = self._decoding.choose(questions)
             took = choices.work.ns()
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
-        if self._trace is not None:
-            whole = perf_counter_ns() - begun
-            self._trace.add("tokens chosen", TraceLine.LOOP, begun, whole)
-            self._trace.device(CHOICE, begun, choices.work)
-            self._trace.settle(choices.masking.ns())
         for choice, token in zip(ready, choices.tokens, strict=True):
             try:
                 self._take_choice(choice, token, took)
@@ -415,7 +398,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     line: str = "",
     *,
     on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
-    trace: StepTrace | None = None,
 ) -> list[Generation]:
     """Generate texts, one a session at a time.
 
@@ -426,7 +408,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         options: Overlaps, forced tokens, deadlines.
         line: Prompts share a prefix cache with earlier ones of the same line only.
         on_end: Called when a text has ended, with its place among the requests.
-        trace: Where each step is noted.
 
     Returns:
         The outcome of each request, in order, including failures of engine and model.
@@ -446,6 +427,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
 
     tokens = max((len(one.prompt) + one.budget for one in requests), default=0)
     with closing(CoreWaits()) as waits:
-        batch = _Batch(model, sessions, tokens, options, line, note, trace, waits)
+        batch = _Batch(model, sessions, tokens, options, line, note, waits)
         batch.run(requests)
     return [generations[place] for place in range(len(requests))]

@@ -173,7 +173,6 @@ _MISTAKES = {
         fit good.json --for openai-strict --write file/x
         fit good.json --for openai-strict --rest file/x
         eval --engine none --task declared --data good.json --run-dir file/x
-        eval --engine none --task declared --data good.json --trace file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
         results merge RUN --out file/x
