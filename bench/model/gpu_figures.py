@@ -270,7 +270,7 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
     held = bits.to(torch.uint8).numpy()
     masks = [RowMask(of=held, row=row) for row in range(texts)]
     clock = DeviceClock(device)
-    chooser = TokenChooser(device, clock, 0.0, vocabulary)
+    chooser = TokenChooser(device, clock, 0.0)
     took = []
     for _ in range(_MASK_STEPS):
         if device.type == "cuda":

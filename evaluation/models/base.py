@@ -116,8 +116,6 @@ class ChosenTokens:
     tokens: Sequence[ChosenToken]
     #: Transfer of the masks, and the choice.
     work: TimedWork
-    #: The part of it in which masks are transferred and applied.
-    masking: TimedWork = NO_WORK
 
 
 class Decoding(Protocol):

@@ -260,7 +260,7 @@ class TransformersModel:
     ) -> TransformersDecoding:
         """Return a batch without any text yet; see `LanguageModel.open`."""
         device = self.module.device
-        chooser = TokenChooser(device, self._clock, self.tie, self.vocab_size)
+        chooser = TokenChooser(device, self._clock, self.tie)
         return TransformersDecoding(
             self._forward,
             self._abilities,
