@@ -60,8 +60,6 @@ class ModelOptions:
     threads: int = 1
     #: What computes attention, as transformers calls it; empty: its own choice.
     attention: str = ""
-    #: CUDA graphs or torch.compile for a step of decoding.
-    compile: str = "auto"
     #: Texts for each record.
     samples: int = 1
     temperature: float = 0.0

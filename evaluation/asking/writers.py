@@ -175,7 +175,6 @@ def _loaded(
         dtype=options.dtype,
         threads=options.threads,
         attention=options.attention,
-        compile=options.compile,
     )
     return get_model(options.model, loading, fetch, say)
 

@@ -172,8 +172,6 @@ class LocalWriter:
             self.identity,
             on_end=note_most,
         )
-        for trouble in self._model.troubles():
-            self._say(f"{self.label}: {trouble}")
         if without_memory:
             self._batch = batch // 2
             self._model.forget()
