@@ -12,8 +12,7 @@ left is `not_run`.
   in turn, none beside itself; what of a step is no pass, and the grammar's part of it.
 - `mask`: the masks of 32 texts over 128,000 tokens, from the processor's memory to the
   device, applied.
-- `generate`: time per token beside `model.generate` as it comes and with its static
-  cache compiled, in turn.
+- `generate`: time per token beside `model.generate`, in turn.
 - `steps_small`, `generate_small`: the same of the 1B shape.
 - `same_texts`: greedy texts of SmolLM2 in fp32 on the processor and on the device; a
   text that differs is a `numeric tie` where the two tokens were within the model's tie
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
 TARGETS: Final = {
     "bandwidth_share_8b": 0.75,
     "bandwidth_share_1b": 0.50,
-    "beside_generate": 0.75,
-    "beside_generate_static": 1.05,
+    "beside_generate": 1.05,
     "llguidance_batch_1": 1.02,
     "llguidance_batch_32": 1.05,
     "batch_32_beside_1": 15.0,
@@ -103,9 +101,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=30.0, help="for all figures")
     parser.add_argument(
         "--figures", type=Path, default=Path("gpu-figures.jsonl"), help="a line each"
-    )
-    parser.add_argument(
-        "--trace", type=Path, help="a batch step by step, for ui.perfetto.dev"
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="in tiny, on the processor"
@@ -241,7 +236,6 @@ class _Slot:
             new=sizes.new // 2,
             rounds=sizes.rounds if batch == 1 else sizes.batch_rounds,
             until=until,
-            trace=self._options.trace if place else None,
         )
 
     def _mask(self) -> dict[str, Any]:
@@ -254,7 +248,6 @@ class _Slot:
             new=self._sizes.new,
             rounds=self._sizes.batch_rounds,
             until=until,
-            static=not self._options.dry_run,
         )
 
     def _same_texts(self) -> dict[str, Any]:

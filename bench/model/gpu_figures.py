@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
-from evaluation.generation.step_trace import StepTrace
 from evaluation.generation.text_generation import (
     GenerationRequest,
     LoopOptions,
@@ -28,7 +27,6 @@ from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     import torch
 
@@ -189,14 +187,8 @@ def decode_steps(  # noqa: PLR0913 - the sizes of a measurement
     return found
 
 
-def beside_generate(  # noqa: PLR0913 - the sizes of a measurement
-    model: TransformersModel,
-    *,
-    prompt: int,
-    new: int,
-    rounds: int,
-    until: float,
-    static: bool = True,
+def beside_generate(
+    model: TransformersModel, *, prompt: int, new: int, rounds: int, until: float
 ) -> dict[str, Any]:
     """Return time per token of our loop and of `generate`, each in its turn.
 
@@ -206,44 +198,30 @@ def beside_generate(  # noqa: PLR0913 - the sizes of a measurement
         new: Tokens that are written.
         rounds: Texts of each kind; a first one of each warms up.
         until: No further round begins then.
-        static: Whether `generate` with its static cache, compiled, is a kind.
     """
 
     def ours(number: int) -> float:
         (made,) = write(model, [drawn_prompt(model, prompt, number)], new)
         return _seconds_a_token(made)
 
-    def theirs(number: int, **how: str) -> float:
-        return _their_token(model, drawn_prompt(model, prompt, number), new, **how)
+    def theirs(number: int) -> float:
+        return _their_token(model, drawn_prompt(model, prompt, number), new)
 
     kinds: dict[str, Callable[[int], float]] = {
         "generate": theirs,
         AGAIN: theirs,
         "ours": ours,
     }
-    if static:
-        kinds["ours_beside_static"] = ours
-        kinds["generate_static"] = lambda number: theirs(
-            number, cache_implementation="static"
-        )
     ends, model.end_tokens = model.end_tokens, frozenset()
     try:
         seconds = interleaved(kinds, rounds, until)
     finally:
         model.end_tokens = ends
-    found = {
+    return {
         "texts": len(seconds["ours"]),
         "ms_per_token": {name: 1e3 * median(each) for name, each in seconds.items()},
-        "beside_generate": beside(
-            {name: seconds[name] for name in ("generate", AGAIN, "ours")}, "generate"
-        ),
+        "beside_generate": beside(seconds, "generate"),
     }
-    if static:
-        found["beside_static"] = beside(
-            {name: seconds[name] for name in ("generate_static", "ours_beside_static")},
-            "generate_static",
-        )
-    return found
 
 
 def _keep_busy() -> None:
@@ -272,7 +250,7 @@ def mask_cost(device: torch.device, texts: int, vocabulary: int) -> dict[str, An
     held = bits.to(torch.uint8).numpy()
     masks = [RowMask(of=held, row=row) for row in range(texts)]
     clock = DeviceClock(device)
-    chooser = TokenChooser(device, clock, 0.0, vocabulary)
+    chooser = TokenChooser(device, clock, 0.0)
     took = []
     for _ in range(_MASK_STEPS):
         if device.type == "cuda":
@@ -294,7 +272,6 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
     new: int,
     rounds: int,
     until: float,
-    trace: Path | None = None,
 ) -> dict[str, Any]:
     """Return time per token under engines beside none, in turn, at one batch.
 
@@ -325,13 +302,6 @@ def under_engines(  # noqa: PLR0913 - the sizes of a measurement
 
         kinds = {name: partial(write_round, name) for name in writers}
         seconds = interleaved(kinds, rounds, until)
-        if trace is not None:
-            steps = StepTrace()
-            for writer in dict.fromkeys(writers.values()):
-                writer.trace = steps
-                writer.write(_requests(0, batch, words, min(new, 32)))
-                writer.trace = None
-            steps.write(trace)
     finally:
         for writer in writers.values():
             writer.close()
@@ -387,9 +357,7 @@ def _passes(texts: Sequence[Generation]) -> list[int]:
     return [step.forward_ns for text in texts for step in text.steps[1:]]
 
 
-def _their_token(
-    model: TransformersModel, tokens: Sequence[int], new: int, **how: str
-) -> float:
+def _their_token(model: TransformersModel, tokens: Sequence[int], new: int) -> float:
     """Return the seconds of each token after the first, of `generate`."""
     import torch  # noqa: PLC0415 - heavy
 
@@ -404,7 +372,6 @@ def _their_token(
             max_new_tokens=number,
             min_new_tokens=number,
             do_sample=False,
-            **how,
         ).cpu()
         return time.perf_counter() - start
 

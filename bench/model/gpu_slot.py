@@ -172,7 +172,6 @@ def dry_run(cache: Path) -> list[dict[str, Any]]:
                 *_without_network(),
                 *(sys.executable, "-P", "-c", _ALONE, json.dumps(_importable())),
                 *("bench", "gpu", "--dry-run", "--figures", str(file)),
-                *("--trace", str(Path(parent, "trace.json"))),
             ],
             cwd=bare,
             env={"PATH": "/usr/bin:/bin", "HOME": parent, "CSBDATA_CACHE": str(own)},
@@ -214,7 +213,7 @@ def main() -> None:
     print(
         f"  python3 -m pip install -q --no-index --no-deps {folder}/wheels/*.whl && "
         f"CSBDATA_CACHE={folder}/cache python3 -m bench gpu --minutes 9 "
-        f"--figures {folder}/figures.jsonl --trace {folder}/trace.json"
+        f"--figures {folder}/figures.jsonl"
     )
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.records import Prompt, Record
-    from evaluation.generation.step_trace import StepTrace
     from evaluation.walking.plan import RunTotals
 
 #: Where a run's folder is made, unless the request names one.
@@ -61,8 +60,6 @@ class ModelOptions:
     threads: int = 1
     #: What computes attention, as transformers calls it; empty: its own choice.
     attention: str = ""
-    #: CUDA graphs or torch.compile for a step of decoding.
-    compile: str = "auto"
     #: Texts for each record.
     samples: int = 1
     temperature: float = 0.0
@@ -271,8 +268,6 @@ class RunRequest:
     #: `submit` sends the requests in batches, `collect` fetches the answers that are
     #: there; empty: servers are asked one text at a time.
     batches: str = ""
-    #: Where the decoding steps of models here are noted; they decide nothing.
-    trace: StepTrace | None = None
     #: How missing files are fetched, and where they are kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.asking.request import ModelOptions, RunRequest
-    from evaluation.generation.step_trace import StepTrace
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -67,8 +66,6 @@ class LoadedModel:
                 then="add --set temperature=0.7",
             )
         self._model: LanguageModel | None = None
-        #: Where decoding steps are noted.
-        self.trace: StepTrace | None = None
         self._say = say
         self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
             get_tokenizer, tokenizer, fetch, say
@@ -163,7 +160,6 @@ class LoadedModel:
             batch=self.options.batch,
             memory_mb=self.options.memory_mb,
             say=self._say,
-            trace=self.trace,
         )
 
 
@@ -179,7 +175,6 @@ def _loaded(
         dtype=options.dtype,
         threads=options.threads,
         attention=options.attention,
-        compile=options.compile,
     )
     return get_model(options.model, loading, fetch, say)
 
@@ -320,7 +315,6 @@ def open_writers(
     writers: list[Writer] = []
     for options, engines in sides:
         loaded = LoadedModel(options, request.fetch, say, request.tokenizer)
-        loaded.trace = request.trace
         writers += [
             Writer(
                 loaded=loaded,

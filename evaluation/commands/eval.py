@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import local_path, with_option_groups
+from curation.commands.options import with_option_groups
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say, say_command
@@ -31,8 +31,6 @@ from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest, RunResult
-    from evaluation.generation.step_trace import StepTrace
-    from evaluation.reporting.tables import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +55,6 @@ class TaskOptions:
             "bytes alone, for trials.",
         ),
     ] = "smollm2"
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            hidden=True,
-            help="Each decoding step as JSON events, for ui.perfetto.dev.",
-            parser=local_path,
-        ),
-    ] = None
     compat: Annotated[
         str,
         typer.Option(
@@ -92,7 +81,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
-    declared, masks, probe, scaling, spellings and test-suite need no model; in coverage
+    declared, masks, probe, spellings and test-suite need no model; in coverage
     and efficiency a model writes, on a GPU if there is one. An engine runs in a process
     of its own with deadlines and a memory limit; every outcome becomes a row of the
     run's folder. Killed at any moment, the same command continues. Tables go to stdout.
@@ -111,12 +100,8 @@ def evaluate(  # noqa: PLR0913 (groups of options)
 
     request = _request(context, tasks, data, engines, models, work, value, run_dir)
     progress = Quiet() if format_ is ReportFormat.JSON else Shown()
-    try:
-        result = run(request, progress)
-    finally:
-        if request.trace is not None and tasks.trace is not None:
-            request.trace.write(tasks.trace)
-    _print(result, format_, [] if request.trace is None else [request.trace.idle()])
+    result = run(request, progress)
+    _print(result, format_)
     lacking = result.totals.unavailable
     if lacking:
         raise Unavailable(
@@ -152,7 +137,6 @@ def _request(  # noqa: PLR0913, PLR0917 (groups of options)
         run_dir=run_dir,
         tasks=tasks.task or _default_tasks((models.model or ["smollm2"])[0]),
         tokenizer=tasks.tokenizer,
-        trace=_step_trace(tasks.trace, models),
     )
     if not tasks.compat:
         return request
@@ -163,21 +147,6 @@ def _request(  # noqa: PLR0913, PLR0917 (groups of options)
         and source.name != "DEFAULT"
     }
     return request.as_paper(explicit | set(read_assignments(value)))
-
-
-def _step_trace(file: Path | None, models: ModelGroup) -> StepTrace | None:
-    """Return where the steps of a model here are noted, if a file is named for them."""
-    from evaluation.generation.step_trace import StepTrace
-    from evaluation.servers.provider import is_served
-
-    if file is None:
-        return None
-    if any(map(is_served, models.model or ())):
-        raise BadUsage("--trace: a model behind a server does not show its steps")
-    trace = StepTrace()
-    # A place that cannot be written to is told now, and not when all is done.
-    trace.write(file)
-    return trace
 
 
 def _default_tasks(model: str) -> list[str]:
@@ -204,7 +173,7 @@ def _default_tasks(model: str) -> list[str]:
     return without
 
 
-def _print(result: RunResult, format_: ReportFormat, idle: list[Table]) -> None:
+def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
     from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.reporting.printing import print_tables
@@ -219,10 +188,9 @@ def _print(result: RunResult, format_: ReportFormat, idle: list[Table]) -> None:
     if format_ is ReportFormat.AUTO:
         again = command("results", "show", folder)
         show_screen(again, most_telling(task_reports), tables)
-        print_tables(idle, format_, {})
     else:
         head = {"run": str(folder), "header": run.raw_header}
-        print_tables([*tables, *idle], format_, head)
+        print_tables(tables, format_, head)
     done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"
     if totals.reused:
         done += f", {totals.reused:,} found in the folder"

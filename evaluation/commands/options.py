@@ -194,10 +194,6 @@ class RunSettings(
     attention: Annotated[
         str, Meta(description="eager, sdpa, flash_attention_2, ...; empty: automatic")
     ] = ""
-    compile: Annotated[
-        str,
-        Meta(description="CUDA graphs or torch.compile: graphs, compile, none, auto"),
-    ] = "auto"
     samples: Annotated[int, Meta(ge=1, description="texts for each record")] = 1
     temperature: Annotated[float, Meta(ge=0, le=100, description="0 is greedy")] = 0.0
     batch: Annotated[
@@ -375,7 +371,6 @@ def model_options(
                 dtype=settings.dtype,
                 threads=settings.threads,
                 attention=settings.attention,
-                compile=settings.compile,
                 samples=settings.samples,
                 temperature=settings.temperature,
                 batch=parse_batch(str(settings.batch)),

@@ -174,9 +174,8 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     cuda: str = ""
     #: What times were taken with; empty in older runs.
     clock: str = ""
-    #: What was run before any text, and how a step of decoding is kept.
+    #: What was run before any text.
     warm_up: str = ""
-    compile: str = ""
     #: Clocks and power cap of a GPU when the model was loaded, by name and unit.
     gpu_settings: dict[str, str] = {}
     dtype: str = ""

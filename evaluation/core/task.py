@@ -112,9 +112,6 @@ class Task:
     #: Returns the task with what it fetches beside `--data` within reach: given where
     #: to look, and what tells people of work that takes time.
     prepare: Callable[[FetchSettings, Callable[[str], None]], Task] | None = None
-    #: What a case repeats, where cases are repeated: once one has ended at its
-    #: deadline, those that repeat it get the same row and are not asked.
-    repeats: Callable[[Case], str] | None = None
     #: What it reads of `TaskSettings`, but for the seed.
     settings: tuple[AcceptedSetting, ...] = ()
     #: The task whose rows the report reads; empty: its own.

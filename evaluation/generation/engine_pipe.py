@@ -47,7 +47,6 @@ class EngineAnswer(msgspec.Struct):
     forced: tuple[int, ...] = ()
     accepted: bool = msgspec.field(default=False, name="taken")
     mask_ns: int = 0
-    mask_begun: int = 0
     closed: bool = False
 
 

@@ -43,9 +43,8 @@ class TokenMask:
 
     #: The memory is the engine's: it holds until the next token is taken.
     allowed: RowMask
-    #: The engine's own time, in nanoseconds, and when it began (`perf_counter_ns`).
+    #: The engine's own time, in nanoseconds.
     ns: int
-    begun_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,9 +207,7 @@ class EngineSession:
         """
         self.forced_after()
         answer = self._next()
-        return TokenMask(
-            allowed=self._mask, ns=answer.mask_ns, begun_ns=answer.mask_begun
-        )
+        return TokenMask(allowed=self._mask, ns=answer.mask_ns)
 
     def send(self) -> None:
         """Send what was asked, so that the engine is at work meanwhile."""

@@ -26,7 +26,6 @@ from evaluation.walking.engine_worker import ONE_THREAD, tokenizer_setup
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.generation.step_trace import StepTrace
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -56,7 +55,6 @@ class LocalWriter:
         batch: int = 1,
         memory_mb: int = 4096,
         say: Callable[[str], None] = lambda _line: None,
-        trace: StepTrace | None = None,
     ) -> None:
         """Prepare; the engine's process is started when first needed.
 
@@ -68,7 +66,6 @@ class LocalWriter:
             batch: How many texts are under way at a time.
             memory_mb: What the engine's process may take once it is ready, in MiB.
             say: Tells people that fewer texts fit into memory than were asked for.
-            trace: Where each step is noted, but those of texts written once more.
         """
         self._model = model
         self._engine = engine
@@ -77,7 +74,6 @@ class LocalWriter:
         self._asked_batch = self._batch = batch
         self._memory_mb = memory_mb
         self._say = say
-        self.trace = trace
         self._process: EngineProcess | None = None
         self.label = engine.label
         self.identity = fingerprint(
@@ -168,9 +164,6 @@ class LocalWriter:
             else:
                 note(places[position], generation)
 
-        if self.trace is not None:
-            is_free = self._engine.file.name == UNCONSTRAINED
-            self.trace.begin(self.label, batch, is_free=is_free)
         generate(
             self._model,
             [requests[place] for place in places],
@@ -178,10 +171,7 @@ class LocalWriter:
             self._options,
             self.identity,
             on_end=note_most,
-            trace=self.trace,
         )
-        for trouble in self._model.troubles():
-            self._say(f"{self.label}: {trouble}")
         if without_memory:
             self._batch = batch // 2
             self._model.forget()

@@ -20,7 +20,6 @@ import numpy as np
 
 from evaluation.core.cases import Result
 from evaluation.generation.engine_pipe import EngineEnded
-from evaluation.generation.step_trace import CHOICE, PASS, StepTrace, TraceLine
 from evaluation.generation.text_generation import (
     Generation,
     LoopOptions,
@@ -35,16 +34,14 @@ from evaluation.generation.text_under_way import (
 )
 from evaluation.models.base import (
     ChosenToken,
-    Decoding,
     LanguageModel,
-    Prefill,
     RowLogits,
 )
 from evaluation.models.hardware import check_device, is_memory_used_up
 from evaluation.walking.engine_process import CoreWaits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from evaluation.generation.engine_session import EngineSession
 
@@ -59,43 +56,38 @@ class _Batch:
         self,
         model: LanguageModel,
         sessions: Sequence[EngineSession | None],
-        tokens: int,
         options: LoopOptions,
         line: str,
         on_end: Callable[[int, Generation], None],
-        trace: StepTrace | None,
         waits: CoreWaits,
     ) -> None:
         self._model = model
         self._waits = waits
-        self._trace = trace
         self._options = options
         self._line = line if options.prefix_cache else None
         self._on_end = on_end
         #: Sessions without a text.
         self._free = deque(sessions)
         self._is_alone = len(sessions) == 1
-        #: The most texts under way, and the most tokens of one.
-        self._size = len(sessions), tokens
-        self._decoding = self._opened()
+        self._decoding = model.open()
         #: The texts under way, in the order of the rows.
         self._active: list[TextUnderWay] = []
-        #: Texts whose prompts are being read, one after the other.
-        self._reading: deque[tuple[TextUnderWay, Iterator[Prefill | None]]] = deque()
 
     def run(self, requests: Sequence[TokenizedRequest]) -> None:
         waiting = deque(enumerate(requests))
-        while waiting or self._active or self._reading:
+        while waiting or self._active:
+            begun = []
             while waiting and self._free:
-                self._begin_text(*waiting.popleft())
-            self._read_prompts()
+                begun.append(self._begin_text(*waiting.popleft()))
+            for text in begun:
+                self._read_prompt(text)
             self._advance()
             self._drop_ended()
             if any(text.ahead for text in self._active):
                 self._feed()
 
-    def _begin_text(self, place: int, request: TokenizedRequest) -> None:
-        """Have its grammar compiled, and its prompt read in its turn."""
+    def _begin_text(self, place: int, request: TokenizedRequest) -> TextUnderWay:
+        """Have its grammar compiled; return it, its prompt not read."""
         session = self._free.popleft()
         start = perf_counter_ns()
         options = self._options
@@ -105,7 +97,7 @@ class _Batch:
             session.compile(request.schema, seconds, forced=forced)
             if not options.overlap_compile:
                 session.wait_for_answers()
-        text = TextUnderWay(
+        return TextUnderWay(
             place=place,
             request=request,
             session=session,
@@ -113,32 +105,19 @@ class _Batch:
             start=start,
             core_wait_ns=self._waits.total() or 0,
         )
-        reading = self._decoding.read(request.prompt, self._line)
-        self._reading.append((text, reading))
 
-    def _read_prompts(self) -> None:
-        """Read one block of a prompt; all prompts while no text waits for its step."""
-        is_alone = not self._active
-        while self._reading:
-            text, reading = self._reading[0]
-            text.handed_over = perf_counter_ns()
-            try:
-                prefill = next(reading)
-            except Exception as error:  # noqa: BLE001 - a model's code may raise anything
-                self._reading.popleft()
-                self._end_by_model(text, error)
-                self._report(text)
-                continue
-            if prefill is not None:
-                self._reading.popleft()
-                text.prefill, text.work = prefill.work, prefill.last
-                text.logits, text.fed = prefill.logits, len(text.request.prompt)
-                text.reused = prefill.reused
-                self._active.append(text)
-                if self._trace is not None:
-                    self._trace.device("prefill", text.handed_over, prefill.last)
-            if not is_alone:
-                return
+    def _read_prompt(self, text: TextUnderWay) -> None:
+        text.handed_over = perf_counter_ns()
+        try:
+            prefill = self._decoding.admit(text.request.prompt, self._line)
+        except Exception as error:  # noqa: BLE001 - a model's code may raise anything
+            self._end_by_model(text, error)
+            self._report(text)
+            return
+        text.prefill = text.work = prefill.work
+        text.logits, text.fed = prefill.logits, len(text.request.prompt)
+        text.reused = prefill.reused
+        self._active.append(text)
 
     def _drop_ended(self) -> None:
         """Report what has ended, and make room for others."""
@@ -159,27 +138,18 @@ class _Batch:
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
         rows = [text.ahead for text in self._active]
-        # What only launches the pass comes first: the engine is at work beside it.
-        at_once = self._decoding.is_handed_over(rows)
-        if not at_once:
-            self._send()
+        self._send()
         start = perf_counter_ns()
         try:
             fed = self._decoding.feed(rows)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
-        if self._trace is not None:
-            took = perf_counter_ns() - start
-            self._trace.add("pass launched", TraceLine.LOOP, start, took)
-            self._trace.device(PASS, start, fed.work)
         for row, text in enumerate(self._active):
             if text.ahead:
                 text.logits = RowLogits(of=fed.logits, row=row)
                 text.fed, text.work, text.handed_over = len(text.ahead), fed.work, start
                 text.ahead = []
-        if at_once:
-            self._send()
 
     def _send(self) -> None:
         """Have the engine work on what it was asked."""
@@ -189,24 +159,11 @@ class _Batch:
 
     def _lose_all(self, error: Exception) -> None:
         """End every text: nobody knows what is left of the batch."""
-        for text in [*self._active, *(text for text, _ in self._reading)]:
+        for text in self._active:
             if text.outcome is None:
                 self._end_by_model(text, error)
             self._report(text)
-        self._reading.clear()
-        self._active, self._decoding = [], self._opened()
-
-    def _opened(self) -> Decoding:
-        """Return an empty batch.
-
-        Raises:
-            Unavailable: the device has failed.
-        """
-        try:
-            return self._model.open(*self._size, forced=self._options.forced)
-        except Exception as error:
-            check_device(error)
-            raise
+        self._active, self._decoding = [], self._model.open()
 
     def _advance(self) -> None:
         """Choose the next token of every text for which it can be chosen."""
@@ -238,8 +195,6 @@ class _Batch:
         ]
         # Alone it may as well stand still; else it looks, longer if all are waiting.
         idle = not any(other.ahead or not other.is_compiling() for other in other_texts)
-        if self._reading:
-            return text.session.is_waiting(0.0)
         return bool(other_texts) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _look_for_mask(
@@ -257,8 +212,6 @@ class _Batch:
             return None
         mask = text.session.mask()
         ready = perf_counter_ns()
-        if self._trace is not None:
-            self._trace.waited(begun, ready, mask.begun_ns, mask.ns)
         return TextChoice(text, logits, mask, begun, ready)
 
     def _choose(self, ready: Sequence[TextChoice]) -> None:
@@ -266,18 +219,12 @@ class _Batch:
         questions = [
             choice.question(look_for_ties=not self._is_alone) for choice in ready
         ]
-        begun = perf_counter_ns()
         try:
             choices = self._decoding.choose(questions)
             took = choices.work.ns()
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._lose_all(error)
             return
-        if self._trace is not None:
-            whole = perf_counter_ns() - begun
-            self._trace.add("tokens chosen", TraceLine.LOOP, begun, whole)
-            self._trace.device(CHOICE, begun, choices.work)
-            self._trace.settle(choices.masking.ns())
         for choice, token in zip(ready, choices.tokens, strict=True):
             try:
                 self._take_choice(choice, token, took)
@@ -415,7 +362,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     line: str = "",
     *,
     on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
-    trace: StepTrace | None = None,
 ) -> list[Generation]:
     """Generate texts, one a session at a time.
 
@@ -426,7 +372,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         options: Overlaps, forced tokens, deadlines.
         line: Prompts share a prefix cache with earlier ones of the same line only.
         on_end: Called when a text has ended, with its place among the requests.
-        trace: Where each step is noted.
 
     Returns:
         The outcome of each request, in order, including failures of engine and model.
@@ -444,8 +389,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         generations[place] = generation
         on_end(place, generation)
 
-    tokens = max((len(one.prompt) + one.budget for one in requests), default=0)
     with closing(CoreWaits()) as waits:
-        batch = _Batch(model, sessions, tokens, options, line, note, trace, waits)
+        batch = _Batch(model, sessions, options, line, note, waits)
         batch.run(requests)
     return [generations[place] for place in range(len(requests))]

@@ -16,8 +16,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
 
-from evaluation.models.forward import CachedRow, ForwardPass
-from evaluation.models.kept_step import SlotCache, SlotRows, StepKind, place_size
+from evaluation.models.forward import CachedRow, ForwardPass, SharedRows
 
 #: Share of the range of the logits by which two ways to them may differ.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
@@ -133,7 +132,7 @@ def _tried(
 
 def _beside_each_other(forward: ForwardPass, tokens: Sequence[int]) -> torch.Tensor:
     """Return the logits after two passes over two texts of different lengths."""
-    rows = SlotRows(SlotCache(forward, 2, place_size(len(tokens)), StepKind.NONE))
+    rows = SharedRows(forward)
     for length in (2, 4):
         cache = DynamicCache(config=forward.module.config)
         forward.over(tokens[:length], cache)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -70,8 +70,6 @@ class Prefill:
     #: Tokens of the prompt that came out of the prefix cache.
     reused: int
     work: TimedWork
-    #: That of the last block alone.
-    last: TimedWork
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +114,6 @@ class ChosenTokens:
     tokens: Sequence[ChosenToken]
     #: Transfer of the masks, and the choice.
     work: TimedWork
-    #: The part of it in which masks are transferred and applied.
-    masking: TimedWork = NO_WORK
 
 
 class Decoding(Protocol):
@@ -130,26 +126,15 @@ class Decoding(Protocol):
         >>> logits = decoding.feed([[chosen.token]]).logits
     """
 
-    def read(
-        self, prompt: Sequence[int], line: str | None = None
-    ) -> Iterator[Prefill | None]:
-        """Read a prompt block by block, and take the text in as the last row.
-
-        Other rows may be fed between two blocks. No other prompt may be begun before
-        this one has been read.
+    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
+        """Read a prompt, and take the text in as the last row.
 
         Args:
             prompt: Its tokens; at least one.
             line: Whose prompts share what they begin with. Engines that are compared
                 have a line each, or the second one would find its prompt read by the
                 first.
-
-        Yields:
-            None after each block but the last.
         """
-
-    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
-        """Read a prompt as `read` does, all of it."""
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
         """Have one forward pass run; without waiting for the device to finish it.
@@ -157,12 +142,6 @@ class Decoding(Protocol):
         Args:
             rows: The new tokens of every row. A row may be empty where another is
                 not; what is returned for it has no meaning.
-        """
-
-    def is_handed_over(self, rows: Sequence[Sequence[int]]) -> bool:
-        """Return whether `feed` only launches the pass of these rows.
-
-        Then it returns at once, and the processor is free beside the pass.
         """
 
     def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
@@ -218,26 +197,14 @@ class LanguageModel(Protocol):
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones left out."""
 
-    def open(
-        self, texts: int = 1, tokens: int | None = None, *, forced: bool = False
-    ) -> Decoding:
-        """Return a batch without any text yet.
-
-        Args:
-            texts: The most texts that are under way at a time.
-            tokens: The most that any of them has, its prompt among them; None where
-                that is not known, and a cache has to grow.
-            forced: Whether a text may be fed several tokens at once.
-        """
+    def open(self) -> Decoding:
+        """Return a batch without any text yet."""
 
     def texts_that_fit(self) -> int:
         """Return how many texts at a time fit into what memory its device has left.
 
         Texts of 4,096 tokens, or as many as the model was made for.
         """
-
-    def troubles(self) -> Sequence[str]:
-        """Return what could not be done as asked since this was last asked."""
 
     def forget(self) -> None:
         """Drop everything kept of earlier texts, and free what memory can be freed."""

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Final, Protocol
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as torch's own documents name it
-from transformers import Cache, DynamicCache, PreTrainedModel
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from transformers import DynamicCache, PreTrainedModel
 
 from evaluation.models.hardware import to_device
-
-if TYPE_CHECKING:
-    from transformers.cache_utils import CacheLayerMixin
 
 #: What models call the cache that they are handed.
 _CACHE_NAMES: Final = ("past_key_values", "cache_params")
@@ -63,43 +57,42 @@ class ForwardPass:
         logits: torch.Tensor = self.module(input_ids=row, **arguments).logits
         return logits[0, -1].float()
 
-    def over_places(
+    @torch.inference_mode()
+    def over_texts(
         self,
         tokens: torch.Tensor,
-        cache: Cache,
+        cache: DynamicCache,
         positions: torch.Tensor,
-        visible: torch.Tensor,
-        keep: int,
+        visible: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Read tokens of texts that each have a place in a cache of fixed size.
+        """Read the next tokens of several texts; return the logits after the last.
 
         Args:
-            tokens: Shape (places, tokens).
-            cache: Is written to.
+            tokens: Shape (texts, tokens).
+            cache: Holds the earlier ones, and is filled.
             positions: Of each token in its text; shape as the tokens.
-            visible: Which tokens of its place each may look at, as bool, shape (places,
-                1, tokens, tokens of a place).
-            keep: After how many of the last tokens logits are wanted; 0: all.
+            visible: Which tokens each may look at, as bool, shape (texts, 1, tokens,
+                tokens of the cache and these); None: all up to itself.
 
         Returns:
-            In the model's number type, shape (places, tokens, vocabulary).
+            float32, shape (texts, vocabulary).
         """
-        # A sum in place of a choice: of a choice each layer would make a sum.
-        lowest = torch.finfo(self.module.dtype).min
-        mask = torch.zeros_like(visible, dtype=self.module.dtype)
-        mask = mask.masked_fill(~visible, lowest)
         arguments: dict[str, object] = {self.cache_name or "past_key_values": cache}
+        if visible is not None:
+            # A sum in place of a choice: of a choice each layer would make a sum.
+            mask = torch.zeros(visible.shape, dtype=self.module.dtype)
+            mask = mask.masked_fill(~visible, torch.finfo(mask.dtype).min)
+            arguments["attention_mask"] = to_device(mask, self.device)
         if self._last_only:
-            arguments["logits_to_keep"] = keep
+            arguments["logits_to_keep"] = 1
         answer = self.module(
-            input_ids=tokens,
-            position_ids=positions,
-            attention_mask=mask,
+            input_ids=to_device(tokens, self.device),
+            position_ids=to_device(positions, self.device),
             use_cache=True,
             **arguments,
         )
         logits: torch.Tensor = answer.logits
-        return logits
+        return logits[:, -1].float()
 
     @torch.inference_mode()
     def everywhere(self, tokens: Sequence[int]) -> torch.Tensor:
@@ -113,46 +106,6 @@ class ForwardPass:
     def device(self) -> torch.device:
         """Where the model is."""
         return self.module.device
-
-
-@contextmanager
-def grouped_queries() -> Iterator[None]:
-    """Have `sdpa` read each key and value once under a mask: it would repeat them."""
-    ALL_ATTENTION_FUNCTIONS["sdpa"] = _attend_in_groups
-    try:
-        yield
-    finally:
-        del ALL_ATTENTION_FUNCTIONS["sdpa"]
-
-
-def _attend_in_groups(  # noqa: PLR0913, PLR0917 - as transformers calls it
-    module: torch.nn.Module,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
-    dropout: float = 0.0,
-    scaling: float | None = None,
-    **named: Any,  # noqa: ANN401 - whatever transformers hands on
-) -> tuple[torch.Tensor, None]:
-    """Return attention whose queries of one key stand in rows beneath each other."""
-    texts, heads, tokens, _ = query.shape
-    groups = heads // key.shape[1]
-    if (
-        attention_mask is None
-        or groups == 1
-        or attention_mask.shape[1] != 1
-        or named.get("position_bias") is not None
-    ):
-        return sdpa_attention_forward(
-            module, query, key, value, attention_mask, dropout, scaling, **named
-        )
-    mask = attention_mask if tokens == 1 else attention_mask.repeat(1, 1, groups, 1)
-    rows = query.reshape(texts, key.shape[1], groups * tokens, -1)
-    found = F.scaled_dot_product_attention(
-        rows, key, value, mask, dropout, scale=scaling
-    )
-    return found.reshape(texts, heads, tokens, -1).transpose(1, 2).contiguous(), None
 
 
 class TextRow(Protocol):
@@ -230,15 +183,67 @@ class SeparateRows:
         self._rows = [self._rows[row] for row in rows]
 
 
-def cached_tokens(layer: CacheLayerMixin) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return what a layer holds.
+class SharedRows:
+    """Texts that share every pass: their tokens end together in one cache."""
 
-    Raises:
-        TypeError: nothing.
-    """
-    if layer.keys is None or layer.values is None:
-        raise TypeError
-    return layer.keys, layer.values
+    def __init__(self, forward: ForwardPass) -> None:
+        """Begin with no text."""
+        self._forward = forward
+        self._cache: DynamicCache | None = None
+        #: Which tokens of the cache are a text's own, shape (texts, tokens).
+        self._held = torch.zeros((0, 0), dtype=torch.bool)
+
+    def admit(self, cache: DynamicCache) -> None:
+        """Take in a text by the cache that holds its prompt."""
+        held = torch.ones((1, cache.get_seq_length()), dtype=torch.bool)
+        if self._cache is None:
+            self._cache, self._held = cache, held
+            return
+        size = max(held.shape[1], self._held.shape[1])
+        self._held = torch.cat([_padded(self._held, size), _padded(held, size)])
+        for layer, new in zip(self._cache.layers, cache.layers, strict=True):
+            for name in ("keys", "values"):
+                both = [getattr(layer, name), getattr(new, name)]
+                padded = [_padded(part.transpose(2, 3), size) for part in both]
+                setattr(layer, name, torch.cat(padded).transpose(2, 3))
+
+    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Run one forward pass; see `evaluation.models.base.Decoding`."""
+        if self._cache is None:
+            raise ValueError(rows)
+        width = max(map(len, rows))
+        fed = torch.tensor([[0] * (width - len(row)) + list(row) for row in rows])
+        new = torch.tensor(
+            [[False] * (width - len(row)) + [True] * len(row) for row in rows]
+        )
+        held = torch.cat([self._held, new], dim=1)
+        positions = (held.cumsum(dim=1) - 1).clamp(min=0)[:, -width:]
+        visible = None
+        if not held.all():
+            columns = torch.arange(held.shape[1])
+            earlier = columns[None, :] <= columns[-width:, None]
+            visible = (held[:, None, :] & earlier)[:, None]
+        logits = self._forward.over_texts(fed, self._cache, positions, visible)
+        self._held = held
+        return logits
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with these texts only."""
+        if self._cache is None or not rows:
+            self._cache = None
+            return
+        held = self._held[list(rows)]
+        columns = held.any(dim=0).nonzero()[:, 0]
+        self._held = held[:, columns]
+        for layer in self._cache.layers:
+            for name in ("keys", "values"):
+                part = getattr(layer, name)[list(rows)]
+                setattr(layer, name, part[:, :, columns.to(part.device)])
+
+
+def _padded(part: torch.Tensor, size: int) -> torch.Tensor:
+    """Return a tensor with so many entries in its last dimension, zeros first."""
+    return F.pad(part, (size - part.shape[-1], 0))
 
 
 #: Tokens of a block of which prompts may have some in common.
@@ -256,7 +261,7 @@ class PrefixCache:
 
     Example:
         >>> prefixes = PrefixCache(ForwardPass(model))
-        >>> *_, (cache, logits, reused) = prefixes.read(prompt)
+        >>> cache, logits, reused = prefixes.read(prompt)
     """
 
     def __init__(self, forward: ForwardPass, block: int = BLOCK) -> None:
@@ -270,14 +275,12 @@ class PrefixCache:
     def _new(self) -> DynamicCache:
         return DynamicCache(config=self._forward.module.config)
 
-    def read(
-        self, prompt: Sequence[int]
-    ) -> Iterator[tuple[DynamicCache, torch.Tensor, int] | None]:
+    def read(self, prompt: Sequence[int]) -> tuple[DynamicCache, torch.Tensor, int]:
         """Read a prompt, block by block.
 
-        Yields:
-            None after each block; at last a cache that holds the prompt, the logits
-            after it, and how many of its tokens were not read now.
+        Returns:
+            A cache that holds the prompt, the logits after it, and how many of its
+            tokens were not read now.
         """
         block = self._block
         shared = _whole_blocks(
@@ -296,13 +299,10 @@ class PrefixCache:
                 self._cached_tokens, self._cache = (), self._new()
                 raise
             self._cached_tokens = self._last[: start + BLOCK]
-            yield None
         cache = copy.deepcopy(self._cache)
         for start in range(shared, len(prompt), block):
             logits = self._forward.over(prompt[start : start + block], cache)
-            if start + block < len(prompt):
-                yield None
-        yield cache, logits, cached
+        return cache, logits, cached
 
     def _crop(self, length: int) -> None:
         """Forget what is kept beyond a length; all of it where that cannot be done."""

@@ -26,7 +26,6 @@ from curation.download.huggingface import hub_snapshot
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadUsage, CsbdataError, NoInput
 from evaluation.models.hardware import check_fits, failures_of_loading, make_current
-from evaluation.models.kept_step import StepKind, choose_step_kind
 from evaluation.models.shapes import seed_of, shape_named
 from evaluation.models.transformers import TransformersModel
 from evaluation.tokenizers import get_tokenizer
@@ -89,8 +88,6 @@ class LoadOptions:
     #: What computes attention, as transformers calls it: `eager`, `sdpa`,
     #: `flash_attention_2`, ...; empty: its own choice.
     attention: str = ""
-    #: How a step of decoding is kept: `auto`, `none`, `graphs` or `compile`.
-    compile: str = "auto"
 
 
 def choose_device(name: str) -> torch.device:
@@ -167,7 +164,7 @@ def load_model(
         BadConfiguration: the device or number type is not there, or the model cannot
             be talked with.
     """
-    device, dtype, step = _prepared(loading)
+    device, dtype = _prepared(loading)
     folder = Path(where)
     local = folder.is_dir()
     if not local:
@@ -191,17 +188,15 @@ def load_model(
             # Snapshots of the Hub are named by their commit.
             revision=folder_digest(folder) if local else folder.name,
             folder=folder,
-            step=step,
         )
 
 
-def _prepared(loading: LoadOptions) -> tuple[torch.device, torch.dtype, StepKind]:
+def _prepared(loading: LoadOptions) -> tuple[torch.device, torch.dtype]:
     """Set torch's threads; return where and in which numbers a model computes."""
     device = choose_device(loading.device)
     dtype = choose_dtype(loading.dtype, device)
-    step = choose_step_kind(loading.compile, device)
     torch.set_num_threads(loading.threads)
-    return device, dtype, step
+    return device, dtype
 
 
 def _hub_folder(name: str, revision: str | None) -> Path:
@@ -290,7 +285,7 @@ def load_shape(
         CsbdataError: the tokenizer cannot be fetched.
     """
     shape, seed = shape_named(model), seed_of(loading.revision)
-    device, dtype, step = _prepared(loading)
+    device, dtype = _prepared(loading)
     tokenizer = get_tokenizer(shape.tokenizer, settings, say)
     config = AutoConfig.for_model(
         shape.model_type, **shape.config, eos_token_id=tokenizer.eos_id
@@ -308,7 +303,6 @@ def load_shape(
             revision=digest.hexdigest()[:16],
             folder=tokenizer.folder,
             random_weights=True,
-            step=step,
         )
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from evaluation.models.base import (
-    NO_WORK,
     ChosenToken,
     ChosenTokens,
     RowLogits,
@@ -21,61 +18,7 @@ from evaluation.models.base import (
 from evaluation.models.hardware import DeviceClock, shared_tensor, to_device
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    #: Packed masks, logits, and where the masked logits go.
-    MaskKernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]
-
-#: Logits that one program of the kernel masks.
-_BLOCK: Final = 1024
-
-
-@lru_cache
-def mask_kernel(device: torch.device, size: int) -> MaskKernel | None:
-    """Return the kernel for a device, tried once; None where it cannot be had.
-
-    It cannot on a processor, without Triton, and where Triton finds no C compiler, as
-    its first launch needs one. It is compiled for rows of this many logits, so that no
-    text waits for that.
-    """
-    if device.type != "cuda" or find_spec("triton") is None:
-        return None
-    try:
-        width = mask_bytes(size)
-        packed = torch.zeros(2, width, dtype=torch.uint8, device=device)
-        logits = torch.zeros(2, size, device=device)
-        masked = torch.empty(2, 8 * width, device=device)[:, :size]
-        apply_masks(packed, logits, masked)
-        torch.cuda.synchronize(device)
-    except Exception:  # noqa: BLE001 - Triton raises what compilers and drivers raise; torch masks then
-        return None
-    return apply_masks
-
-
-def apply_masks(
-    packed: torch.Tensor, logits: torch.Tensor, masked: torch.Tensor
-) -> None:
-    """Write the logits, minus infinity for tokens that are not allowed; NaN stays.
-
-    Args:
-        packed: Masks of shape (texts, bytes), a multiple of 4 bytes a text.
-        logits: Of shape (texts, tokens), on the same device; those of a text in a row.
-        masked: Where the result goes, of the same shape, float32.
-    """
-    from evaluation.models.triton_kernels import masking  # noqa: PLC0415 - Triton is not everywhere
-
-    texts, tokens = logits.shape
-    words = packed.view(torch.int32)
-    masking[(texts, -(-tokens // _BLOCK))](
-        words,
-        logits,
-        masked,
-        words.stride(0),
-        logits.stride(0),
-        masked.stride(0),
-        tokens,
-        block=_BLOCK,
-    )
+    from collections.abc import Sequence
 
 
 class TokenChooser:
@@ -86,16 +29,13 @@ class TokenChooser:
         >>> chooser.choose([TokenQuestion(logits=RowLogits(of=logits, row=0))])
     """
 
-    def __init__(
-        self, device: torch.device, clock: DeviceClock, tie: float, size: int = 32
-    ) -> None:
+    def __init__(self, device: torch.device, clock: DeviceClock, tie: float) -> None:
         """Prepare the table by which masks are unpacked.
 
         Args:
             device: Where the logits are.
             clock: Takes the times.
             tie: Share of the best logit within which another one is tied with it.
-            size: Logits of a text.
         """
         self._device = device
         #: Takes the times of the device.
@@ -109,7 +49,6 @@ class TokenChooser:
             torch.from_numpy(np.where(bits == 1, 0.0, -np.inf).astype(np.float32)),
             device,
         )
-        self._kernel = mask_kernel(device, size)
         #: Where masked logits are put: new memory for each costs as much as they do.
         self._scratch = self._penalties.new_empty(0, 8)
         #: The masks that an engine's process writes, and the same for the device.
@@ -124,11 +63,9 @@ class TokenChooser:
         """
         begun = self.clock.moment()
         logits = _together([one.logits for one in questions])
-        masking = NO_WORK
         masks = [one.allowed for one in questions if one.allowed is not None]
         if masks:
             logits = self.masked(masks, logits)
-            masking = self.clock.since(begun)
         best, tokens = _best(logits)
         if any(one.temperature for one in questions):
             tokens = self._draw(questions, logits, best, tokens)
@@ -139,7 +76,7 @@ class TokenChooser:
         took = self.clock.since(begun)
         # The only wait for the device.
         tokens_read = _read(questions, table.cpu().numpy())
-        return ChosenTokens(tokens=tokens_read, work=took, masking=masking)
+        return ChosenTokens(tokens=tokens_read, work=took)
 
     def masked(self, masks: Sequence[RowMask], logits: torch.Tensor) -> torch.Tensor:
         """Return the logits, minus infinity where a token may not come next.
@@ -153,9 +90,6 @@ class TokenChooser:
         if self._scratch.shape[0] != packed.numel():
             self._scratch = self._penalties.new_empty(packed.numel(), 8)
         room = self._scratch.view(texts, -1)[:, :size]
-        if self._kernel is not None:
-            self._kernel(packed, logits, room)
-            return room
         self._unpack(packed)
         return room.add_(logits)
 

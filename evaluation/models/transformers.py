@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,7 +21,6 @@ from evaluation.models.base import (
     FedPass,
     Prefill,
     RowLogits,
-    TimedWork,
     TokenQuestion,
 )
 from evaluation.models.chat import ChatPrompts
@@ -30,11 +29,10 @@ from evaluation.models.forward import (
     ForwardPass,
     PrefixCache,
     SeparateRows,
+    SharedRows,
     WholeRow,
 )
 from evaluation.models.hardware import DeviceClock, device_facts, texts_that_fit
-from evaluation.models.kept_step import SlotCache, SlotRows, StepKind
-from evaluation.models.kept_steps import KeptSteps
 from evaluation.models.token_choice import TokenChooser
 from evaluation.setup.machine import usable_cores
 from evaluation.tokenizers.store import tokenizer_file
@@ -55,8 +53,6 @@ _CONTEXT_NAMES: Final = (
     "seq_length",
     "context_length",
 )
-#: Tokens of a prompt that are read between two steps of other texts.
-_BLOCK: Final = 512
 #: Tokens over which the memory of one is measured.
 _MEASURED: Final = 8
 #: Tokens of a text that a batch has memory for: a prompt, two examples, and a budget.
@@ -73,7 +69,6 @@ class TransformersDecoding:
         abilities: CacheAbilities,
         prefixes: dict[str, PrefixCache],
         chooser: TokenChooser,
-        places: SlotCache,
     ) -> None:
         """Begin with no text."""
         self._forward = forward
@@ -81,63 +76,39 @@ class TransformersDecoding:
         self._clock = chooser.clock
         self._abilities = abilities
         self._prefixes = prefixes
-        self._batch = SlotRows(places)
+        self._batch = SharedRows(forward)
         self._separate = SeparateRows()
 
     @property
-    def _rows(self) -> SlotRows | SeparateRows:
+    def _rows(self) -> SharedRows | SeparateRows:
         return self._batch if self._abilities.batch else self._separate
 
     def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
         """Read a prompt; see `evaluation.models.base.Decoding`."""
-        return next(found for found in self.read(prompt, line) if found is not None)
-
-    def read(
-        self, prompt: Sequence[int], line: str | None = None
-    ) -> Iterator[Prefill | None]:
-        """Read a prompt block by block; see `evaluation.models.base.Decoding`."""
-        works: list[TimedWork] = []
         begun = self._clock.moment()
-        for found in self._read(prompt, line):
-            works.append(self._clock.since(begun))
-            if found is None:
-                yield None
-                begun = self._clock.moment()
-                continue
-            logits, reused = found
-            yield Prefill(
-                logits=RowLogits(of=logits[None]),
-                reused=reused,
-                work=TimedWork(lambda: sum(work.ns() for work in works)),
-                last=works[-1],
-            )
+        logits, reused = self._read(prompt, line)
+        work = self._clock.since(begun)
+        return Prefill(logits=RowLogits(of=logits[None]), reused=reused, work=work)
 
     def _read(
         self, prompt: Sequence[int], line: str | None
-    ) -> Iterator[tuple[torch.Tensor, int] | None]:
-        """Yield None after each block but the last; then logits, and tokens reused."""
+    ) -> tuple[torch.Tensor, int]:
+        """Return the logits after a prompt, and how many of its tokens were reused."""
         able, forward = self._abilities, self._forward
         if not able.keeps:
             row = WholeRow(forward)
             self._separate.admit(row)
-            yield row.feed(prompt), 0
-            return
+            return row.feed(prompt), 0
         if able.several and line is not None:
             prefixes = self._prefixes.setdefault(line, PrefixCache(forward))
         else:
-            block = _BLOCK if able.batch else len(prompt)
-            prefixes = PrefixCache(forward, block)
-        for found in prefixes.read(prompt):
-            if found is None:
-                yield None
-                continue
-            cache, logits, reused = found
-            if able.batch:
-                self._batch.admit(cache)
-            else:
-                row_of = CachedRow(forward, cache, several=able.several)
-                self._separate.admit(row_of)
-            yield logits, reused
+            prefixes = PrefixCache(forward, len(prompt))
+        cache, logits, reused = prefixes.read(prompt)
+        if able.batch:
+            self._batch.admit(cache)
+        else:
+            self._separate.admit(CachedRow(forward, cache, several=able.several))
+        return logits, reused
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
         """Have one forward pass run; see `evaluation.models.base.Decoding`."""
@@ -148,11 +119,6 @@ class TransformersDecoding:
     def choose(self, questions: Sequence[TokenQuestion]) -> ChosenTokens:
         """Choose tokens; see `evaluation.models.base.Decoding`."""
         return self._chooser.choose(questions)
-
-    def is_handed_over(self, rows: Sequence[Sequence[int]]) -> bool:
-        """Return whether `feed` only launches the pass, and returns at once."""
-        width = max(map(len, rows))
-        return self._abilities.batch and self._batch.is_captured(width)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows only."""
@@ -171,7 +137,6 @@ class TransformersModel:
         revision: str,
         folder: Path,
         random_weights: bool = False,
-        step: StepKind = StepKind.NONE,
     ) -> None:
         """Drive a model that is loaded; `load_model` makes one from a name.
 
@@ -191,7 +156,6 @@ class TransformersModel:
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
         self._prefixes: dict[str, PrefixCache] = {}
-        self._steps = KeptSteps(self._forward, self._abilities, step)
         self.end_tokens = _end_tokens(module, tokenizer)
         if not self.end_tokens:
             message = f"--model {name}: neither model nor tokenizer names an end token"
@@ -211,8 +175,7 @@ class TransformersModel:
             **({"random_weights": True} if self._random_weights else {}),
             "threads": torch.get_num_threads(),
             "mask_threads": self.mask_threads,
-            "compile": str(self._steps.kind),
-            "warm_up": self._steps.warm_up,
+            "warm_up": "passes over a trial text when the model is loaded",
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
             "cache": {
                 "kept": able.keeps,
@@ -255,18 +218,12 @@ class TransformersModel:
             )
         )
 
-    def open(
-        self, texts: int = 1, tokens: int | None = None, *, forced: bool = False
-    ) -> TransformersDecoding:
-        """Return a batch without any text yet; see `LanguageModel.open`."""
+    def open(self) -> TransformersDecoding:
+        """Return a batch without any text yet."""
         device = self.module.device
-        chooser = TokenChooser(device, self._clock, self.tie, self.vocab_size)
+        chooser = TokenChooser(device, self._clock, self.tie)
         return TransformersDecoding(
-            self._forward,
-            self._abilities,
-            self._prefixes,
-            chooser,
-            self._steps.places(texts, tokens, forced=forced),
+            self._forward, self._abilities, self._prefixes, chooser
         )
 
     def texts_that_fit(self) -> int:
@@ -287,14 +244,9 @@ class TransformersModel:
         logits = 4 * torch.float32.itemsize * self.vocab_size
         return texts_that_fit(self.module.device, of_a_token * tokens + logits)
 
-    def troubles(self) -> Sequence[str]:
-        """Return what could not be done as asked since this was last asked."""
-        return self._steps.troubles()
-
     def forget(self) -> None:
         """Drop every prefix that was kept, and give memory back to the device."""
         self._prefixes.clear()
-        self._steps.forget()
         if self.module.device.type == "cuda":
             torch.cuda.empty_cache()
 

@@ -52,50 +52,13 @@ def label(name: str) -> str:
     return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
 
 
-def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
-    name: str,
-    title: str,
-    curves: Mapping[str, Sequence[tuple[float, float]]],
-    *,
-    x_label: str,
-    y_label: str,
-    cut_off: Mapping[str, Sequence[float]] | None = None,
-) -> Plot:
-    """Draw curves through measured points, in order of x.
-
-    `cut_off` is the x at which a deadline ended a curve: an open triangle at the edge.
-    """
-
-    def draw(figure: Figure) -> None:
-        axes = axes_of(figure, title, x_label, y_label)
-        for index, (curve, points) in enumerate(curves.items()):
-            late = (cut_off or {}).get(curve, ())
-            axes.plot(
-                late,
-                [1.0] * len(late),
-                "^",
-                ms=5,
-                mfc="none",
-                color=COLOURS[index % len(COLOURS)],
-                transform=axes.get_xaxis_transform(),
-                clip_on=False,
-            )
-            _draw_curve(axes, index, curve, points, marker="o")
-        for axis in (axes.xaxis, axes.yaxis):
-            logarithmic(axes, axis, lambda value: f"{value:,g}")
-        _legend(axes, curves)
-
-    return Plot(name=name, title=title, draw=draw)
-
-
-def _draw_curve(  # noqa: PLR0913 (what a curve is drawn with)
+def _draw_curve(
     axes: Axes,
     index: int,
     name: str,
     points: Sequence[tuple[float, float]],
     *,
-    marker: str = "",
-    drawstyle: str = "default",
+    drawstyle: str,
 ) -> None:
     axes.plot(
         [x for x, _ in points],
@@ -104,8 +67,6 @@ def _draw_curve(  # noqa: PLR0913 (what a curve is drawn with)
         lw=1.1,
         color=COLOURS[index % len(COLOURS)],
         label=label(name),
-        marker=marker,
-        ms=2.5,
         drawstyle=drawstyle,
     )
 

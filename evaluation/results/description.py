@@ -113,9 +113,6 @@ def _model(model: ModelHeader) -> Iterator[str]:
         yield f"clock: {model.clock}"
     if model.warm_up:
         yield f"warm-up (not measured): {model.warm_up}"
-    if model.compile:
-        captured = "off" if model.compile == "none" else model.compile
-        yield f"CUDA graphs / torch.compile: {captured}"
     if model.gpu_settings:
         settings = (f"{name} {figure}" for name, figure in model.gpu_settings.items())
         yield f"GPU: {', '.join(settings)}"

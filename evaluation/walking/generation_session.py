@@ -13,7 +13,7 @@ costs one line each way. Every question names its `text`, a place in the batch.
     {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
     {"take": 17, "forced": 8}   -> {"taken": true, "forced": [...]}
     {"retake": [17, 4]}         -> {"taken": true}: tokens that were taken before
-    {"mask": true}              -> {"mask_ns": 1, "mask_begun": 1}
+    {"mask": true}              -> {"mask_ns": 1}
     {"mask": true, "all": [0, 2]}
                                 -> the same; the masks of these texts are begun, each
                                    in a thread, where the engine says that this may be
@@ -180,7 +180,7 @@ class _TextUnderWay:
         for place, bit in self._ends:
             byte = self._row[place]
             self._row[place] = byte | bit if may_end else byte & ~bit
-        return {"mask_ns": took, "mask_begun": start}
+        return {"mask_ns": took}
 
 
 def open_session(

@@ -19,7 +19,6 @@ from evaluation.walking.plan import RunPlan, RunTotals
 from evaluation.walking.work import (
     Encode,
     SharedWork,
-    TimedOutCases,
     WorkerCores,
     case_fingerprint,
     participant_fingerprint,
@@ -112,10 +111,8 @@ def run_engine(
             _start(workers)
         for task in tasks:
             mark = participant_fingerprint(participant, work.plan, task)
-            timeouts = TimedOutCases(task)
-            pending = _pending(_unfinished(mark, task, timeouts, work), workers, work)
+            pending = _pending(_unfinished(mark, task, work), workers, work)
             for case, row in _rows(workers, pending):
-                timeouts.note(case, row)
                 work.write(participant, case, row)
 
 
@@ -150,22 +147,12 @@ def _start(workers: Sequence[EngineWorker]) -> None:
         worker.start()
 
 
-def _unfinished(
-    mark: str, task: Task, timeouts: TimedOutCases, work: SharedWork
-) -> Iterator[tuple[Case, str]]:
-    """Yield the unfinished cases with their fingerprints.
-
-    Cases that repeat a timeout are not asked: their rows are written here.
-    """
+def _unfinished(mark: str, task: Task, work: SharedWork) -> Iterator[tuple[Case, str]]:
+    """Yield the unfinished cases with their fingerprints."""
     for case in work.cases(task):
         fingerprint = case_fingerprint(mark, case)
-        if work.is_finished(fingerprint):
-            continue
-        row = timeouts.row_of(case, fingerprint)
-        if row is None:
+        if not work.is_finished(fingerprint):
             yield case, fingerprint
-        else:
-            work.write_copy(row)
 
 
 def _pending(
@@ -212,7 +199,6 @@ class _Repetition:
     number: int
     worker: EngineWorker
     mark: str
-    timeouts: TimedOutCases
 
 
 @dataclass(slots=True)
@@ -244,7 +230,6 @@ def run_in_turn(
                         repetition,
                         stack.enter_context(work.cores.worker(participant, place)),
                         participant_fingerprint(participant, work.plan, task),
-                        TimedOutCases(task),
                     )
                     for participant in own
                     for repetition in range(work.plan.repeats)
@@ -288,13 +273,8 @@ def _fill(
                 core.turns.extend(_turns(core, *round_, work))
                 continue
             measurement, pending = core.turns[0]
-            row = measurement.timeouts.row_of(pending.case, pending.fingerprint)
-            if row is None:
-                measurement.worker.give([pending])
-                core.busy = True
-            else:
-                work.write_copy(row)
-                core.turns.popleft()
+            measurement.worker.give([pending])
+            core.busy = True
     return any(core.busy for core in cores)
 
 
@@ -331,7 +311,6 @@ def _collect(core: _Core, cores: Sequence[_Core], work: SharedWork) -> None:
             _drop_engine(other, label)
         return
     for case, row in rows:
-        measurement.timeouts.note(case, row)
         work.write(measurement.participant, case, row)
         core.turns.popleft()
         core.busy = False

@@ -126,7 +126,7 @@ class SharedWork:
         if row.result is Result.UNDECIDED:
             self.undecided.append((participant, case, row))
             return
-        self.write_copy(row)
+        self._write(row)
         self.totals.disturbed += row.quiet is False
         if is_engine_defect(row):
             path = write_reproducer(row, case, participant, self.plan, self.out)
@@ -134,11 +134,10 @@ class SharedWork:
 
     def write_undecided(self, row: Row) -> None:
         """Write the row of a case that stays undecided: the next run asks again."""
-        self.write_copy(replace(row, fingerprint=""))
+        self._write(replace(row, fingerprint=""))
         self.totals.undecided += 1
 
-    def write_copy(self, row: Row) -> None:
-        """Write the row of a case that was not asked, as another one tells it."""
+    def _write(self, row: Row) -> None:
         self.out.write(row)
         self.totals.ran += 1
         self.advance(1)
@@ -154,27 +153,6 @@ def wanted_cases(
             continue
         if task.needs_data or is_in_shard(case.config, case.id, plan.shard):
             yield case
-
-
-class TimedOutCases:
-    """What has ended at a deadline in one task, for the cases that repeat it."""
-
-    def __init__(self, task: Task) -> None:
-        """Take the task, which says what repeats what."""
-        self._repeats = task.repeats
-        self._rows: dict[str, Row] = {}
-
-    def note(self, case: Case, row: Row) -> None:
-        """Remember a row if it ended at a deadline."""
-        if self._repeats is not None and row.result is Result.TIMEOUT:
-            self._rows[self._repeats(case)] = row
-
-    def row_of(self, case: Case, fingerprint: str) -> Row | None:
-        """Return the row of a case that need not be asked; None for any other."""
-        if self._repeats is None or self._repeats(case) not in self._rows:
-            return None
-        earlier = self._rows[self._repeats(case)]
-        return replace(earlier, id=case.id, label=case.label, fingerprint=fingerprint)
 
 
 def case_fingerprint(mark: str, case: Case, repetition: int = 0) -> str:

@@ -16,10 +16,8 @@ from bench.model.gpu_figures import (
     interleaved,
     mask_cost,
     needed_bytes,
-    under_engines,
 )
 from bench.model.gpu_texts import differing_texts
-from curation.download.acquire import FetchSettings
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model
 
@@ -42,7 +40,6 @@ def _options(folder: Path, minutes: float = 9.0) -> argparse.Namespace:
         minutes=minutes,
         figures=folder / "figures.jsonl",
         gpu_engines=[],
-        trace=None,
     )
 
 
@@ -80,53 +77,6 @@ def test_the_most_wanted_figures_come_first(tmp_path: Path) -> None:
     """Those of the 8B shape and its engines before all that compiles or loads more."""
     names = list(gpu._Slot(_options(tmp_path), tmp_path).figures)
     assert names[:4] == ["bandwidth", "steps", "engines_32", "engines_1"]
-
-
-def test_a_trace_has_every_part_of_a_step_on_one_clock(
-    model: TransformersModel, tmp_path: Path
-) -> None:
-    """As Perfetto reads it: whole events in microseconds, and names of the lines."""
-    file = tmp_path / "trace.json"
-    before = time.perf_counter_ns() / 1e3
-    under_engines(
-        model,
-        ["llguidance"],
-        FetchSettings(cache=tmp_path),
-        2,
-        words=1,
-        new=4,
-        rounds=2,
-        until=0.0,
-        trace=file,
-    )
-    after = time.perf_counter_ns() / 1e3
-    trace = json.loads(file.read_text())
-    assert trace["displayTimeUnit"] == "ms"
-    lines = [event for event in trace["traceEvents"] if event["ph"] == "M"]
-    names = {event["pid"]: event["args"]["name"] for event in lines}
-    assert set(names.values()) == {"device", "loop", "engine"}
-    events = [event for event in trace["traceEvents"] if event["ph"] != "M"]
-    for event in events:
-        assert event["ph"] == "X"
-        assert before <= event["ts"] <= event["ts"] + event["dur"] <= after
-        assert isinstance(event["tid"], int)
-    parts = {
-        (names[event["pid"]], event["name"])
-        for event in events
-        if event["cat"].startswith("llguidance")
-    }
-    assert parts == {
-        ("device", "prefill"),
-        ("device", "pass"),
-        ("device", "choice"),
-        ("device", "masks transferred and applied"),
-        ("loop", "pass launched"),
-        ("loop", "mask awaited"),
-        ("loop", "tokens chosen"),
-        ("engine", "mask"),
-    }
-    free = {event["name"] for event in events if event["cat"] == "none"}
-    assert free == {"prefill", "pass", "choice", "pass launched", "tokens chosen"}
 
 
 @pytest.mark.slow

@@ -47,7 +47,6 @@ _MISTAKES = {
         eval --engine none --data good.json --task masks --set seed=nosuch
         eval --engine none --task test-suite --set drafts=nosuch
         eval --engine none --task probe --set drafts=nosuch
-        eval --engine none --task scaling --set families=nosuch
         eval --engine none --compat nosuch --data good.json
         suite run nosuch
         suite run passrate --set nosuch=1
@@ -70,8 +69,6 @@ _MISTAKES = {
         results export RUN --format nosuch --out o
         engines add nosuch -y
         engines remove nosuch
-        load http://localhost:1/v1 --rate 1 --engine nosuch
-        load http://localhost:1/v1 --rate 1 --goodput nosuch=1
         """,
     ("a file that is not JSON, where problems are what is asked for", 1): """
         check bad.json
@@ -108,7 +105,6 @@ _MISTAKES = {
         results ratchet badrun o
         results ratchet RUN bad.json --engine 'alpha 1.0'
         site badedition --out o
-        load badrun
         """,
     ("a file or folder that is not there", 66): """
         check nosuch.json
@@ -153,7 +149,6 @@ _MISTAKES = {
         results ratchet nosuch o
         results ratchet RUN nosuch.tsv --engine 'alpha 1.0'
         site nosuch --out o
-        load nosuch
         """,
     ("a config, an id, a task or an engine that the data or the run has not", 66): """
         explain nosuch --in BUILD
@@ -175,7 +170,6 @@ _MISTAKES = {
         fit good.json --for openai-strict --write file/x
         fit good.json --for openai-strict --rest file/x
         eval --engine none --task declared --data good.json --run-dir file/x
-        eval --engine none --task declared --data good.json --trace file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
         results merge RUN --out file/x
@@ -196,7 +190,6 @@ _MISTAKES = {
         suite score passrate answers.jsonl --data good.json --run-dir taken
         suite submit passrate --data good.json --model openai:m --run-dir taken
         suite collect passrate --data good.json --model openai:m --run-dir taken
-        load http://127.0.0.1:9/v1 --rate 1 --run-dir taken
         demo --run-dir taken
         results merge RUN --out taken
         results export RUN --format csv --out taken

@@ -59,7 +59,7 @@ def test_addresses_of_servers_are_whole(path: tuple[str, ...]) -> None:
     assert all(address.endswith("/v1") for address in addresses)
 
 
-@pytest.mark.parametrize("path", [("build",), ("eval",), ("suite", "run"), ("load",)])
+@pytest.mark.parametrize("path", [("build",), ("eval",), ("suite", "run")])
 def test_help_all_has_the_rest(
     path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

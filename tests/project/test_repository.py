@@ -53,17 +53,6 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
-def test_modules_are_short() -> None:
-    """No module is longer than 500 lines, and no test module than 600."""
-    long = {
-        str(path.relative_to(ROOT)): lines
-        for path in _tracked("*.py")
-        if (lines := len(path.read_text().splitlines()))
-        > (600 if "tests" in path.parts else 500)
-    }
-    assert long == {}
-
-
 def test_every_test_says_its_claim() -> None:
     """The docstring of each test function is there and is its claim."""
     silent = [

@@ -251,6 +251,5 @@ def test_a_run_begins_with_who_wrote_and_how(
     assert lines[-1].startswith("made: 20")
     assert asked in page(recorded)
     assert f"tokenizer: {model_folder}" in lines
-    assert "CUDA graphs / torch.compile: off" in lines
     trial = "passes over a trial text when the model is loaded"
     assert f"warm-up (not measured): {trial}" in lines

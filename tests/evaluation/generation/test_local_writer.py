@@ -85,7 +85,7 @@ class _Failing:
         It raises, or returns logits, or returns None to let the call pass.
         """
         self.calls = 0
-        for name in ("over", "over_places"):
+        for name in ("over", "over_texts"):
             monkeypatch.setattr(ForwardPass, name, self._failing(name, fail))
 
     def _failing(
@@ -165,14 +165,14 @@ def test_a_batch_that_does_not_fit_is_halved_and_every_text_goes_on(
     """Four texts at a time do not fit, two do; said once, and texts are as alone."""
     names = ("a", "b", "c", "d", "e", "f")
     wanted = [made.tokens for made in writer(engine).write(_asked(*names))]
-    real = ForwardPass.over_places
+    real = ForwardPass.over_texts
 
     def batch(self: ForwardPass, tokens: torch.Tensor, *given: object) -> torch.Tensor:
         if len(tokens) > 2:
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
 
-    monkeypatch.setattr(ForwardPass, "over_places", batch)
+    monkeypatch.setattr(ForwardPass, "over_texts", batch)
     said: list[str] = []
     one = writer(engine, batch=4, say=said.append)
     ended: list[int] = []
@@ -245,13 +245,13 @@ def test_a_tie_is_decided_alone(
     assert [one.tokens for one in made] == alone
     assert all(one.ttft_ns for one in made)
     # As if the sums of a batch turned every choice.
-    real = ForwardPass.over_places
+    real = ForwardPass.over_texts
 
     def turned(self: ForwardPass, tokens: torch.Tensor, *given: object) -> torch.Tensor:
         found = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
         return found if len(tokens) == 1 else -found
 
-    monkeypatch.setattr(ForwardPass, "over_places", turned)
+    monkeypatch.setattr(ForwardPass, "over_texts", turned)
     made = writer(batch=3).write(_asked("a", "b", "c"))
     assert [one.tokens for one in made] == alone
     flipped = [one for one in made if one.apart is DecidedApart.OTHER]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import pytest
@@ -21,8 +21,6 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
-from evaluation.models import transformers
-from evaluation.models.forward import ForwardPass
 from evaluation.walking.engine_process import CoreWaits
 from tests.evaluation.generation.loop_sessions import (
     COMPACT,
@@ -259,54 +257,3 @@ def test_what_a_busy_machine_takes_is_not_the_text_s(
     else:
         assert (made.ending, len(made.tokens)) == (TextEnding.TIMEOUT, 1)
         assert "1e-06 s" in made.detail
-
-
-def test_a_long_prompt_is_read_between_the_steps_of_others(
-    model: TransformersModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No step of a text under way waits for more than a block; texts are as alone."""
-    monkeypatch.setattr(transformers, "_BLOCK", 8)
-    asked = [
-        tokenized(model, said, budget=budget)
-        for said, budget in (("a", 30), ("b", 3), ("c " * 20, 5))
-    ]
-    singly = [alone(model, request) for request in asked]
-    order: list[str] = []
-    for name in ("over", "over_places"):
-        real = getattr(ForwardPass, name)
-
-        def noted(*given: object, name: str = name, real: Any = real) -> Any:  # noqa: ANN401 - as what is noted
-            order.append("block" if name == "over" else "step")
-            return real(*given)
-
-        monkeypatch.setattr(ForwardPass, name, noted)
-    together = generate(model, asked, [None] * 2, LoopOptions())
-    assert [text.tokens for text in together] == [text.tokens for text in singly]
-    late = order[order.index("step") :]
-    blocks = -(-len(asked[2].prompt) // 8)
-    assert late.count("block") == blocks
-    first, last = late.index("block"), blocks
-    assert late[first : first + 2 * last - 1] == [
-        "block",
-        *["step", "block"] * (last - 1),
-    ]
-    assert together[2].prefill_ns
-    assert together[2].steps[0].forward_ns < together[2].prefill_ns
-
-
-@pytest.mark.parametrize("line", [None, "line"])
-def test_a_prompt_that_is_given_up_leaves_no_trace_in_the_next(
-    model: TransformersModel, line: str | None
-) -> None:
-    """What a device fails on in mid-prompt is read again, as if for the first time."""
-    prompts = [tokenized(model, _LONG + end).prompt for end in ("one", "two", "other")]
-    model.forget()
-    wanted = [model.open().admit(prompt, line).logits.tensor() for prompt in prompts]
-    model.forget()
-    for prompt in prompts:
-        reading = model.open().read(prompt, line)
-        next(reading)
-        del reading
-    found = [model.open().admit(prompt, line).logits.tensor() for prompt in prompts]
-    for one, right in zip(found, wanted, strict=True):
-        assert torch.equal(one, right)

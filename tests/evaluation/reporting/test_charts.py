@@ -13,7 +13,6 @@ from evaluation.reporting.charts import (
     Point,
     heat_map,
     label,
-    lines,
     points,
     stack,
     survival,
@@ -37,8 +36,6 @@ DRAWINGS = [
     stack("s", "t", {}, x_label="x"),
     points("s", "t", {_EVIL: Point(x=1, y=2)}, x_label="x", y_label="y"),
     points("s", "t", {}, x_label="x", y_label="y", x_is_time=True),
-    lines("s", "t", {_EVIL: [(1, 1), (10, 100)]}, x_label="x", y_label="y"),
-    lines("s", "t", {"one": [(1, 1)], "none": []}, x_label="x", y_label="y"),
     heat_map("s", "t", _MAPS),
     heat_map("s", "t", {}),
 ]

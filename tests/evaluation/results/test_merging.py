@@ -238,8 +238,8 @@ def test_a_suite_keeps_the_models_and_records_of_all_runs(tmp_path: Path) -> Non
 
 
 def test_settings_of_tasks_that_only_one_run_has_may_differ(tmp_path: Path) -> None:
-    """What the scaling task was told says nothing of the masks beside it."""
-    other = {**_changed("settings.values", {"largest": 64}), "tasks": ["scaling"]}
+    """What task probe was told says nothing of the masks beside it."""
+    other = {**_changed("settings.values", {"drafts": "7"}), "tasks": ["probe"]}
     assert len(merge(_two(tmp_path, other), tmp_path / "out")) == 2
 
 

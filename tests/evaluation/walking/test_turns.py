@@ -12,8 +12,6 @@ import pytest
 import csbdata
 from curation.system.errors import BadUsage
 from evaluation.core.cases import Result
-from evaluation.core.run_header import TaskSettings
-from evaluation.walking.engine_worker import Bounds
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -76,49 +74,6 @@ def test_it_leaves_them_on_every_core(tmp_path: Path) -> None:
     assert Counter((row.id, row.repetition) for row in run.all_rows()) == {
         (f"o{number}", repetition): 1 for number in range(6) for repetition in (0, 1)
     }
-
-
-_COUNTING = """
-import time
-
-def compile(schema):
-    with open({path!r}, "a") as file:
-        file.write("x")
-    time.sleep(60)
-
-class Engine:
-    version = "1"
-    compile = staticmethod(compile)
-
-def load(tokenizer, options):
-    return Engine()
-"""
-
-
-@pytest.mark.slow
-def test_what_repeats_a_time_out_is_not_asked(tmp_path: Path) -> None:
-    """Each repetition has rows like its own first one, with its own number."""
-    asked, engine = tmp_path / "asked", tmp_path / "waiting.py"
-    engine.write_text(_COUNTING.format(path=str(asked)), "utf-8")
-    request = request_of(
-        tmp_path,
-        [],
-        tasks=("scaling",),
-        repeats=2,
-        settings=TaskSettings(
-            values={"families": ["depth"], "largest": 1, "repeats": 3}
-        ),
-        bounds=Bounds(compile_seconds=0.2, wall_times=1.0),
-    )
-    _, run = measured(tmp_path, [str(engine)], request)
-    ids = {row.id for row in run.all_rows()}
-    assert len(ids) == 3
-    assert Counter((row.id, row.repetition) for row in run.all_rows()) == {
-        (case, repetition): 1 for case in ids for repetition in (0, 1)
-    }
-    assert {row.result for row in run.all_rows()} == {Result.TIMEOUT}
-    # Of both repetitions the first alone, with the warm-up and then without.
-    assert len(asked.read_text("utf-8")) == 4
 
 
 def test_one_that_dies_has_its_row_and_its_next_turn(tmp_path: Path) -> None:
