@@ -13,7 +13,6 @@ from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
-    from curation.publish.hub_push import HubPushed
     from curation.publish.push import PushPreview, PushRequest, PushResult
 
 _MAIN = "main"
@@ -26,14 +25,6 @@ _Repo = Annotated[
     typer.Option(
         metavar="OWNER/NAME",
         help="The dataset on the Hub.",
-        rich_help_panel=_DESTINATION,
-    ),
-]
-_To = Annotated[
-    str,
-    typer.Option(
-        metavar="DIR|URL",
-        help="A folder instead, or a URL that fsspec knows (s3://...).",
         rich_help_panel=_DESTINATION,
     ),
 ]
@@ -69,8 +60,7 @@ _Revision = Annotated[
 def push(  # noqa: PLR0913 (one parameter an option)
     *,
     folder: DatasetFolderArgument = DEFAULT_BUILD,
-    repo: _Repo = "",
-    to: _To = "",
+    repo: _Repo,
     dry_run: _DryRun = False,
     yes: _Yes = False,
     public: _Public = False,
@@ -97,7 +87,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
       csbdata push --repo OWNER/JSONSchemaBench --public -y
       csbdata push --repo OWNER/JSONSchemaBench --create-pr
       csbdata push --repo OWNER/JSONSchemaBench --sign ~/.minisign/minisign.key
-      csbdata push --to /srv/data/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.push import PushRequest
 
@@ -106,7 +95,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
         request = PushRequest(
             folder=folder,
             repo=repo,
-            to=to,
             revision=revision,
             create_pr=create_pr,
             private=not public,
@@ -141,7 +129,7 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
         if dry_run or yes or preview.plan.nothing:
             return not dry_run
         with no_heartbeat():
-            return typer.confirm("Push it?" if request.repo else "Write it?", err=True)
+            return typer.confirm("Push it?", err=True)
 
     progress = Quiet() if as_json else Shown()
     result = push_folder(request, confirm=confirm, progress=progress)
@@ -156,18 +144,12 @@ def _interactive() -> bool:
 
 
 def _sentence(result: PushResult) -> str:
-    from curation.publish.push import PushOutcome
-
-    if result.outcome is PushOutcome.NOTHING:
+    pushed = result.hub
+    if pushed is None:
         return "Nothing was changed."
-    if result.hub is None:
-        return f"Written and read back: {result.preview.where}"
-    return _sentence_of_hub(result.preview.where, result.hub)
-
-
-def _sentence_of_hub(repository: str, pushed: HubPushed) -> str:
     did = "There already" if pushed.unchanged else "Pushed"
-    parts = [f"{did}, read back and compared: {repository}@{pushed.commit}."]
+    where = f"{result.preview.where}@{pushed.commit}"
+    parts = [f"{did}, read back and compared: {where}."]
     if pushed.pull_request:
         parts.append(f"Merge {pushed.pull_request}, then push again to tag it.")
     elif pushed.tag:
