@@ -1,1 +1,1 @@
-"""Publishing a dataset folder: on the Hub, or wherever fsspec can write."""
+"""Publishing a dataset folder on the Hub."""

@@ -1,7 +1,7 @@
-"""Publish a dataset folder on the Hub, or in a folder that fsspec can write.
+"""Publish a dataset folder on the Hub.
 
 The folder is verified and the change is planned and shown. If the caller agrees, it is
-written, read back and compared.
+committed, read back and compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from curation.core.json_types import Json
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.signature import FILE as SIGNATURE
 from curation.packaging.signature import SigningKey, signed_sums
-from curation.publish.fsspec_target import open_target, plan_write, write_to_target
 from curation.publish.hub_push import (
     HubPreview,
     HubPushed,
@@ -35,7 +34,7 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushRequest:
-    """A dataset folder and its destination.
+    """A dataset folder and the dataset on the Hub that it becomes.
 
     Raises:
         ValueError: the options contradict each other, or `repo` is no name of a
@@ -43,16 +42,16 @@ class PushRequest:
     """
 
     folder: Path
-    #: The dataset on the Hub, `owner/name`; empty where `to` is given.
-    repo: str = ""
-    #: A folder, or a URL that fsspec knows; empty where `repo` is given.
-    to: str = ""
+    #: The dataset on the Hub, `owner/name`.
+    repo: str
     #: The branch of the dataset on the Hub.
     revision: str = MAIN
     #: Propose the change as a pull request instead of committing it.
     create_pr: bool = False
     #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
+    #: Remove files that are there and belong to no edition.
+    replace_foreign: bool = False
     #: Publish a partial build too.
     allow_partial: bool = False
     #: Worker processes of the verification.
@@ -65,14 +64,8 @@ class PushRequest:
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
-        if bool(self.repo) == bool(self.to):
-            raise ValueError("either --repo OWNER/NAME or --to DIR|URL")
-        if self.repo and not _REPOSITORY.fullmatch(self.repo):
+        if not _REPOSITORY.fullmatch(self.repo):
             raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
-        if self.to.startswith("hf://"):
-            raise ValueError("--to writes file by file; the Hub is --repo")
-        if self.to and (self.create_pr or self.revision != MAIN):
-            raise ValueError("--to knows no branch and no pull request: the Hub does")
         if self.create_pr and self.revision != MAIN:
             raise ValueError("a pull request is made for main")
 
@@ -81,24 +74,26 @@ class PushRequest:
 class PushPreview:
     """The plan of a push, before anything is done."""
 
-    #: The dataset's name, or the folder or URL without credentials.
+    #: The dataset's name.
     where: str
     #: One line: where the files go, and what is there now.
     headline: str
-    #: Who sees the dataset, or will: `private` or `public`; None outside the Hub.
-    visibility: str | None = None
+    #: Who sees the dataset, or will: `private` or `public`.
+    visibility: str
     plan: PushPlan
+    #: The tag that the commit there has, or gets, before its edition is replaced.
+    former_tag: str | None = None
 
 
 class PushOutcome(StrEnum):
     """The outcome of a push."""
 
+    REFUSED = "refused"
+    """Files are there that belong to no edition: nothing was changed."""
     NOTHING = "nothing"
     """The caller did not agree: nothing was changed."""
     CHECKED = "checked"
     """Everything was there already; it was read back and compared."""
-    WRITTEN = "written"
-    """Files were written into a folder, read back and compared."""
     PUSHED = "pushed"
     """A commit was made on the Hub, read back and compared."""
 
@@ -109,19 +104,19 @@ class PushResult:
 
     preview: PushPreview
     outcome: PushOutcome
-    #: The commit, its tag and its pull request; None outside the Hub, and where
-    #: nothing was changed.
+    #: The commit, its tag and its pull request; None if nothing was changed.
     hub: HubPushed | None = None
 
     def as_json(self) -> dict[str, Json]:
         """Return the result as `csbdata push --format json` prints it."""
         preview, hub = self.preview, self.hub
-        members: dict[str, Json] = {}
-        if preview.visibility:
-            members["visibility"] = preview.visibility
-        members["where"] = preview.where
-        members["plan"] = preview.plan.as_json()
-        members["done"] = self.outcome.value
+        members: dict[str, Json] = {
+            "visibility": preview.visibility,
+            "where": preview.where,
+            "plan": preview.plan.as_json(),
+            "former_tag": preview.former_tag,
+            "done": self.outcome.value,
+        }
         if hub is not None:
             members["commit"], members["tag"] = hub.commit, hub.tag
             members["pull_request"] = hub.pull_request
@@ -136,11 +131,12 @@ def push(
 ) -> PushResult:
     """Verify a dataset folder and publish it, whole or not at all.
 
-    The same request resumes an interrupted push. Only files of an earlier push are
-    ever deleted.
+    The same request resumes an interrupted push. The commit leaves the folder's files
+    and no others: those of the edition before it go, and its commit on main keeps a
+    tag. Where other files are there, nothing is sent without `replace_foreign`.
 
     Args:
-        request: The folder and its destination.
+        request: The folder and its dataset on the Hub.
         confirm: Takes the preview and returns whether to go on; also called if there
             is nothing to write and files are only read back. By default it agrees.
         progress: Shows progress on stderr.
@@ -152,10 +148,11 @@ def push(
         NoInput: the folder is no build.
         BadData: it does not verify, is partial without permission, or came back
             with other bytes.
+        CannotCreate: the edition there has no tag, and its name is taken.
         TemporarilyUnavailable: another commit came first, or the
             Hub limits the rate.
-        NotPermitted: the token, or the file system, does not allow it.
-        CsbdataError: the Hub or the folder cannot be reached.
+        NotPermitted: the token does not allow it.
+        CsbdataError: the Hub cannot be reached.
 
     Examples:
         Only the plan::
@@ -177,8 +174,6 @@ def push(
     )
     if request.sign is not None:
         verified, confirm = _signed(request.folder, request.sign, verified, confirm)
-    if request.to:
-        return _write_to_folder(request, verified, confirm)
     with hub_client(request.time_limits, bars=request.transfer_bars):
         return _push_to_hub(request, verified, confirm, progress)
 
@@ -225,7 +220,10 @@ def _push_to_hub(
         headline=_headline(hub),
         visibility=hub.visibility,
         plan=hub.plan,
+        former_tag=hub.former_tag,
     )
+    if hub.plan.foreign and not request.replace_foreign:
+        return PushResult(preview=preview, outcome=PushOutcome.REFUSED)
     if not confirm(preview):
         return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
     pushed = push_to_hub(hub, progress)
@@ -242,18 +240,3 @@ def _headline(hub: HubPreview) -> str:
         return f"{name}: a new pull request on {hub.state.head[:12]}"
     branch = ", a new branch" if hub.new_branch else ""
     return f"{name}: {hub.revision} at {hub.state.head[:12]}{branch}"
-
-
-def _write_to_folder(
-    request: PushRequest,
-    verified: VerifiedFolder,
-    confirm: Callable[[PushPreview], bool],
-) -> PushResult:
-    target = open_target(request.to)
-    plan = plan_write(target, verified.files)
-    preview = PushPreview(where=target.label, headline=target.label, plan=plan)
-    if not confirm(preview):
-        return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
-    write_to_target(request.folder, verified.files, target, plan)
-    outcome = PushOutcome.CHECKED if plan.nothing else PushOutcome.WRITTEN
-    return PushResult(preview=preview, outcome=outcome)

@@ -148,8 +148,6 @@ def test_the_server_alone_gets_what_its_address_holds(
         ("probe", "http://me:WORD@127.0.0.1:9/v1?zz=WORD"),
         ("build", "--offline", "--mirror", "https://me:WORD@host/?sig=WORD"),
         ("build", "--sample", "--with", "local:https://me:WORD@host/?key=WORD"),
-        ("push", "{", "--to", "zz://me:WORD@host/x"),
-        ("push", "{", "--to", "s3://AKWORD:WORD@bucket/x"),
         ("check", "https://me:WORD@host/a.json?api_key=WORD"),
         ("verify", "https://me:WORD@host/?api_key=WORD"),
         ("results", "show", "s3://KEY:WORD@bucket/run"),
@@ -231,8 +229,6 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
         assert csbdata(*run, "--model", model) == Unavailable.exit_code
         assert csbdata("suite", "score", "passrate", out) == 0
         for words in (
-            ("push", folder, "--to", bucket, "-y"),
-            ("push", folder, "--to", str(tmp_path / "out" / "pushed"), "-y"),
             ("push", folder, "--repo", "not/mine", "-y"),
             ("results", "show", out, "--all"),
             ("results", "show", out, "--failures"),

@@ -112,13 +112,10 @@ def test_a_person_is_asked(
         ("--repo", NAME),
         ("--repo", NAME, "--format", "json"),
         (),
-        ("--repo", NAME, "--to", "x"),
         ("--repo", "no-owner", "-y"),
         ("--repo", "a/b/c", "-y"),
         ("--repo", "../x", "-y"),
         ("--repo", NAME, "--create-pr", "--revision", "other", "-y"),
-        ("--to", "x", "--create-pr", "-y"),
-        ("--to", f"hf://datasets/{NAME}", "-y"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything(
@@ -160,17 +157,6 @@ def test_what_is_no_build_is_said(there: Connection, tmp_path: Path) -> None:
     """Exit code 66."""
     with pytest.raises(NoInput, match="csbdata build"):
         _run("push", str(tmp_path), "--repo", NAME, "-y")
-    assert there.hub.asked == []
-
-
-def test_the_repository_can_be_written_to_a_folder(
-    there: Connection, tmp_path: Path
-) -> None:
-    """The same files, and the Hub hears nothing of it."""
-    folder = write_folder(tmp_path / "x")
-    done = _json("push", str(folder), "--to", str(tmp_path / "y"), "-y")
-    assert done["done"] == "written"
-    assert contents(tmp_path / "y") == contents(folder)
     assert there.hub.asked == []
 
 

@@ -36,12 +36,6 @@ def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: found)
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Locks are in the user's cache folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 def test_a_folder_is_not_pushed_where_a_check_was_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,7 +47,7 @@ def test_a_folder_is_not_pushed_where_a_check_was_not_run(
     monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: found)
     folder = write_folder(tmp_path / "built")
     with pytest.raises(Unavailable, match="no datasets"):
-        push(PushRequest(folder=folder, to=str(tmp_path / "there")))
+        push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))
 
 
 def test_a_folder_that_changes_while_it_is_checked_is_checked_again(
@@ -68,7 +62,12 @@ def test_a_folder_that_changes_while_it_is_checked_is_checked_again(
 
 @pytest.mark.parametrize(("version", "whole"), [("2.0.0", True), ("2.0.0-dev", False)])
 def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, *, whole: bool
+    there: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    *,
+    whole: bool,
 ) -> None:
     """The checks are chosen by the folder's version; each sample has its own nonce."""
     asked: list[dict[str, object]] = []
@@ -80,7 +79,8 @@ def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
     monkeypatch.setattr(verify, "select_checks", select)
     folder = write_folder(tmp_path / "built", version=version)
     for _ in range(2):
-        push(PushRequest(folder=folder, to=str(tmp_path / "there")))
+        push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))
+    assert there.commits == 2
     first, second = asked
     assert (first["whole"], second["whole"]) == (whole, whole)
     assert first["nonce"] != second["nonce"]
@@ -89,12 +89,7 @@ def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "either --repo"),
-        ({"repo": NAME, "to": "x"}, "either --repo"),
         ({"repo": "no-owner"}, "a dataset is OWNER/NAME"),
-        ({"to": f"hf://datasets/{NAME}"}, "the Hub is --repo"),
-        ({"to": "x", "create_pr": True}, "no pull request"),
-        ({"to": "x", "revision": "other"}, "no branch"),
         ({"repo": NAME, "create_pr": True, "revision": "other"}, "made for main"),
     ],
 )
@@ -124,21 +119,20 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
     assert there.hub.store.repositories == {}
 
 
-def test_a_signature_goes_with_the_folder(tmp_path: Path) -> None:
+def test_a_signature_goes_with_the_folder(there: Connection, tmp_path: Path) -> None:
     """Written once the push is agreed upon; without a key the old one is taken away."""
-    folder, there = write_folder(tmp_path / "x"), tmp_path / "there"
+    folder = write_folder(tmp_path / "x", version="2.0.0-dev")
     (folder / "SHA256SUMS").write_text("")
-    key = write_key(tmp_path / "key")
-    request = PushRequest(folder=folder, to=str(there), sign=key)
-    push(request, confirm=lambda _: False)
+    request = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
+    signed = replace(request, sign=write_key(tmp_path / "key"))
+    push(signed, confirm=lambda _: False)
     assert not (folder / SIGNATURE).exists()
-    assert push(request).outcome is PushOutcome.WRITTEN
-    assert signature_fault(there, PUBLIC_KEY) == ""
-    assert push(request).outcome is PushOutcome.CHECKED
+    assert push(signed).outcome is PushOutcome.PUSHED
+    assert signature_fault(folder, PUBLIC_KEY) == ""
+    assert there.seen() == contents(folder)
     (folder / SIGNATURE).unlink()
-    again = push(replace(request, sign=None))
-    assert again.preview.plan.deleted == (SIGNATURE,)
-    assert not (there / SIGNATURE).exists()
+    assert push(request).preview.plan.deleted == (SIGNATURE,)
+    assert there.seen() == contents(folder)
 
 
 def test_without_a_callback_everything_is_done(
@@ -152,13 +146,3 @@ def test_without_a_callback_everything_is_done(
     assert first.hub is not None
     assert there.seen(first.hub.commit) == contents(folder)
     assert push(request).outcome is PushOutcome.CHECKED
-
-
-def test_a_folder_is_written_without_the_hub(there: Connection, tmp_path: Path) -> None:
-    """The same function, with `to`; the result holds no commit."""
-    folder = write_folder(tmp_path / "x")
-    result = push(PushRequest(folder=folder, to=str(tmp_path / "y")))
-    assert (result.outcome, result.hub) == (PushOutcome.WRITTEN, None)
-    assert contents(tmp_path / "y") == contents(folder)
-    assert there.hub.asked == []
-    assert "commit" not in result.as_json()
