@@ -1,0 +1,1 @@
+"""What stands in for the outside world while a row runs: servers on loopback."""
