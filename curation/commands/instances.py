@@ -1,10 +1,7 @@
-"""`csbdata instances`: witnesses and near misses of schemas, grades, and figures."""
+"""`csbdata instances`: witnesses and near misses of schemas, and figures."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +15,6 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.dataset.grade_files import GradedSchema, GradingFigures
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import InstanceRequest
     from curation.sources.neighbours import NeighbourFiles
@@ -27,10 +23,10 @@ _SHOWN = 400
 _MOST_DIFFERENCES = 20
 #: Characters of a source expression that no id has.
 _SOURCE_MARKS = frozenset(":@")
-_MAKE, _CHECK = "Witnesses and near misses", "Grading"
+_MAKE = "Witnesses and near misses"
 
 
-def instances(  # noqa: PLR0913 (one parameter an option)
+def instances(
     target: Annotated[
         str | None,
         typer.Argument(
@@ -49,15 +45,6 @@ def instances(  # noqa: PLR0913 (one parameter an option)
             "--in", metavar="DIR", help="The build with ID.", rich_help_panel=_MAKE
         ),
     ] = DEFAULT_BUILD,
-    check: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Grade instances made elsewhere: JSON Lines, a MaskBench file, or a "
-            "folder of those.",
-            rich_help_panel=_CHECK,
-        ),
-    ] = None,
     report: Annotated[
         bool,
         typer.Option(
@@ -71,8 +58,7 @@ def instances(  # noqa: PLR0913 (one parameter an option)
     """Make witnesses and near misses of schemas, or look at those of a build.
 
     A line is the instance's kind, the keyword that refuses it and where, and its
-    text. Exits with 1 if a schema has no witness, or if a graded instance is not
-    what its label says. Nothing is ever fetched.
+    text. Exits with 1 if a schema has no witness. Nothing is ever fetched.
 
     \b
     Examples:
@@ -80,21 +66,14 @@ def instances(  # noqa: PLR0913 (one parameter an option)
       csbdata instances my_schemas/ --format json
       csbdata instances openapi:api.yaml
       csbdata instances Github_easy/o13947
-      csbdata instances --check theirs.jsonl
-      csbdata instances --check maskbench/data/
       csbdata instances --report build/JSONSchemaBench
-
-    --check takes lines with unique_id or json_schema, text or data, and valid where
-    it is known.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     if report:
         _report(Path(target) if target else build, format_)
-    elif check is not None:
-        _check(check, build, format_)
     elif target is not None:
         _make(target, build, seed, format_)
     else:
-        raise typer.BadParameter("give SOURCE or ID, --check or --report")
+        raise typer.BadParameter("give SOURCE or ID, or --report")
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
@@ -189,84 +168,6 @@ def _print_made(target: str, result: SchemaInstances) -> None:
             where += f" for {row.instance_pointer or 'the root'}"
         show(f"{row.kind}{where}", style="green" if row.valid else "yellow")
         show(f"  {shortened(row.text, _SHOWN)}")
-
-
-def _check(file: Path, build: Path, format_: Format) -> None:
-    from curation.instances.dataset.grade_files import (
-        count_grades,
-        grade_all,
-        read_schemas_to_grade,
-    )
-    from curation.instances.dataset.records import Records
-    from curation.system.progress import Quiet, Shown
-
-    questions = read_schemas_to_grade(file, Records(build))
-    progress = Quiet() if format_ is Format.JSON else Shown()
-    with progress.bar("Grading", len(questions)) as advance:
-        answers = grade_all(questions, jobs=os.cpu_count() or 1, progress=advance)
-    figures = count_grades(answers)
-    if format_ is Format.JSON:
-        print_json(
-            {
-                **asdict(figures),
-                "agreement": figures.agreement,
-                "schemas_graded": [_as_json(schema) for schema in answers],
-            }
-        )
-    else:
-        _print_check(answers, figures)
-    if figures.agreeing < figures.labelled:
-        raise typer.Exit(1)
-
-
-def _as_json(answers: GradedSchema) -> Json:
-    schema = answers.schema
-    return {
-        "config": schema.config,
-        "unique_id": schema.unique_id,
-        "dialect": answers.graded.dialect,
-        "error": answers.graded.error,
-        "instances": [
-            {**asdict(instance), **asdict(grade)}
-            for instance, grade in zip(
-                schema.instances, answers.graded.grades, strict=False
-            )
-        ],
-    }
-
-
-def _print_check(answers: Sequence[GradedSchema], figures: GradingFigures) -> None:
-    printed = 0
-    for schema in answers:
-        for instance, grade in schema.differing():
-            printed += 1
-            if printed > _MOST_DIFFERENCES:
-                break
-            label = "valid" if instance.valid else "invalid"
-            place = f"{grade.keyword} at {grade.schema_pointer or 'the root'}"
-            why = f"refused for {place}" if grade.keyword else "accepted"
-            name = f"{schema.schema.config}/{schema.schema.unique_id}".strip("/")
-            show(f"{name}: labelled {label}, {why}")
-            show(f"  {shortened(instance.text, _SHOWN)}")
-    differing = figures.labelled - figures.agreeing
-    if differing > _MOST_DIFFERENCES:
-        say(f"... and {differing - _MOST_DIFFERENCES:,} more (--format json)")
-    both = figures.judged_by_both
-    rows = [
-        ("schemas", f"{figures.schemas:,}", ""),
-        ("  that cannot be judged", *_of(figures.unusable, figures.schemas)),
-        ("  with an accepted instance", *_of(figures.with_valid, figures.schemas)),
-        ("instances", f"{figures.instances:,}", ""),
-        ("  whose label agrees", *_of(figures.agreeing, figures.labelled)),
-        ("  on which validators differ", *_of(figures.disputed, both)),
-        ("  refused for one keyword", *_of(figures.single, figures.refused)),
-    ]
-    stdout().print(table(("", "count", "of"), rows, numbers=(1, 2)))
-
-
-def _of(count: int, total: int) -> tuple[str, str]:
-    share = f" ({100 * count / total:.2f} %)" if total else ""
-    return f"{count:,}", f"{total:,}{share}"
 
 
 def _report(build: Path, format_: Format) -> None:

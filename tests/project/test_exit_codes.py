@@ -80,7 +80,6 @@ _MISTAKES = {
         fit tools:bad.json
         fit good.json --for openai-strict --decode bad.json
         instances bad.json
-        instances --check bad.jsonl
         diff bad.json good.json
         diff good.json bad.json
         card badbuild
@@ -114,7 +113,6 @@ _MISTAKES = {
         fit good.json --for openai-strict --decode nosuch.json
         instances nosuch.json
         instances --report nosuch
-        instances --check nosuch.jsonl
         diff nosuch.json good.json
         diff nosuch nosuch2
         explain x --in nosuch

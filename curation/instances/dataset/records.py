@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -249,20 +249,6 @@ def name_of(path: Path) -> tuple[str, str]:
     """Return a file's split (empty where its name has none) and its schema's id."""
     split, _, unique_id = path.stem.partition(_MARK)
     return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
-
-
-def paths_of(path: Path) -> Sequence[Path]:
-    """Return the file itself, or a folder's `*.json` in order.
-
-    Raises:
-        NoInput: there is none.
-    """
-    if not path.is_dir():
-        return [path]
-    paths = sorted(path.glob("*.json"))
-    if not paths:
-        raise NoInput("no *.json in it", str(path))
-    return paths
 
 
 @dataclass(slots=True)

@@ -16,7 +16,6 @@ from curation.instances.dataset.make_instances import (
     SchemaInstances,
     make_instances,
 )
-from curation.instances.grading import grade
 from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
@@ -29,13 +28,11 @@ from curation.workers.worker import Worker
 
 
 class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One schema whose instances are to be made, or to be graded."""
+    """One schema whose instances are to be made."""
 
     schema: str
     #: Name of a dialect; where empty, the worker decides.
     dialect: str
-    #: JSON texts to be graded; None to make some.
-    instances: tuple[str, ...] | None = None
     #: Most witnesses that are looked for.
     count: int = DEFAULT_COUNT
     #: Instances that the source says are right, as JSON texts.
@@ -213,10 +210,6 @@ def start(message: Json) -> Callable[[Json], Json]:
 
     def handle(message: Json) -> Json:
         request = msgspec.convert(message, InstanceRequest)
-        if request.instances is not None:
-            graded = grade(request.schema, request.dialect, request.instances)
-            grades: Json = msgspec.to_builtins(graded)
-            return grades
         return make_instances(
             request.schema,
             request.dialect,

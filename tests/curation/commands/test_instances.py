@@ -7,20 +7,14 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from curation.commands.instances import instances
-from curation.instances.dataset.grade_files import read_schemas_to_grade
-from curation.instances.dataset.records import Records
 from curation.instances.dataset.report import TOTAL, given_lines, report_of
 from curation.system.errors import BadData, NoInput
-
-if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
 
 APP = typer.Typer()
 APP.command()(instances)
@@ -43,12 +37,6 @@ def run(*arguments: str) -> tuple[int, str]:
 def built(sample_build_with_instances: Path) -> Path:
     """Return a build of the sample with its instances, to be read only."""
     return sample_build_with_instances
-
-
-def lines(path: Path, *rows: UntypedJson) -> str:
-    """Write JSON Lines; return the file's name."""
-    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
-    return str(path)
 
 
 def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
@@ -188,64 +176,6 @@ def test_a_record_is_found_by_its_id(built: Path) -> None:
     assert [each["text"] for each in json.loads(text)["instances"]] == packaged
     with pytest.raises(NoInput, match="no record"):
         run("nobody", "--in", str(built))
-
-
-def test_labels_are_graded(tmp_path: Path) -> None:
-    """A label that the validator contradicts is told, and the exit code is 1."""
-    theirs = tmp_path / "theirs.jsonl"
-    good = {"json_schema": SCHEMA, "data": {"count": 1}, "valid": True}
-    bad = {"json_schema": SCHEMA, "text": '{"count": 10}', "valid": False}
-    assert run("--check", lines(theirs, good, bad))[0] == 0
-    wrong = {"json_schema": SCHEMA, "data": {"count": 12}, "valid": True}
-    name = lines(theirs, good, bad, wrong, {**good, "valid": None})
-    code, text = run("--check", name, "--format", "json")
-    found = json.loads(text)
-    assert code == 1
-    assert (found["labelled"], found["agreeing"], found["instances"]) == (3, 2, 4)
-    assert (found["schemas"], found["with_valid"]) == (1, 1)
-    graded = found["schemas_graded"][0]["instances"]
-    assert [each["keyword"] for each in graded] == ["", "maximum", "maximum", ""]
-    code, text = run("--check", name)
-    assert "labelled valid, refused for maximum" in text
-
-
-def test_rows_of_one_id_have_each_their_own_schema(tmp_path: Path) -> None:
-    """Of two editions, or of two configs that no row names."""
-    rows = [
-        {"unique_id": "a", "json_schema": {"type": kind}, "text": "1"}
-        for kind in ("string", "integer", "string")
-    ]
-    theirs = Path(lines(tmp_path / "theirs.jsonl", *rows))
-    schemas = read_schemas_to_grade(theirs, Records(tmp_path))
-    assert [(each.unique_id, len(each.instances)) for each in schemas] == [
-        ("a", 2),
-        ("a", 1),
-    ]
-    assert "string" in schemas[0].schema
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        *("{", "[]", '{"text": "1"}', '{"json_schema": true}', '{"unique_id": "a"}'),
-        '{"json_schema": true, "text": 1}',
-    ],
-)
-def test_lines_of_another_form_are_refused(tmp_path: Path, row: str) -> None:
-    """The fault names the file and the line."""
-    theirs = tmp_path / "theirs.jsonl"
-    theirs.write_text(f'{{"json_schema": true, "text": "1"}}\n{row}\n')
-    with pytest.raises((BadData, NoInput)):
-        run("--check", str(theirs), "--in", str(tmp_path / "none"))
-
-
-def test_an_instance_that_is_no_json_is_no_verdict(tmp_path: Path) -> None:
-    """It is counted, and it is no agreement."""
-    row = {"json_schema": True, "text": "{", "valid": False}
-    code, text = run("--check", lines(tmp_path / "a", row), "--format", "json")
-    found = json.loads(text)
-    assert (code, found["labelled"], found["instances"]) == (0, 0, 1)
-    assert found["schemas_graded"][0]["instances"][0]["error"]
 
 
 def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:

@@ -16,7 +16,6 @@ _SCHEMA = {
     "required": ["a"],
     "anyOf": [{"required": ["b"]}, {"required": ["c"]}],
 }
-_REFUSED = ('{"a": "2020-02-02"}',)
 
 
 def _alive() -> list[CompiledSchema]:
@@ -30,13 +29,11 @@ def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
     known = set(map(id, before))
     try:
         handle = start({"seed": 0})
-        for dialect, graded in (("draft-07", None), ("2020-12", None), ("", _REFUSED)):
-            unit = InstanceRequest(
-                schema=json.dumps(_SCHEMA), dialect=dialect, instances=graded
-            )
+        for dialect in ("draft-07", "2020-12", ""):
+            unit = InstanceRequest(schema=json.dumps(_SCHEMA), dialect=dialect)
             answer = handle(msgspec.to_builtins(unit))
             assert isinstance(answer, dict)
-            assert answer["grades" if graded else "instances"]
+            assert answer["instances"]
             assert known.issuperset(map(id, _alive()))
     finally:
         gc.enable()
