@@ -16,13 +16,12 @@ from curation.commands.options import (
     MirrorOption,
     OfflineOption,
     local_path,
-    shard_of,
     with_option_groups,
 )
 from curation.core.benchmark import SPLITS
 from curation.core.documents import Missing
 from curation.dataset.editions import BUILDS, DEFAULT_BUILD, SAMPLE_BUILD
-from curation.system.errors import BadUsage, CsbdataError
+from curation.system.errors import CsbdataError
 from curation.system.tables import table
 from curation.system.terminal import (
     Format,
@@ -129,21 +128,6 @@ _Jobs = Annotated[
         help="Workers; with --executor ray, of each shard [default: all cores].",
     ),
 ]
-_Shard = Annotated[
-    str,
-    typer.Option(
-        metavar="I/N",
-        hidden=True,
-        help="Do one of N parts of the work and leave it in --out DIR; when all are "
-        "done, csbdata build SHARD... joins them.",
-    ),
-]
-_Shards = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="[SHARD]...", help="Folders of all shards, which are joined to a build."
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,14 +146,12 @@ class _SourceOptions:
 @with_option_groups
 def build(  # noqa: PLR0913 (one parameter an option)
     *,
-    shards: _Shards = None,
     rules: _Rules = "clean",
     sources: _SourceOptions,
     out: _Out = None,
     replace: _Replace = False,
     fastjsonschema: _Fastjsonschema = False,
     instances: _Instances = False,
-    shard: _Shard = "",
     jobs: _Jobs = None,
     executor: ExecutorOption = LOCAL,
     format_: FormatOption = Format.AUTO,
@@ -189,8 +171,6 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --instances
       csbdata build --sample
       csbdata build --executor ray:10.0.0.1:6379
-      csbdata build --shard 2/3 --out parts/2
-      csbdata build parts/1 parts/2 parts/3
       csbdata build --with openapi --with Acme=schemas/
       csbdata build --only openapi
       csbdata build --sample --with openapi:api.yaml --with tools:tools.json
@@ -201,7 +181,6 @@ def build(  # noqa: PLR0913 (one parameter an option)
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
 
-    _refuse_mixed(shard=shard, shards=shards or [], out=out)
     only = tuple(ExtraSource.parse(text) for text in sources.only or ())
     folder = out or _default_folder(only, sample=sources.sample)
     request = BuildRequest(
@@ -215,17 +194,13 @@ def build(  # noqa: PLR0913 (one parameter an option)
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,
-        shards=tuple(folder.absolute() for folder in shards or ()),
         jobs=jobs,
         executor=executor,
         fetch=FetchSettings.from_environment(
             mirror=sources.mirror, offline=sources.offline
         ),
     )
-    if shard:
-        _build_shard(request, shard_of(shard), format_, folder)
-    else:
-        _build(request, format_, folder)
+    _build(request, format_, folder)
 
 
 def _default_folder(only: Sequence[ExtraSource], *, sample: bool) -> Path:
@@ -236,45 +211,6 @@ def _default_folder(only: Sequence[ExtraSource], *, sample: bool) -> Path:
         names = (each.config or plain_id(each.source) for each in only)
         return BUILDS / "-".join(names)
     return SAMPLE_BUILD if sample else DEFAULT_BUILD
-
-
-def _refuse_mixed(*, shard: str, shards: list[Path], out: Path | None) -> None:
-    """Check that options about shards go together.
-
-    Raises:
-        BadUsage: they do not.
-    """
-    if shard and shards:
-        raise BadUsage("--shard makes a shard, SHARD... joins shards: choose one")
-    if shard and out is None:
-        raise BadUsage("--shard needs a folder of its own", then="add --out DIR")
-
-
-def _build_shard(
-    request: BuildRequest, shard: tuple[int, int], format_: Format, shown_out: Path
-) -> None:
-    from curation.pipeline.build_shard import build_shard
-    from curation.system.progress import Quiet, Shown
-
-    json = format_ is Format.JSON
-    done = build_shard(request, shard, Quiet() if json else Shown())
-    documents = done.header.documents or 0
-    if json:
-        print_json(
-            {
-                "shard": done.header.name,
-                "out": str(request.out),
-                "documents": documents,
-                "unchanged": done.unchanged,
-            }
-        )
-        return
-    state = "was there already" if done.unchanged else "done"
-    show(f"Shard {done.header.name}: {counted(documents, 'raw document')}, {state}")
-    say_command(
-        f"When all {shard[1]} are done, with the same options",
-        f"{command('build', shown_out.parent)}/*",
-    )
 
 
 def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:

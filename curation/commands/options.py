@@ -21,7 +21,6 @@ from typer._coercion import RuntimeParam, bool_flag_type_descriptor, build_runti
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from curation.system.credentials import redacted
-from curation.system.errors import BadUsage
 from curation.system.user_files import refuse_unprintable
 
 if TYPE_CHECKING:
@@ -122,18 +121,6 @@ def signing_key(path: Path | None) -> SigningKey | None:
         return typed
 
     return None if path is None else SigningKey(path=path, password=password)
-
-
-def shard_of(text: str) -> tuple[int, int]:
-    """Return which part of how many.
-
-    Raises:
-        BadUsage: it is not I/N with I from 1 to N.
-    """
-    first, _, of = text.partition("/")
-    if first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of):
-        return int(first), int(of)
-    raise BadUsage(f"--shard takes I/N, such as 1/4, not {text!r}")
 
 
 class _AsGiven(RuntimeParam):

@@ -16,7 +16,6 @@ import msgspec
 from curation.pipeline.instance_step import FinishedInstances
 from curation.pipeline.request import BuildIdentity
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
-from curation.system.words import command
 from curation.workers.run_folder import COMPLETIONS, FinishedWork
 
 #: The file that makes a folder a shard.
@@ -40,7 +39,7 @@ class ShardHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Which part of how many, as `--shard` takes it."""
+        """Which part of how many, as in `2/3`."""
         return shard_name(self.shard)
 
     def differences(self, other: ShardHeader) -> list[str]:
@@ -58,7 +57,7 @@ def _options(names: Sequence[str]) -> str:
 
 
 def shard_name(shard: tuple[int, int]) -> str:
-    """Return a shard as `--shard` takes it."""
+    """Return a shard as `2/3`."""
     return f"{shard[0]}/{shard[1]}"
 
 
@@ -188,11 +187,7 @@ class JoinedShards:
 def _finished_header(folder: Path) -> ShardHeader:
     header = read_header(folder)
     if header is None:
-        raise NoInput(
-            "is no shard of a build",
-            str(folder),
-            command("build", "--shard", "I/N", "--out", folder),
-        )
+        raise NoInput("is no shard of a build", str(folder))
     if header.documents is None:
         raise BadData(
             f"shard {header.name} has not come to its end",

@@ -1,6 +1,6 @@
 """Run the shards of a command as tasks of a Ray cluster.
 
-Each shard is one task that calls the same function as `--shard I/N`; the driver keeps
+Each shard is one task that does one of N parts; the driver keeps
 finished shards, and the caller merges their folders. Nothing else imports ray. Every
 node needs the same csbdata, and the input files at the same paths.
 """

@@ -90,7 +90,7 @@ def run_in_shards(
         CsbdataError: as `csbdata.run`, and `curation.workers.ray_shards`.
     """
     if request.shard != (1, 1):
-        raise BadUsage("--shard and --executor ray", then="leave one of them out")
+        raise BadUsage("a shard is not divided again", then="leave --executor out")
     writes = bool(request.suite) or any(
         task_named(name).needs_model for name in request.tasks
     )

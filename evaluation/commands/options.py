@@ -12,7 +12,7 @@ import orjson
 import typer
 from msgspec import Meta
 
-from curation.commands.options import ExecutorOption, local_path, shard_of
+from curation.commands.options import ExecutorOption, local_path
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
 from evaluation.generation.text_generation import AUTO_BATCH, Adapt, LoopOptions
@@ -167,12 +167,6 @@ class WorkOptions:
             help="Workers [default: 1 where times are taken, else all cores].",
         ),
     ] = None
-    shard: Annotated[
-        str,
-        typer.Option(
-            metavar="I/N", hidden=True, help="One of N parts; `csbdata results merge`."
-        ),
-    ] = "1/1"
     executor: ExecutorOption = "local"
 
 
@@ -433,7 +427,6 @@ def run_request(  # noqa: PLR0913 - groups of options
         repeats=settings.repeats,
         given_only=settings.given_only,
         sha256=settings.sha256,
-        shard=shard_of(work.shard),
         executor=work.executor,
         run_dir=run_dir,
         models=model_options(models, settings, run_seconds),

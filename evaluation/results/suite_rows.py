@@ -27,7 +27,7 @@ SUITE: Final = "suite"
 _CHOOSING: Final = frozenset(
     {
         *("--data", "--config", "--split", "--limit", "--id"),
-        *("--run-dir", "--shard", "--executor"),
+        *("--run-dir", "--executor"),
     }
 )
 #: What ends the id of a repeated answer's row.

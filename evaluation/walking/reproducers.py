@@ -163,7 +163,7 @@ _SET_ANEW = {*_LIMITS.values(), "sha256"}
 _OWN = frozenset(
     {
         *("--engine", "--option", "--task", "--id"),
-        *("--limit", "--shard", "--jobs", "--executor", "--run-dir", "--format"),
+        *("--limit", "--jobs", "--executor", "--run-dir", "--format"),
     }
 )
 

@@ -180,7 +180,6 @@ _MISTAKES = {
         """,
     ("a place where something else stands", 73): """
         build --sample --out taken
-        build --sample --shard 1/2 --out taken
         export maskbench taken --data BUILD
         eval --engine none --task declared --data good.json --run-dir RUN
         eval --engine none --task declared --data good.json --run-dir taken

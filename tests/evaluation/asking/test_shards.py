@@ -69,7 +69,7 @@ def test_what_cannot_be_divided_is_refused(tmp_path: Path) -> None:
         request = _request(tmp_path, server.base)
         with pytest.raises(BadUsage, match="asks no server"):
             run(replace(request, executor="ray"))
-        with pytest.raises(BadUsage, match="--shard"):
+        with pytest.raises(BadUsage, match="not divided again"):
             run(replace(request, shard=(1, 2), executor="ray"))
 
 

@@ -154,8 +154,6 @@ def test_the_help_names_the_default_tasks() -> None:
 @pytest.mark.parametrize(
     ("option", "match"),
     [
-        (["--shard", "5/4"], "takes I/N"),
-        (["--shard", "x"], "takes I/N"),
         (["--set", "sizes"], "takes NAME=VALUE"),
         (["--set", "bogus=1"], r"\(masks\) has the setting 'bogus': there are: orders"),
         (["--set", "orders=x"], "--set: Expected `int`"),
@@ -185,14 +183,3 @@ def test_a_value_is_json_where_it_can_be(assignment: str, value: object) -> None
     """A digest is text even if it has no letters, and so is what nests too deep."""
     name = assignment.partition("=")[0]
     assert read_assignments([assignment]) == {name: value}
-
-
-def test_shards_are_parts_of_one_run(words: list[str], tmp_path: Path) -> None:
-    """Each has its own folder, and together they hold every case once."""
-    for shard in ("1/2", "2/2"):
-        _ask("--engine", miniature("accept_all"), *words, "--shard", shard)
-    folders = sorted((tmp_path / "runs").iterdir())
-    ids = [row.id for folder in folders for row in open_run(folder).rows()]
-    assert len(folders) == 2
-    assert sorted(ids) == ["one", "two"]
-    assert len({open_run(each).raw_header["plan"] for each in folders}) == 1
