@@ -22,27 +22,9 @@ from typing import Any
 PARTS = {
     part: f"bench.{folder}.{part}"
     for folder, parts in {
-        "data": (
-            "building",
-            "dialects",
-            "splits",
-            "reached",
-            "labels",
-            "positions",
-            "known_schemas",
-            "publishing",
-            "fit",
-            "driver",
-            "pairs",
-            "targets",
-            "starting",
-        ),
-        "generators": ("instances",),
-        "engine": (
-            *("engines", "engine_noise", "maskbench", "batches", "official_suite"),
-            "fuzz",
-        ),
-        "model": ("models", "gpu", "suites", "leaderboard"),
+        "data": ("building", "reached", "publishing", "fit", "targets", "starting"),
+        "engine": ("engines", "official_suite"),
+        "model": ("models", "gpu"),
     }.items()
     for part in parts
 }

@@ -32,7 +32,7 @@ import msgspec
 import polars as pl
 
 from bench.builds import clean_build
-from bench.generators.value_stream import stream
+from bench.data.value_stream import stream
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import instance_tables
 from curation.fit.decoding import UndecodableError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from bench.generators.value_stream import stream
+from bench.data.value_stream import stream
 from curation.instances.constraints.compiled_schema import CompiledSchema
 
 _PERSON = {

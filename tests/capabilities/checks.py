@@ -25,8 +25,18 @@ _RAW = Path(__file__).parents[2] / "raw" / "sample"
 #: Names of the ten configs, and how many documents the embedded sample has for each
 #: source: files counted with `find`, functions of Glaive's rows by hand.
 _CONFIGS = frozenset(
-    "Glaiveai2K Github_trivial Github_easy Github_medium Github_hard Github_ultra "
-    "Snowplow Kubernetes WashingtonPost JsonSchemaStore".split()
+    [
+        "Glaiveai2K",
+        "Github_trivial",
+        "Github_easy",
+        "Github_medium",
+        "Github_hard",
+        "Github_ultra",
+        "Snowplow",
+        "Kubernetes",
+        "WashingtonPost",
+        "JsonSchemaStore",
+    ]
 )
 _DRAFTS = {
     "http://json-schema.org/draft-04/schema": "draft-04",
@@ -59,7 +69,9 @@ def ten_configs_with_instances(output: Output) -> None:
     records = pl.concat(_records(output).values(), how="vertical_relaxed")
     ledger = pl.read_parquet(folder / "ledger" / "documents.pq")
     by_source = Counter(ledger["source"].to_list())
-    assert by_source["schemastore"] == len(list(_RAW.glob("schemastore/src/schemas/**/*.json")))
+    assert by_source["schemastore"] == len(
+        list(_RAW.glob("schemastore/src/schemas/**/*.json"))
+    )
     kept = ledger.filter(pl.col("outcome") == "kept")
     assert kept.height == records.height
     assert set(kept["sha256"]) == set(records["sha256"])

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.schema_strategies import schemas
 from curation.fit import rewriting
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError
@@ -32,6 +31,7 @@ from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.schema.dialects import DRAFT_2020_12
 from curation.system.errors import BadData
+from tests.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

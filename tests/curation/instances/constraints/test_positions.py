@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.generators.value_stream import stream
+from bench.data.value_stream import stream
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.positions import fails_at
 from curation.instances.constraints.violations import as_near_miss

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 
 from bench.data.reached_sites import live_of, reached_of
-from bench.schema_strategies import schemas
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import Interpretations
 from curation.instances.search.builder import WitnessSearch
@@ -22,6 +21,7 @@ from curation.instances.search.witnesses import (
 )
 from curation.instances.values.model import InstanceKind, Witnesses
 from tests.curation.instances.unreached import unreached
+from tests.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.schema_strategies import schemas
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import RepairKind
 from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
@@ -21,6 +20,7 @@ from curation.schema.dialects import DRAFT_07
 from curation.schema.subschemas import subschema_locations, without
 from curation.validation.metaschemas import is_valid
 from tests.curation.rules.documents_made import CONTEXT, document
+from tests.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench.schema_strategies import schemas
 from curation.core.documents import Rejected
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.interpretations import read_schema
@@ -16,6 +15,7 @@ from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import find_witnesses
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.validation.metaschemas import is_valid
+from tests.schema_strategies import schemas
 
 NAMES = [each.name for each in DIALECTS]
 RELAXED = settings(
