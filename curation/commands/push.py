@@ -11,6 +11,7 @@ import typer
 from curation.commands.options import DatasetFolderArgument, SignOption, signing_key
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.words import command, counted
 
 if TYPE_CHECKING:
     from curation.publish.push import PushPreview, PushRequest, PushResult
@@ -41,6 +42,12 @@ _Public = Annotated[
 _AllowPartial = Annotated[
     bool, typer.Option("--allow-partial", help="Push a partial build too.")
 ]
+_ReplaceForeign = Annotated[
+    bool,
+    typer.Option(
+        "--replace-foreign", help="Remove the files there that are of no edition."
+    ),
+]
 _CreatePr = Annotated[
     bool,
     typer.Option(
@@ -65,6 +72,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     yes: _Yes = False,
     public: _Public = False,
     allow_partial: _AllowPartial = False,
+    replace_foreign: _ReplaceForeign = False,
     create_pr: _CreatePr = False,
     revision: _Revision = _MAIN,
     sign: SignOption = None,
@@ -73,13 +81,15 @@ def push(  # noqa: PLR0913 (one parameter an option)
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
 
     Readers see the old state or the new one. The same command resumes a push that was
-    killed. Only files of earlier pushes are ever deleted. A new repository is private
-    without --public. The token is that of `hf auth login`, of HF_TOKEN, or of a
-    trusted publisher.
+    killed. One commit replaces the edition that is there; that of the paper keeps the
+    tag v1. Where there are files of no edition, nothing is sent without
+    --replace-foreign. A new repository is private without --public. The token is that
+    of `hf auth login`, of HF_TOKEN, or of a trusted publisher.
 
     Exits with 65 if the folder does not verify or was read back with other bytes (then
-    no tag is set), 69 if the Hub cannot be reached, 75 if another commit came first or
-    the Hub limits the rate, 77 if the token may not.
+    no tag is set), 69 if the Hub cannot be reached, 73 if there are files of no
+    edition, 75 if another commit came first or the Hub limits the rate, 77 if the token
+    may not.
 
     \b
     Examples:
@@ -99,6 +109,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
             create_pr=create_pr,
             private=not public,
             allow_partial=allow_partial,
+            replace_foreign=replace_foreign,
             sign=signing_key(sign),
             jobs=os.cpu_count() or 1,
             transfer_bars=sys.stderr.isatty() and not as_json,
@@ -115,7 +126,9 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
     Raises:
         BadParameter: a person would have to be asked and there is none (exit code 2).
     """
+    from curation.publish.push import PushOutcome
     from curation.publish.push import push as push_folder
+    from curation.system.errors import CannotCreate
     from curation.system.progress import Quiet, Shown, no_heartbeat
 
     if not (dry_run or yes) and (as_json or not _interactive()):
@@ -133,10 +146,33 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
 
     progress = Quiet() if as_json else Shown()
     result = push_folder(request, confirm=confirm, progress=progress)
+    refused = result.outcome is PushOutcome.REFUSED
     if as_json:
         print_json(result.as_json())
+    elif refused:
+        _print_preview(result.preview)
     else:
         show(_sentence(result))
+    if refused:
+        raise CannotCreate(
+            f"{counted(len(result.preview.plan.foreign), 'file')} of no edition there; "
+            "nothing was sent",
+            request.repo,
+            f"{_with_foreign_replaced(request)} removes what the plan lists",
+        )
+
+
+def _with_foreign_replaced(request: PushRequest) -> str:
+    """Return the command of a request with --replace-foreign."""
+    options = {
+        "--allow-partial": request.allow_partial,
+        "--public": not request.private,
+        "--create-pr": request.create_pr,
+        "--replace-foreign": True,
+    }
+    branch = () if request.revision == _MAIN else ("--revision", request.revision)
+    said = (option for option, given in options.items() if given)
+    return command("push", request.folder, "--repo", request.repo, *branch, *said)
 
 
 def _interactive() -> bool:
@@ -150,6 +186,8 @@ def _sentence(result: PushResult) -> str:
     did = "There already" if pushed.unchanged else "Pushed"
     where = f"{result.preview.where}@{pushed.commit}"
     parts = [f"{did}, read back and compared: {where}."]
+    if result.preview.former_tag:
+        parts.append(f"The edition before it is {result.preview.former_tag}.")
     if pushed.pull_request:
         parts.append(f"Merge {pushed.pull_request}, then push again to tag it.")
     elif pushed.tag:
@@ -162,11 +200,13 @@ def _sentence(result: PushResult) -> str:
 def _print_preview(preview: PushPreview) -> None:
     say(preview.headline)
     plan = preview.plan
+    if preview.former_tag:
+        say(f"The edition there is tagged {preview.former_tag}, then replaced")
     for sign, kind, names in (
         ("+", "added", plan.added),
         ("~", "changed", plan.changed),
         ("-", "deleted", plan.deleted),
-        (" ", "not ours, left alone", plan.left_alone),
+        ("!", "of no edition", plan.foreign),
     ):
         if names:
             show(f"{len(names):,} {kind}")

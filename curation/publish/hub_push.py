@@ -21,6 +21,7 @@ from curation.download.huggingface import (
 )
 from curation.publish.dataset_diff import Version
 from curation.publish.plan import (
+    HUB_FILE,
     LocalFile,
     PushPlan,
     RemoteFile,
@@ -28,9 +29,15 @@ from curation.publish.plan import (
     files_listed,
     files_to_send,
     plan_for,
+    published_files,
 )
 from curation.publish.repository import DATASET, MAIN, HubRepository, RepositoryState
-from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.system.errors import (
+    BadData,
+    CannotCreate,
+    NoInput,
+    TemporarilyUnavailable,
+)
 from curation.system.escaping import shortened
 from curation.system.words import counted
 
@@ -41,6 +48,8 @@ if TYPE_CHECKING:
 #: Stands in the description of each of our commits: how a pull request of an earlier
 #: push is known again.
 _MARK = "Pushed by csbdata from the build "
+#: The tag of the edition published with the paper.
+_PAPER = "v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +98,9 @@ class HubPreview:
     #: Whether the branch has to be made first.
     new_branch: bool
     plan: PushPlan
+    #: The tag under which the edition there stays when ours takes its place on main.
+    #: None: nothing is replaced, or it is an edition of csbdata.
+    former_tag: str | None = None
 
 
 def plan_hub_push(request: HubPushRequest) -> HubPreview:
@@ -97,6 +109,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     Raises:
         BadData: the version's tag stands for other content, or main would go back
             to an earlier version or to data that was not released (exit 65).
+        CannotCreate: the edition there has no tag, and its name is taken (exit 73).
         CsbdataError: no answer, or a refusal.
     """
     repository = HubRepository(name=request.name, time_limits=request.time_limits)
@@ -117,8 +130,9 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     if not revision.startswith("refs/pr/") and revision != MAIN:
         new_branch = revision not in repository.branches()
     state = repository.state(MAIN if new_branch else revision)
-    own_files = files_listed(repository.manifest(state))
-    plan = plan_for(request.files, state.files, own_files)
+    listed = files_listed(repository.manifest(state))
+    edition = listed or published_files(state.files)
+    plan = plan_for(request.files, state.files, edition)
     if not plan.nothing:
         _refuse_to_go_back(repository, request)
     return HubPreview(
@@ -128,7 +142,35 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
         revision=revision,
         new_branch=new_branch,
         plan=plan,
+        former_tag=None if listed else _former_tag(repository, request, state, plan),
     )
+
+
+def _former_tag(
+    repository: HubRepository,
+    request: HubPushRequest,
+    state: RepositoryState,
+    plan: PushPlan,
+) -> str | None:
+    """Return the tag that keeps the head of main, which it may not have yet.
+
+    Raises:
+        CannotCreate: another commit has the tag.
+    """
+    if not plan.replaces or request.create_pr or request.revision != MAIN:
+        return None
+    tags = repository.tags()
+    for tag, commit in tags.items():
+        if commit == state.head:
+            return tag
+    if _PAPER in tags:
+        raise CannotCreate(
+            f"{_PAPER} is the tag of another commit, and {MAIN} has none",
+            request.name,
+            f"hf repos tag create {request.name} TAG --revision {state.head}"
+            " --repo-type dataset keeps what would be replaced",
+        )
+    return _PAPER
 
 
 def _is_tagged(repository: HubRepository, request: HubPushRequest) -> bool:
@@ -211,6 +253,8 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     repository = HubRepository(name=request.name, time_limits=request.time_limits)
     preview = _with_branch(preview, repository)
     assert preview.state is not None  # noqa: S101 (made above, where it was missing)
+    if preview.former_tag:
+        repository.tag(preview.former_tag, preview.state.head)
     if preview.plan.nothing:
         commit, url = (
             preview.state.head,
@@ -267,7 +311,7 @@ def _operations(
             raise BadData("changed since it was verified", name, "push it again")
         additions.append(CommitOperationAdd(name, content))
     return additions, [
-        CommitOperationDelete(name, is_folder=False) for name in plan.deleted
+        CommitOperationDelete(name, is_folder=False) for name in plan.removed
     ]
 
 
@@ -336,7 +380,7 @@ def _landed_commit(
 def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Return whether a commit differs from the planned one."""
     missing = files_to_send(preview.request.files, files)
-    return bool(missing) or any(name in files for name in preview.plan.deleted)
+    return bool(missing) or any(name in files for name in preview.plan.removed)
 
 
 def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
@@ -351,9 +395,12 @@ def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) 
     """Read the files back, and compare.
 
     Raises:
-        BadData: a file came back otherwise; the tag is withheld (exit 65).
+        BadData: a file came back otherwise, or one is there that was not sent; the tag
+            is withheld (exit 65).
     """
-    wrong = files_to_send(request.files, repository.files(commit))
+    there = repository.files(commit)
+    wrong = files_to_send(request.files, there)
+    wrong += tuple(sorted(there.keys() - request.files.keys() - {HUB_FILE}))
     wrong = wrong or repository.changed_files(commit, request.files)
     if wrong:
         named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"

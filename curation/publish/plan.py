@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,21 @@ from pathlib import Path
 import msgspec
 from huggingface_hub.utils.sha import git_hash
 
+from curation.core.benchmark import CONFIGS, SPLITS, UNDIVIDED, UNNAMED
 from curation.core.json_types import Json
 from curation.packaging.manifest import UNLISTED
 from curation.system.checksums import names_in
 from curation.system.errors import BadData
+
+#: The file that the Hub itself keeps in a repository.
+HUB_FILE = ".gitattributes"
+_PART = r"\d{5}-of-\d{5}\.parquet"
+_UNNAMED_TABLES = (*CONFIGS, UNDIVIDED, "Handwritten", "Synthesized", *SPLITS)
+#: The card and the tables of the edition published with the paper.
+_PUBLISHED = re.compile(
+    rf"README\.md|{UNNAMED}/(?:{'|'.join(_UNNAMED_TABLES)})-{_PART}"
+    rf"|(?:{'|'.join(CONFIGS)})/(?:{'|'.join(SPLITS)})-{_PART}"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,27 +92,40 @@ def files_to_send(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushPlan:
-    """The difference between a folder and a repository, file by file."""
+    """The difference between a folder and a repository, file by file.
+
+    Carried out, it leaves the folder's files and the Hub's own, and nothing else.
+    """
 
     added: tuple[str, ...]
     changed: tuple[str, ...]
     unchanged: tuple[str, ...]
-    #: Files of the manifest that is there which the folder has no more.
+    #: Files of the edition there which the folder does not have.
     deleted: tuple[str, ...]
-    #: Files there that no manifest of ours knows: never touched.
-    left_alone: tuple[str, ...]
+    #: Files there that belong to no edition: removed only if the user says so.
+    foreign: tuple[str, ...]
     #: Size of what is added and changed.
     bytes: int
 
     @property
     def nothing(self) -> bool:
         """Return whether the repository holds all of it already."""
-        return not (self.added or self.changed or self.deleted)
+        return not (self.written or self.removed)
 
     @property
     def written(self) -> tuple[str, ...]:
         """The files to send, sorted."""
         return tuple(sorted((*self.added, *self.changed)))
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The files to remove, sorted."""
+        return tuple(sorted((*self.deleted, *self.foreign)))
+
+    @property
+    def replaces(self) -> bool:
+        """Return whether a file that is there goes or gets another content."""
+        return bool(self.changed or self.removed)
 
     def as_json(self) -> dict[str, Json]:
         """Return the plan as a command prints it."""
@@ -109,23 +134,26 @@ class PushPlan:
 
 
 def plan_for(
-    local: Mapping[str, LocalFile], remote: Mapping[str, RemoteFile], own: Iterable[str]
+    local: Mapping[str, LocalFile],
+    remote: Mapping[str, RemoteFile],
+    edition: Iterable[str],
 ) -> PushPlan:
     """Compare a folder with a repository.
 
     Args:
         local: The folder's files.
         remote: The repository's files.
-        own: Files in the repository's own manifest: only these are deleted.
+        edition: The files of the edition that is there.
     """
     send = set(files_to_send(local, remote))
-    gone = {name for name in own if name in remote and name not in local}
+    others = remote.keys() - local.keys() - {HUB_FILE}
+    gone = others.intersection(edition)
     return PushPlan(
         added=tuple(sorted(send - remote.keys())),
         changed=tuple(sorted(send & remote.keys())),
         unchanged=tuple(sorted(local.keys() - send)),
         deleted=tuple(sorted(gone)),
-        left_alone=tuple(sorted(remote.keys() - local.keys() - gone)),
+        foreign=tuple(sorted(others - gone)),
         bytes=sum(local[name].bytes for name in send),
     )
 
@@ -146,3 +174,8 @@ def files_listed(manifest: bytes) -> frozenset[str]:
     except (ValueError, RecursionError):
         return frozenset()
     return frozenset({*UNLISTED, *files})
+
+
+def published_files(names: Iterable[str]) -> frozenset[str]:
+    """Return those names that the edition published with the paper has on the Hub."""
+    return frozenset(filter(_PUBLISHED.fullmatch, names))

@@ -50,6 +50,8 @@ class PushRequest:
     create_pr: bool = False
     #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
+    #: Remove files that are there and belong to no edition.
+    replace_foreign: bool = False
     #: Publish a partial build too.
     allow_partial: bool = False
     #: Worker processes of the verification.
@@ -79,11 +81,15 @@ class PushPreview:
     #: Who sees the dataset, or will: `private` or `public`.
     visibility: str
     plan: PushPlan
+    #: The tag that the commit there has, or gets, before its edition is replaced.
+    former_tag: str | None = None
 
 
 class PushOutcome(StrEnum):
     """The outcome of a push."""
 
+    REFUSED = "refused"
+    """Files are there that belong to no edition: nothing was changed."""
     NOTHING = "nothing"
     """The caller did not agree: nothing was changed."""
     CHECKED = "checked"
@@ -98,7 +104,7 @@ class PushResult:
 
     preview: PushPreview
     outcome: PushOutcome
-    #: The commit, its tag and its pull request; None if the caller did not agree.
+    #: The commit, its tag and its pull request; None if nothing was changed.
     hub: HubPushed | None = None
 
     def as_json(self) -> dict[str, Json]:
@@ -108,6 +114,7 @@ class PushResult:
             "visibility": preview.visibility,
             "where": preview.where,
             "plan": preview.plan.as_json(),
+            "former_tag": preview.former_tag,
             "done": self.outcome.value,
         }
         if hub is not None:
@@ -124,8 +131,9 @@ def push(
 ) -> PushResult:
     """Verify a dataset folder and publish it, whole or not at all.
 
-    The same request resumes an interrupted push. Only files of an earlier push are
-    ever deleted.
+    The same request resumes an interrupted push. The commit leaves the folder's files
+    and no others: those of the edition before it go, and its commit on main keeps a
+    tag. Where other files are there, nothing is sent without `replace_foreign`.
 
     Args:
         request: The folder and its dataset on the Hub.
@@ -140,6 +148,7 @@ def push(
         NoInput: the folder is no build.
         BadData: it does not verify, is partial without permission, or came back
             with other bytes.
+        CannotCreate: the edition there has no tag, and its name is taken.
         TemporarilyUnavailable: another commit came first, or the
             Hub limits the rate.
         NotPermitted: the token does not allow it.
@@ -211,7 +220,10 @@ def _push_to_hub(
         headline=_headline(hub),
         visibility=hub.visibility,
         plan=hub.plan,
+        former_tag=hub.former_tag,
     )
+    if hub.plan.foreign and not request.replace_foreign:
+        return PushResult(preview=preview, outcome=PushOutcome.REFUSED)
     if not confirm(preview):
         return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
     pushed = push_to_hub(hub, progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,9 @@ import pytest
 from curation.download.huggingface import hub_client
 from curation.publish.hub_push import push_to_hub
 from curation.publish.repository import HubRepository
-from curation.system.errors import BadData, NotPermitted
+from curation.system.errors import BadData, CannotCreate, NotPermitted
 from curation.system.progress import Quiet
+from tests.fake_hub.published import published
 from tests.publishing import (
     FILES,
     HASTY,
@@ -97,10 +99,9 @@ def test_versions_go_forward(there: Connection, tmp_path: Path) -> None:
 def test_a_release_pushed_again_changes_nothing(
     there: Connection, tmp_path: Path
 ) -> None:
-    """Even where somebody has committed a file of their own in the meantime."""
+    """Neither the branch nor its tag."""
     folder = write_folder(tmp_path / "build")
     first = pushed(folder)
-    there.hub.store.put(NAME, {**there.seen(), "NOTES.md": b"mine"})
     again = pushed(folder)
     assert (again.unchanged, again.tag) == (True, "v2.0.0")
     assert there.hub.repository(NAME).tags == {"v2.0.0": first.commit}
@@ -144,17 +145,63 @@ def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
 def test_deleted_is_only_what_the_manifest_there_lists(
     there: Connection, tmp_path: Path
 ) -> None:
-    """A file of ours goes with the build that lacks it; anyone else's stays."""
+    """A file of the edition there goes with it; anyone else's is foreign."""
     pushed(write_folder(tmp_path / "one", version="1.0.0"))
-    there.hub.store.put(NAME, {"theirs.txt": b"1", "A/theirs.parquet": b"2"})
+    theirs = ("A/theirs.parquet", "data/train-00000-of-00001.parquet", "theirs.txt")
+    there.hub.store.put(NAME, dict.fromkeys(theirs, b"1"))
     fewer = {name: FILES[name] for name in list(FILES)[:3]}
-    folder = write_folder(tmp_path / "two", fewer)
-    plan = looked(folder).plan
+    plan = looked(write_folder(tmp_path / "two", fewer)).plan
     assert plan.deleted == ("A/train-00000-of-00001.parquet",)
-    assert {"theirs.txt", "A/theirs.parquet"} <= set(plan.left_alone)
+    assert plan.foreign == theirs
+
+
+def test_the_published_edition_is_tagged_and_replaced(
+    there: Connection, tmp_path: Path
+) -> None:
+    """What pins v1 has all of it; the tag is set before the commit, by the plan."""
+    head = there.hub.store.put(NAME, published())
+    folder = write_folder(tmp_path / "build")
+    preview = looked(folder)
+    assert (preview.former_tag, preview.plan.foreign) == ("v1", ())
+    assert there.hub.repository(NAME).tags == {}
+    done = pushed(folder)
+    assert there.hub.repository(NAME).tags == {"v1": head, "v2.0.0": done.commit}
+    assert there.seen("v1") == published()
+    assert there.seen() == contents(folder)
+    assert looked(folder).former_tag is None
+    assert there.commits == 3
+
+
+def test_a_head_with_a_tag_gets_no_other(there: Connection, tmp_path: Path) -> None:
+    """So does one that keeps its files: on a new branch, and in a pull request."""
+    head = there.hub.store.put(NAME, published())
+    folder = write_folder(tmp_path / "build")
+    for options in ({"revision": "next"}, {"create_pr": True}):
+        assert looked(folder, **options).former_tag is None
+    there.hub.repository(NAME).tags["paper"] = head
+    assert looked(folder).former_tag == "paper"
     pushed(folder)
-    theirs = {"theirs.txt": b"1", "A/theirs.parquet": b"2"}
-    assert there.seen() == {**contents(folder), **theirs}
+    assert "v1" not in there.hub.repository(NAME).tags
+
+
+def test_nothing_is_replaced_where_v1_is_another_commit(
+    there: Connection, tmp_path: Path
+) -> None:
+    """Exit code 73, and the command that tags the head."""
+    first = there.hub.store.put(NAME, published())
+    there.hub.repository(NAME).tags["v1"] = first
+    head = there.hub.store.put(NAME, {"README.md": b"---\n---\nOther.\n"})
+    with pytest.raises(CannotCreate, match=f"tag create {NAME} TAG --revision {head}"):
+        looked(write_folder(tmp_path / "build"))
+
+
+def test_a_file_that_was_not_sent_is_noticed(there: Connection, tmp_path: Path) -> None:
+    """What is read back is the folder, and no more."""
+    there.hub.store.put(NAME, {"theirs.txt": b"1"})
+    preview = looked(write_folder(tmp_path / "build"))
+    blind = replace(preview, plan=replace(preview.plan, foreign=()))
+    with hub_client(HASTY), pytest.raises(BadData, match=r"as sent: 1 file.*theirs"):
+        push_to_hub(blind, Quiet())
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ from curation.publish.plan import (
     files_listed,
     inventory,
     plan_for,
+    published_files,
 )
 from curation.system.errors import BadData
+from tests.fake_hub.published import published
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,28 +36,30 @@ def _remote(content: bytes, *, large: bool) -> RemoteFile:
     return RemoteFile(git_oid=known.git_oid)
 
 
-@given(here=TREES, there=TREES, ours=st.frozensets(NAMES), large=st.booleans())
-def test_done_it_leaves_what_is_here_and_what_is_not_ours(
+@given(here=TREES, there=TREES, edition=st.frozensets(NAMES), large=st.booleans())
+def test_carried_out_it_leaves_what_is_here(
     *,
     here: dict[str, bytes],
     there: dict[str, bytes],
-    ours: frozenset[str],
+    edition: frozenset[str],
     large: bool,
 ) -> None:
-    """Files here win, files of ours that are not here go, all others stay."""
+    """And the Hub's own file; whatever goes is of the edition there, or foreign."""
+    there = {**there, ".gitattributes": b"*.parquet"}
     local = {name: describe_content(each) for name, each in here.items()}
     remote = {name: _remote(each, large=large) for name, each in there.items()}
-    plan = plan_for(local, remote, ours)
+    plan = plan_for(local, remote, edition)
     after = dict(there)
     for name in plan.written:
         after[name] = here[name]
-    for name in plan.deleted:
+    for name in plan.removed:
         del after[name]
-    theirs = {name: each for name, each in there.items() if name not in ours}
-    assert after == {**theirs, **here}
+    assert after == {**here, ".gitattributes": b"*.parquet"}
     assert plan.nothing == (after == there)
+    assert plan.replaces == any(after.get(name) != there[name] for name in there)
     assert plan.bytes == sum(len(here[name]) for name in plan.written)
-    assert set(plan.left_alone) == theirs.keys() - here.keys()
+    assert set(plan.deleted) <= edition
+    assert edition.isdisjoint(plan.foreign)
     assert not set(plan.written) & set(plan.unchanged)
 
 
@@ -93,3 +97,21 @@ def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
     """They and the signature are ours wherever the manifest is."""
     ours = {"manifest.json", "SHA256SUMS", "SHA256SUMS.minisig"}
     assert files_listed(b'{"files": {"a": {}}}') == {"a", *ours}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "notes.txt",
+        "LICENSE",
+        "data/mine-00000-of-00001.parquet",
+        "data/Github_easy-00000-of-00001.json",
+        "Mine/train-00000-of-00001.parquet",
+        "Github_easy/dev-00000-of-00001.parquet",
+        "old/Github_easy/train-00000-of-00001.parquet",
+    ],
+)
+def test_the_published_edition_is_its_card_and_its_tables(name: str) -> None:
+    """All of its listing is known; another name is somebody else's."""
+    listing = frozenset(published())
+    assert published_files([*listing, name, ".gitattributes"]) == listing

@@ -1,0 +1,125 @@
+"""The founder's command, as it is typed, on the repository that is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fake_hub import FakeHub, fake_hub
+from tests.fake_hub.published import CONFIGS, NAME, SPLITS, published
+from tests.publishing import TOKEN, contents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.slow
+
+_COMMAND = ("csbdata", "push", "--repo", NAME, "--allow-partial", "-y")
+#: Prints the rows of each split of each config, and of `v1`.
+_LOADING = f"""
+import json
+from datasets import load_dataset
+
+def rows(*config, **revision):
+    loaded = load_dataset("{NAME}", *config, **revision)
+    return {{split: len(table) for split, table in loaded.items()}}
+
+configs = {["default", *CONFIGS]}
+print(json.dumps([{{name: rows(name) for name in configs}}, rows(revision="v1")]))
+"""
+
+
+class _Shell:
+    """A folder with a build in it, whose commands are turned to a Hub of ours."""
+
+    def __init__(self, hub: FakeHub, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(folder),
+            "HF_ENDPOINT": hub.endpoint,
+            "HF_HUB_DISABLE_XET": "1",
+            "HF_TOKEN": TOKEN,
+        }
+
+    def run(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+
+@contextmanager
+def _published(folder: Path, build: Path) -> Iterator[tuple[FakeHub, _Shell]]:
+    """Give a Hub with the published repository, and a shell beside a build."""
+    copytree(build, folder / "build" / "JSONSchemaBench")
+    with fake_hub() as hub:
+        hub.allow(TOKEN)
+        hub.store.create(NAME, private=False)
+        hub.store.put(NAME, published())
+        yield hub, _Shell(hub, folder)
+
+
+def _view(hub: FakeHub, revision: str = "main") -> dict[str, bytes]:
+    """Return the files of a revision, without the Hub's own."""
+    files = hub.store.view(NAME, revision) or {}
+    return {name: each for name, each in files.items() if name != ".gitattributes"}
+
+
+def test_the_published_repository_becomes_the_build(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """Its files are at v1; each config of the build loads, and verify is content."""
+    with _published(tmp_path, sample_build) as (hub, shell):
+        done = shell.run(*_COMMAND)
+        assert "The edition there is tagged v1" in done.stderr
+        assert "The edition before it is v1." in done.stdout
+        assert _view(hub, "v1") == published()
+        assert _view(hub) == contents(sample_build)
+        assert len(hub.repository(NAME).commits) == 3
+        loaded, paper = json.loads(shell.run(sys.executable, "-c", _LOADING).stdout)
+        assert paper == dict.fromkeys(SPLITS, 1)
+        whole = loaded.pop("default")
+        assert loaded.keys() == set(CONFIGS)
+        for split in SPLITS:
+            assert whole[split] == sum(rows[split] for rows in loaded.values())
+        assert sum(whole.values()) == 307
+        shell.run("csbdata", "verify", NAME)
+        assert "There already" in shell.run(*_COMMAND).stdout
+
+
+def test_a_strangers_file_stays_until_it_is_to_go(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """Exit code 73, the plan and the command to type; typed, it is done."""
+    with _published(tmp_path, sample_build) as (hub, shell):
+        head = hub.store.put(NAME, {"data/notes.txt": b"mine"})
+        for words in ((*_COMMAND, "--dry-run"), _COMMAND):
+            refused = shell.run(*words, code=73)
+            assert "1 of no edition\n  ! data/notes.txt\n" in refused.stdout
+            assert hub.repository(NAME).tags == {}
+            assert hub.repository(NAME).branches == {"main": head}
+        plan = json.loads(shell.run(*_COMMAND, "--format", "json", code=73).stdout)
+        assert plan["plan"]["foreign"] == ["data/notes.txt"]
+        line = refused.stderr.partition("nothing was sent: ")[2]
+        typed = line.rpartition(" removes what the plan lists")[0]
+        shell.run(*shlex.split(typed), "-y")
+        assert _view(hub) == contents(sample_build)
+        assert _view(hub, "v1") == {**published(), "data/notes.txt": b"mine"}
+        shell.run("csbdata", "verify", NAME)
