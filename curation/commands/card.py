@@ -56,7 +56,7 @@ def card(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """Write the card of a built folder anew, from its rows, ledger and manifest.
 
-    With the card come LICENSE and LICENSES/, plots/, croissant.json, the counts and
+    With the card come LICENSE and LICENSES/, plots/, the counts and
     digests of manifest.json, and SHA256SUMS: the same bytes as the build wrote, if
     nothing else has changed. Rows and ledger are only read. --repo, --doi and --code
     are stored in the manifest, and stand in the card from then on.

@@ -1,6 +1,6 @@
 """Write the files that are computed from a dataset folder's rows, ledger and facts.
 
-A build writes rows, ledger and facts; licences, plots, card, `croissant.json` and the
+A build writes rows, ledger and facts; licences, plots, card and the
 lists of files are computed here from the folder alone. `csbdata card` computes the same
 bytes for an earlier build.
 """
@@ -22,7 +22,7 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import write_sorted
 from curation.instances.dataset.parquet import write_instances
-from curation.packaging import card, croissant, licences, manifest, plot_process
+from curation.packaging import card, licences, manifest, plot_process
 from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.core import write_core
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 #: What the release of an edition writes (`csbdata release`), and the card links.
 CHANGELOG = "CHANGELOG.md"
-_SINGLE = frozenset({card.FILE, croissant.FILE, licences.FILE, *manifest.UNLISTED})
+_SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 
 
@@ -93,9 +93,7 @@ def write_derived(
     names = [file for file in checksums.names_in(folder) if not is_derived(file)]
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
-    core = [path for config in contents.core for path in config.paths]
-    sums |= checksums.sums_of(into, core)
-    written += [*core, croissant.write_croissant(contents, sums, folder, into)]
+    written += [path for config in contents.core for path in config.paths]
     written += plot_process.plot_paths(contents.tables)
     written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)

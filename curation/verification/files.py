@@ -211,7 +211,7 @@ def _judge_card(contents: FolderContents, results: Sequence[ItemResult]) -> Chec
 
 CARD = FolderCheck(
     name="card",
-    question="are card, Croissant, licences and plots computed from this data?",
+    question="are card, licences and plots computed from this data?",
     judge=_judge_card,
     batches=_card_batches,
     work=lambda folder, _item: differing_files(folder),
