@@ -4,7 +4,7 @@ Verifying is done with the sample of instances that it judges, and without it, b
 the ratio says what that sample costs.
 
 Packing writes every table again, row group by row group, through the writer that a
-build uses, then licences, plots, card, Croissant and digests. Both run as commands of
+build uses, then licences, plots, card and digests. Both run as commands of
 their own, so that starting Python and its libraries counts.
 """
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import SignOption, signing_key
 from curation.system.errors import BadUsage
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 from curation.system.words import command, counted
@@ -53,12 +52,11 @@ def card(  # noqa: PLR0913 (one parameter an option)
             rich_help_panel=_PLACE,
         ),
     ] = "",
-    sign: SignOption = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Write the card of a built folder anew, from its rows, ledger and manifest.
 
-    With the card come LICENSE and LICENSES/, plots/, croissant.json, the counts and
+    With the card come LICENSE and LICENSES/, plots/, the counts and
     digests of manifest.json, and SHA256SUMS: the same bytes as the build wrote, if
     nothing else has changed. Rows and ledger are only read. --repo, --doi and --code
     are stored in the manifest, and stand in the card from then on.
@@ -68,9 +66,8 @@ def card(  # noqa: PLR0913 (one parameter an option)
       csbdata card
       csbdata card --check
       csbdata card --repo OWNER/JSONSchemaBench build/JSONSchemaBench
-      csbdata card --sign ~/.minisign/minisign.key
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.packaging.derived_files import differing_files, rebuild, sign_folder
+    from curation.packaging.derived_files import differing_files, rebuild
     from curation.system.atomic_files import writing
 
     if check:
@@ -80,8 +77,6 @@ def card(  # noqa: PLR0913 (one parameter an option)
     facts = _facts(folder, {name: text for name, text in place.items() if text})
     with writing(folder):
         written = rebuild(folder, facts)
-        if key := signing_key(sign):
-            written.append(sign_folder(folder, key))
     if format_ is Format.JSON:
         print_json({"folder": str(folder), "written": sorted(written)})
     else:

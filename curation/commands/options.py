@@ -7,7 +7,6 @@ its fields is an option.
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
@@ -26,10 +25,6 @@ from curation.system.user_files import refuse_unprintable
 if TYPE_CHECKING:
     from typer._click import Context, HelpFormatter, Parameter
 
-    from curation.packaging.signature import SigningKey
-
-#: Has the password of a signing key, where no one is there to be asked.
-_PASSWORD = "CSBDATA_SIGN_PASSWORD"  # noqa: S105 - the name of a variable
 #: Most characters of the sentence about a command.
 _SENTENCE: Final = 400
 
@@ -102,25 +97,6 @@ ProblemFormatOption = Annotated[
         "annotations in a workflow.",
     ),
 ]
-#: The secret key that signs a dataset folder.
-SignOption = Annotated[
-    Path | None,
-    typer.Option(metavar="KEY", help="Sign SHA256SUMS with this secret minisign key."),
-]
-
-
-def signing_key(path: Path | None) -> SigningKey | None:
-    """Return the key of `--sign`, which asks for its password if it has one."""
-    from curation.packaging.signature import SigningKey
-
-    def password() -> str:
-        value = os.environ.get(_PASSWORD)
-        if value is not None:
-            return value
-        typed: str = typer.prompt(f"Password of {path}", hide_input=True, err=True)
-        return typed
-
-    return None if path is None else SigningKey(path=path, password=password)
 
 
 class _AsGiven(RuntimeParam):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.commands.options import DatasetFolderArgument, SignOption, signing_key
+from curation.commands.options import DatasetFolderArgument  # noqa: TC001 - typer reads it off the signature
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 from curation.system.words import command, counted
@@ -75,7 +75,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
     replace_foreign: _ReplaceForeign = False,
     create_pr: _CreatePr = False,
     revision: _Revision = _MAIN,
-    sign: SignOption = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
@@ -96,7 +95,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
       csbdata push --repo OWNER/JSONSchemaBench --dry-run
       csbdata push --repo OWNER/JSONSchemaBench --public -y
       csbdata push --repo OWNER/JSONSchemaBench --create-pr
-      csbdata push --repo OWNER/JSONSchemaBench --sign ~/.minisign/minisign.key
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.push import PushRequest
 
@@ -110,7 +108,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
             private=not public,
             allow_partial=allow_partial,
             replace_foreign=replace_foreign,
-            sign=signing_key(sign),
             jobs=os.cpu_count() or 1,
             transfer_bars=sys.stderr.isatty() and not as_json,
         )

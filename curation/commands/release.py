@@ -49,7 +49,7 @@ def release(  # noqa: PLR0913 (one parameter an option)
     Major: ids, schemas, configs or splits changed or were removed. Minor: records or
     instances were added. Patch: only other columns or files changed. The edition
     published with the paper counts as 1.0.0. The version is written into the
-    folder (manifest, card, croissant.json); `csbdata push` sets the tag.
+    folder (manifest, card); `csbdata push` sets the tag.
 
     Exits with 65 if the build is partial, 78 if the change needs another major
     version than the folder was built for.

@@ -36,13 +36,6 @@ _AgainstSources = Annotated[
         help="Build it again from its pinned sources and compare every row.",
     ),
 ]
-_PublicKey = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KEY",
-        help="Fail unless signed with this key of minisign (or its file).",
-    ),
-]
 
 
 def verify(
@@ -55,7 +48,6 @@ def verify(
     ] = str(DEFAULT_BUILD),
     whole: _All = False,
     against_sources: _AgainstSources = False,
-    public_key: _PublicKey = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Verify a dataset folder, or a dataset on the Hub, before it is published.
@@ -82,7 +74,6 @@ def verify(
       csbdata verify --against-sources
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench@v2.0.0
-      csbdata verify OWNER/JSONSchemaBench --public-key minisign.pub
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.verify import verify as verify_dataset
     from curation.system.progress import Quiet, Shown
@@ -93,7 +84,6 @@ def verify(
         jobs=os.cpu_count() or 1,
         whole=whole,
         against_sources=against_sources,
-        public_key=public_key,
         progress=Quiet() if as_json else Shown(),
     )
     if as_json:

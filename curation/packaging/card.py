@@ -114,7 +114,7 @@ class CardColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContents:
-    """The contents of a folder, for the card and `croissant.json`."""
+    """The contents of a folder, for the card."""
 
     summary: Summary
     counts: FolderCounts
@@ -178,21 +178,10 @@ class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
     arxiv: str
     title: str
     year: int
-    #: Day of its first publication, `YYYY-MM-DD`.
-    day: str
     #: Family name last.
     authors: list[str]
     #: Config to records, the paper's Table 1.
     records: dict[str, int]
-
-
-class ResponsibleAi(msgspec.Struct, frozen=True, kw_only=True):
-    """Texts on origin, limits and use, for card and Croissant."""
-
-    description: str
-    #: Field of the vocabulary to its text, or texts.
-    #: Source: MLCommons' RAI 1.0 (http://mlcommons.org/croissant/RAI/1.0).
-    rai: dict[str, str | list[str]]
 
 
 def published() -> PublishedEdition:
@@ -201,10 +190,10 @@ def published() -> PublishedEdition:
     return msgspec.toml.decode(content, type=PublishedEdition)
 
 
-def responsible() -> ResponsibleAi:
-    """Read `cards/responsible.toml`."""
+def responsible() -> dict[str, str | list[str]]:
+    """Return the texts on origin, limits and use, by their names."""
     content = (cards_folder() / "responsible.toml").read_bytes()
-    return msgspec.toml.decode(content, type=ResponsibleAi)
+    return msgspec.toml.decode(content, type=dict[str, str | list[str]])
 
 
 def _size(rows: int) -> str:
@@ -345,7 +334,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "obligations": licences.obligations(),
         "unstated": licences.UNSTATED,
         "edition": edition,
-        "responsible": responsible().rai,
+        "responsible": responsible(),
         # Reading has no name, and comes first.
         "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
         "tables": tables,

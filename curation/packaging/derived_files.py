@@ -1,6 +1,6 @@
 """Write the files that are computed from a dataset folder's rows, ledger and facts.
 
-A build writes rows, ledger and facts; licences, plots, card, `croissant.json` and the
+A build writes rows, ledger and facts; licences, plots, card and the
 lists of files are computed here from the folder alone. `csbdata card` computes the same
 bytes for an earlier build.
 """
@@ -22,14 +22,7 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import write_sorted
 from curation.instances.dataset.parquet import write_instances
-from curation.packaging import (
-    card,
-    croissant,
-    licences,
-    manifest,
-    plot_process,
-    signature,
-)
+from curation.packaging import card, licences, manifest, plot_process
 from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.core import write_core
@@ -40,7 +33,7 @@ from curation.packaging.recount import recount
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
-from curation.system.atomic_files import UNFINISHED, atomic_write_bytes
+from curation.system.atomic_files import UNFINISHED
 from curation.system.atomic_folders import recover
 from curation.system.errors import NoInput
 from curation.system.package_data import results_folder
@@ -54,11 +47,10 @@ if TYPE_CHECKING:
     from curation.fit.records import RecordFit
     from curation.instances.dataset.tasks import RecordInstances
     from curation.packaging.plot_process import PlotProcess
-    from curation.packaging.signature import SigningKey
 
 #: What the release of an edition writes (`csbdata release`), and the card links.
 CHANGELOG = "CHANGELOG.md"
-_SINGLE = frozenset({card.FILE, croissant.FILE, licences.FILE, *manifest.UNLISTED})
+_SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 
 
@@ -101,9 +93,7 @@ def write_derived(
     names = [file for file in checksums.names_in(folder) if not is_derived(file)]
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
-    core = [path for config in contents.core for path in config.paths]
-    sums |= checksums.sums_of(into, core)
-    written += [*core, croissant.write_croissant(contents, sums, folder, into)]
+    written += [path for config in contents.core for path in config.paths]
     written += plot_process.plot_paths(contents.tables)
     written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)
@@ -180,7 +170,7 @@ def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
     """Write everything derived of a folder again, in its place; return the paths.
 
     Nothing is touched before all new files stand in a folder beside it. A derived file
-    that is no longer made is removed, and so is the signature of another `SHA256SUMS`.
+    that is no longer made is removed.
 
     Args:
         folder: The dataset folder.
@@ -202,10 +192,7 @@ def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:
         ) as name:
             fresh = Path(name)
             written = _write_fresh(folder, fresh, facts)
-            old, new = folder / checksums.FILE, fresh / checksums.FILE
-            same = old.is_file() and old.read_bytes() == new.read_bytes()
-            stay = {*written, signature.FILE} if same else set(written)
-            for file in checksums.names_in(folder) - stay:
+            for file in checksums.names_in(folder) - set(written):
                 if is_derived(file):
                     (folder / file).unlink()
                     with suppress(OSError):  # It holds others.
@@ -227,8 +214,7 @@ def differing_files(folder: Path) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
         written = set(_write_fresh(folder, fresh))
-        names = checksums.names_in(folder) - {signature.FILE}
-        own = {file for file in names if is_derived(file)}
+        own = {file for file in checksums.names_in(folder) if is_derived(file)}
         return sorted(
             (own ^ written)
             | {
@@ -247,21 +233,6 @@ def _write_fresh(
     with reading_parquet(folder), plot_process.PlotProcess() as drawing:
         drawing.begin(tables_of_folder(folder))
         return write_derived(folder, fresh, drawing, facts)
-
-
-def sign_folder(folder: Path, key: SigningKey) -> str:
-    """Write the signature of a folder's `SHA256SUMS`; return its name.
-
-    Raises:
-        NoInput: the folder is no build, or there is no such key.
-        BadData: the key is none, or its password another.
-        Unavailable: the library is not installed (exit 69).
-        OSError: it cannot be written.
-    """
-    version = manifest.read_facts(folder).data_version
-    content = signature.signed_sums(folder, key, version)
-    atomic_write_bytes(folder / signature.FILE, content)
-    return signature.FILE
 
 
 def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import DEFAULT, SPLITS, instances_folder
+from curation.core.benchmark import DEFAULT, SPLITS
 from curation.dataset.parquet import file_name, split_files
 from curation.system.errors import BadData
 
@@ -59,18 +59,6 @@ def hub_configs(summary: Summary, folder: Path) -> list[HubConfig]:
             what = "the ledger keeps records of it, and says no split that there is"
             raise BadData(what, config.name, "build again")
     return configs
-
-
-def instance_configs(summary: Summary, folder: Path) -> list[HubConfig]:
-    """Return the folders of instances that have rows, by their paths.
-
-    Only `croissant.json` describes them; the Hub's configs hold schemas.
-    """
-    return [
-        _config(instances_folder(config), splits, folder)
-        for config, splits in summary.instances.items()
-        if any(splits.values())
-    ]
 
 
 def _config(name: str, splits: Mapping[str, int], folder: Path) -> HubConfig:

@@ -27,7 +27,6 @@ from curation.dataset.summary import (
     RuleNote,
     Summary,
 )
-from curation.packaging.signature import FILE as SIGNATURE
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput, other_version
@@ -35,8 +34,8 @@ from curation.system.user_files import refuse_large
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
-#: What no list of files in the manifest holds: itself, and what lists and signs it.
-UNLISTED = frozenset({FILE, SUMS, SIGNATURE})
+#: What no list of files in the manifest holds: itself, and what lists it.
+UNLISTED = frozenset({FILE, SUMS})
 #: What decides the content of a build beside its sources; the order is that of
 #: the manifest.
 _DISTRIBUTIONS = (

@@ -26,7 +26,6 @@ from curation.dataset.editions import (
     open_edition,
 )
 from curation.packaging.card import FILE as CARD
-from curation.packaging.croissant import FILE as CROISSANT
 from curation.packaging.derived_files import CHANGELOG
 from curation.system.user_files import reading_parquet
 
@@ -149,9 +148,9 @@ def _differ_otherwise(before: DatasetFolder, after: DatasetFolder) -> bool:
     old, new = before.manifest, after.manifest
     if old is None or new is None:
         return old is not new
-    # The card and `croissant.json` state the version.
+    # The card states the version.
     same = old.data_version == new.data_version
-    ignored = {CHANGELOG} if same else {CHANGELOG, CARD, CROISSANT}
+    ignored = {CHANGELOG} if same else {CHANGELOG, CARD}
     return _content(old, ignored) != _content(new, ignored)
 
 

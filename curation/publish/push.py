@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from curation.core.json_types import Json
 from curation.download.huggingface import HubTimeLimits, hub_client
-from curation.packaging.signature import FILE as SIGNATURE
-from curation.packaging.signature import SigningKey, signed_sums
 from curation.publish.hub_push import (
     HubPreview,
     HubPushed,
@@ -23,11 +22,12 @@ from curation.publish.hub_push import (
     plan_hub_push,
     push_to_hub,
 )
-from curation.publish.plan import PushPlan, describe_content
 from curation.publish.repository import MAIN
 from curation.publish.verify import VerifiedFolder, verify_for_push
-from curation.system.atomic_files import atomic_write_bytes
 from curation.system.progress import Progress, Quiet
+
+if TYPE_CHECKING:
+    from curation.publish.plan import PushPlan
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -56,8 +56,6 @@ class PushRequest:
     allow_partial: bool = False
     #: Worker processes of the verification.
     jobs: int = 2
-    #: Sign the list of digests with it; None for a folder as it is.
-    sign: SigningKey | None = None
     #: Let `huggingface_hub` draw its progress bars on stderr.
     transfer_bars: bool = False
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
@@ -172,29 +170,8 @@ def push(
         jobs=request.jobs,
         progress=progress,
     )
-    if request.sign is not None:
-        verified, confirm = _signed(request.folder, request.sign, verified, confirm)
     with hub_client(request.time_limits, bars=request.transfer_bars):
         return _push_to_hub(request, verified, confirm, progress)
-
-
-def _signed(
-    folder: Path,
-    key: SigningKey,
-    verified: VerifiedFolder,
-    confirm: Callable[[PushPreview], bool],
-) -> tuple[VerifiedFolder, Callable[[PushPreview], bool]]:
-    """Add a signature to the verified files; it is written if the caller agrees."""
-    content = signed_sums(folder, key, verified.facts.data_version)
-
-    def agreed(preview: PushPreview) -> bool:
-        agreed = confirm(preview)
-        if agreed:
-            atomic_write_bytes(folder / SIGNATURE, content)
-        return agreed
-
-    files = {**verified.files, SIGNATURE: describe_content(content)}
-    return replace(verified, files=dict(sorted(files.items()))), agreed
 
 
 def _push_to_hub(

@@ -23,7 +23,6 @@ from curation.core.documents import Missing
 from curation.packaging.derived_files import CHANGELOG, carry_over, rebuild
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts, versions_here
-from curation.packaging.signature import FILE as SIGNATURE
 from curation.pipeline.build import build
 from curation.pipeline.request import BuildRequest
 from curation.system.checksums import FILE as SUMS
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 NAME = "sources"
 QUESTION = "does every row follow from the pinned sources?"
 #: Files that follow from the others, or are compared by their members.
-_FOLLOWING = frozenset({MANIFEST, SUMS, SIGNATURE})
+_FOLLOWING = frozenset({MANIFEST, SUMS})
 #: Differing rows of a table that are named.
 _ROWS = 5
 _SHOWN = 60

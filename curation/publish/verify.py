@@ -19,15 +19,13 @@ from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
 from curation.verification.counts import COUNTS
-from curation.verification.files import DIGESTS, SIGNATURE, STRAYS
+from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.registry import select_checks
 from curation.verification.tables import CANARY
 
 #: Checks that are run beside a new build of the sources: what equals it passes the
 #: others.
-BESIDE_REPLAY = frozenset(
-    check.name for check in (CANARY, COUNTS, DIGESTS, SIGNATURE, STRAYS)
-)
+BESIDE_REPLAY = frozenset(check.name for check in (CANARY, COUNTS, DIGESTS, STRAYS))
 
 
 def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
@@ -37,7 +35,6 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
     whole: bool = False,
     against_sources: bool = False,
     nonce: str | None = None,
-    public_key: str | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Verify a dataset folder, or a dataset on the Hub; nothing is changed.
@@ -52,8 +49,6 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
         against_sources: Whether the folder is built again from its pinned sources, and
             every file compared; then nothing is judged or made again.
         nonce: Seeds the sample; None for a new one.
-        public_key: The key with which the folder must be signed: 56 characters, or the
-            path of minisign.pub; None for none.
         progress: Shows progress on stderr.
 
     Returns:
@@ -61,8 +56,7 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
 
     Raises:
         NoInput: there is no such folder or dataset, or no build in it.
-        Unavailable: signatures cannot be read, or a source cannot be had.
-        BadData: the public key is none.
+        Unavailable: a source cannot be had.
         WorkerDidNotStart: no child process can be started.
         CsbdataError: the Hub cannot be reached, or refuses.
 
@@ -75,7 +69,7 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
     progress = progress or Quiet()
     if nonce is None:
         nonce = token_hex(8)
-    checks = select_checks(whole=whole, nonce=nonce, public_key=public_key)
+    checks = select_checks(whole=whole, nonce=nonce)
     if against_sources:
         checks = tuple(check for check in checks if check.name in BESIDE_REPLAY)
     with _folder_of(where, progress) as folder:

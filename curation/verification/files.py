@@ -1,4 +1,4 @@
-"""Check the files of a folder: digests, signature, strays, and the derived files."""
+"""Check the files of a folder: digests, strays, and the derived files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from curation.dataset.parquet import file_name
 from curation.packaging.derived_files import CHANGELOG, differing_files, is_derived
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import UNLISTED
-from curation.packaging.signature import FILE as SIGNATURE_FILE
-from curation.packaging.signature import signature_fault
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
@@ -90,7 +88,7 @@ def _judge_digests(
         lists.append((digests, MANIFEST, UNLISTED))
     sums = None if SUMS in unread else _read_sums(contents, findings)
     if sums is not None:
-        lists.append((sums, SUMS, frozenset({SUMS, SIGNATURE_FILE})))
+        lists.append((sums, SUMS, frozenset({SUMS})))
     for digests, name, exempt in lists:
         for path, fact, source in _differences(digests, name, own, exempt | unread):
             facts.setdefault((path, fact), []).append(source)
@@ -106,39 +104,6 @@ DIGESTS = FolderCheck(
     question="are the files those that manifest.json and SHA256SUMS list?",
     judge=_judge_digests,
 )
-
-
-def signature_check(public_key: str | None) -> FolderCheck:
-    """Return the check of a folder's signature.
-
-    Args:
-        public_key: As `curation.packaging.signature.signature_fault` takes it. With
-            None a signature is only a note, and a missing one is none.
-    """
-
-    def judge(contents: FolderContents, _: Sequence[ItemResult]) -> CheckResult:
-        if public_key is not None:
-            fault = signature_fault(contents.folder, public_key)
-        else:
-            signed = SIGNATURE_FILE in contents.files
-            fault = "not compared with a key: use --public-key KEY" if signed else ""
-        finding = Finding(
-            check="signature",
-            where=SIGNATURE_FILE,
-            detail=fault,
-            failure=public_key is not None,
-        )
-        return CheckResult(findings=[finding] if fault else [])
-
-    return FolderCheck(
-        name="signature",
-        question=f"is {SIGNATURE_FILE} the signature of the given key?",
-        judge=judge,
-    )
-
-
-#: Without a key.
-SIGNATURE = signature_check(None)
 
 
 def _stray(where: str, detail: str, *, failure: bool = True) -> Finding:
@@ -246,7 +211,7 @@ def _judge_card(contents: FolderContents, results: Sequence[ItemResult]) -> Chec
 
 CARD = FolderCheck(
     name="card",
-    question="are card, Croissant, licences and plots computed from this data?",
+    question="are card, licences and plots computed from this data?",
     judge=_judge_card,
     batches=_card_batches,
     work=lambda folder, _item: differing_files(folder),

@@ -7,16 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.packaging.signature import require_public_key
 from curation.verification.counts import COUNTS, IDENTITY
 from curation.verification.credentials import CREDENTIALS
-from curation.verification.files import (
-    CARD,
-    DIGESTS,
-    SIGNATURE,
-    STRAYS,
-    signature_check,
-)
+from curation.verification.files import CARD, DIGESTS, STRAYS
 from curation.verification.instances import INSTANCES
 from curation.verification.leakage import LEAKAGE
 from curation.verification.ledger import LEDGER
@@ -31,7 +24,6 @@ if TYPE_CHECKING:
 
 CHECKS = (
     DIGESTS,
-    SIGNATURE,
     STRAYS,
     COUNTS,
     LOADING,
@@ -50,25 +42,15 @@ CHECKS = (
 )
 
 
-def select_checks(
-    *, whole: bool = False, nonce: str = "", public_key: str | None = None
-) -> tuple[FolderCheck, ...]:
+def select_checks(*, whole: bool = False, nonce: str = "") -> tuple[FolderCheck, ...]:
     """Return the checks of a folder, in order.
 
     Args:
         whole: Whether every instance is judged and made again, and not a sample.
         nonce: Seeds the sample, so that whoever changes a folder cannot know it.
-        public_key: The key with which the folder must be signed, as
-            `curation.packaging.signature.signature_fault` takes it; None for none.
-
-    Raises:
-        CsbdataError: `public_key` is no key, or the library is not installed.
     """
     variants = {
         check.name: check.variant(whole=whole, nonce=nonce)
         for check in (INSTANCES, REMAKING)
     }
-    if public_key is not None:
-        require_public_key(public_key)
-        variants[SIGNATURE.name] = signature_check(public_key)
     return tuple(variants.get(check.name, check) for check in CHECKS)

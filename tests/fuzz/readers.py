@@ -14,8 +14,6 @@ from curation.download.packs import open_pack, write_pack
 from curation.json.text import Merged, Policy, canonical, parse, write
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_facts, read_manifest
-from curation.packaging.signature import FILE as SIGNATURE
-from curation.packaging.signature import signature_fault
 from curation.system import checksums
 from curation.system.errors import CsbdataError
 from evaluation.analysis.ratchet import read_ratchet
@@ -37,7 +35,6 @@ from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
 from tests.evaluation.tokenizers import made
 from tests.made import record
-from tests.signing import PUBLIC_KEY, sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -173,18 +170,6 @@ def _ratchet(folder: Path) -> Reader:
     return Reader(read=read, corpus=[b"# csbdata ratchet: a\nmasks\ta/o1\tpassed\n"])
 
 
-def _signature(folder: Path) -> Reader:
-    build = write_build(folder / "build")
-    checksums.write_sums(build, {})
-    sign(build)
-
-    def read(content: bytes) -> None:
-        (build / SIGNATURE).write_bytes(content)
-        signature_fault(build, PUBLIC_KEY)
-
-    return Reader(read=read, corpus=[(build / SIGNATURE).read_bytes()])
-
-
 def _sums(folder: Path) -> Reader:
     corpus = b"".join(b"%064x  %s\n" % (number, b"a b/c") for number in range(3))
 
@@ -263,7 +248,6 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "zip": lambda folder: _archives(folder, ".zip", zipped(FILES)),
     "manifest": _manifest,
     "checksums": _sums,
-    "signature": _signature,
     "pack": _pack,
     "parquet": _table,
     "schemas": lambda folder: _data(folder, "a.jsonl", "", _SCHEMAS),

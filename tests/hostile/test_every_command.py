@@ -24,7 +24,6 @@ from curation.system.errors import CsbdataError
 from evaluation.core.records import Record, encode_records
 from tests.evaluation.made_runs import many, write_run
 from tests.fuzz.mutations import fuzz
-from tests.signing import write_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +63,6 @@ _SOUND = {
     "RUN": ("run", "suite"),
     "DATA": ("build", "schemas", "records.jsonl"),
     "SOURCE": ("schemas", "records.jsonl"),
-    "KEY": ("secret.key",),
     "FILE": ("responses.jsonl", "ratchet", "instances.jsonl"),
 }
 #: Exit codes that a documented error has.
@@ -201,7 +199,6 @@ def sound(
         "# csbdata ratchet: alpha 1.0\nmasks\tGithub_easy/o1\tpassed\n"
     )
     (root / "instances.jsonl").write_text('{"id": "Github_easy/o1", "text": "{}"}\n')
-    write_key(root / "secret.key")
     score = ["suite", "score", "passrate", str(root / "responses.jsonl")]
     of = ["--data", str(root / "records.jsonl"), "--run-dir", str(root / "suite")]
     assert CliRunner().invoke(cli.application(), [*score, *of]).exit_code == 0

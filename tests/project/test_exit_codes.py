@@ -119,7 +119,6 @@ _MISTAKES = {
         stats nosuch
         card nosuch
         verify nosuch
-        verify BUILD --public-key nosuch.pub
         push nosuch --repo a/b --dry-run
         release nosuch
         export maskbench o --data nosuch

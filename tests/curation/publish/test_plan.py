@@ -94,8 +94,8 @@ def test_any_manifest_can_be_asked_for_its_files(manifest: dict[str, object]) ->
 
 
 def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
-    """They and the signature are ours wherever the manifest is."""
-    ours = {"manifest.json", "SHA256SUMS", "SHA256SUMS.minisig"}
+    """They are ours wherever the manifest is."""
+    ours = {"manifest.json", "SHA256SUMS"}
     assert files_listed(b'{"files": {"a": {}}}') == {"a", *ours}
 
 

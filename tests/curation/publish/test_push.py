@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.packaging.signature import FILE as SIGNATURE
-from curation.packaging.signature import signature_fault
 from curation.publish import verify
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
 from curation.system.errors import TemporarilyUnavailable, Unavailable
@@ -21,7 +18,6 @@ from tests.publishing import (
     contents,
     write_folder,
 )
-from tests.signing import PUBLIC_KEY, write_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,22 +113,6 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
     assert result.preview.headline == f"{NAME} (private): not there yet, will be made"
     assert (result.outcome, result.hub) == (PushOutcome.NOTHING, None)
     assert there.hub.store.repositories == {}
-
-
-def test_a_signature_goes_with_the_folder(there: Connection, tmp_path: Path) -> None:
-    """Written once the push is agreed upon; without a key the old one is taken away."""
-    folder = write_folder(tmp_path / "x", version="2.0.0-dev")
-    (folder / "SHA256SUMS").write_text("")
-    request = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
-    signed = replace(request, sign=write_key(tmp_path / "key"))
-    push(signed, confirm=lambda _: False)
-    assert not (folder / SIGNATURE).exists()
-    assert push(signed).outcome is PushOutcome.PUSHED
-    assert signature_fault(folder, PUBLIC_KEY) == ""
-    assert there.seen() == contents(folder)
-    (folder / SIGNATURE).unlink()
-    assert push(request).preview.plan.deleted == (SIGNATURE,)
-    assert there.seen() == contents(folder)
 
 
 def test_without_a_callback_everything_is_done(

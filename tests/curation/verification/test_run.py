@@ -106,12 +106,12 @@ def test_files_missing_added_and_changed_are_named(folder: Path) -> None:
     (folder / "LICENSES/Apache-2.0.txt").chmod(0)
     (folder / "LICENSE").unlink()
     (folder / "thesis.txt").write_text("mine")
-    (folder / "croissant.json").write_text("{}")
+    (folder / "README.md").write_text("---\n{}\n---\n")
     lists = "manifest.json and SHA256SUMS"
     assert said_by(DIGESTS, folder) == [
         "readable: LICENSES/Apache-2.0.txt: may not be read",
         f"digests: LICENSE: missing, but listed in {lists}",
-        f"digests: croissant.json: changed: not the digest that stands in {lists}",
+        f"digests: README.md: changed: not the digest that stands in {lists}",
         f"digests: thesis.txt: not listed in {lists}",
     ]
 
@@ -333,13 +333,12 @@ def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
     """One figure changed by hand is enough."""
     card = folder / "README.md"
     card.write_text(card.read_text().replace("307", "308"))
-    (folder / "croissant.json").write_text("{}")
     (folder / "LICENSES/Apache-2.0.txt").write_text("Free.")
     plot = next((folder / "plots").iterdir())
     plot.write_bytes(b"")
     said = said_by(CARD, folder)
     wrong = "not computed from this data; csbdata card computes it anew"
-    for name in ("README.md", "croissant.json", "LICENSES/Apache-2.0.txt"):
+    for name in ("README.md", "LICENSES/Apache-2.0.txt"):
         assert f"card: {name}: {wrong}" in said
     assert f"card: plots/{plot.name}: {wrong}" in said
     # Another version may write other words and lines: no failure, and no pass.

@@ -1,7 +1,7 @@
 """Whoever changes a folder is noticed: a table of ways, each with who notices.
 
 Only a schema that is edited together with all that follows from it, its instances and
-its row of the ledger included, is found by nothing but the signature.
+its row of the ledger included, is found by nothing but a new build.
 """
 
 from __future__ import annotations
@@ -15,15 +15,11 @@ from curation.packaging.plot_process import PlotProcess
 from curation.packaging.plot_tables import tables_of_folder
 from curation.publish.replay import differences
 from curation.publish.verify import BESIDE_REPLAY
-from curation.verification import verify_folder
-from curation.verification.files import DIGESTS, signature_check
 from tests.curation.verification.file_tampers import FILE_TAMPERS
 from tests.curation.verification.ledger_tampers import LEDGER_TAMPERS
 from tests.curation.verification.manifest_tampers import MANIFEST_TAMPERS
 from tests.curation.verification.record_tampers import RECORD_TAMPERS
-from tests.curation.verification.signature_tampers import SIGNATURE_TAMPERS, SIGNED
 from tests.curation.verification.tampering import Tamper, card_again, said_here
-from tests.signing import sign
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,13 +27,7 @@ if TYPE_CHECKING:
     from curation.packaging.plot_process import PaperTables
     from curation.verification.check import FolderCheck
 
-TAMPERS = [
-    *RECORD_TAMPERS,
-    *LEDGER_TAMPERS,
-    *MANIFEST_TAMPERS,
-    *FILE_TAMPERS,
-    *SIGNATURE_TAMPERS,
-]
+TAMPERS = [*RECORD_TAMPERS, *LEDGER_TAMPERS, *MANIFEST_TAMPERS, *FILE_TAMPERS]
 
 
 @pytest.fixture(scope="session")
@@ -76,13 +66,7 @@ def test_a_tampered_folder_is_noticed(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "check",
-    list(
-        {
-            tamper.check.name: tamper.check
-            for tamper in TAMPERS
-            if tamper.check is not SIGNED
-        }.values()
-    ),
+    list({tamper.check.name: tamper.check for tamper in TAMPERS}.values()),
     ids=lambda check: check.name,
 )
 def test_a_card_written_anew_changes_nothing(
@@ -92,13 +76,3 @@ def test_a_card_written_anew_changes_nothing(
     folder = copytree(sound, tmp_path / "built")
     card_again(folder, tables)
     assert said_here(check, folder) == []
-
-
-def test_a_signed_folder_is_fine(sound: Path, tmp_path: Path) -> None:
-    """Nothing is said of it with the key, and without one that it has a signature."""
-    folder = copytree(sound, tmp_path / "built")
-    sign(folder)
-    assert said_here(SIGNED, folder) == []
-    (note,) = verify_folder(folder, checks=[signature_check(None)]).notes
-    assert "not compared with a key" in note.detail
-    assert said_here(DIGESTS, folder) == []
