@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from curation.checking.codes import SLOW, TIMED_OUT
 from curation.checking.messages import (
     GIVES_UP,
     RulesAnswer,
@@ -51,9 +52,10 @@ LARGE = 200_000
 #: Seconds for fastjsonschema, whose programs can be a thousand times their schema.
 _COMPILING = 2.0
 _REASONS = {
-    Ending.TIMEOUT: Reason.TIMED_OUT,
-    Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
+    Ending.TIMEOUT: (TIMED_OUT, SLOW),
+    Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
 }
+_CRASHED = Reason.CRASHED, Reason.CRASHED.explanation
 _SHOWN = 60
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
@@ -245,9 +247,8 @@ class SchemaChecker:
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
-    reason = _REASONS.get(result.ending, Reason.CRASHED)
-    message = _joined(reason.explanation, result.detail)
-    return _problem("error", "", reason, message)
+    code, meaning = _REASONS.get(result.ending, _CRASHED)
+    return _problem("error", "", code, _joined(meaning, result.detail))
 
 
 def _problem(level: str, pointer: str, code: str, message: str) -> SchemaProblem:

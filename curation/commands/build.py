@@ -309,6 +309,7 @@ def report(built: BuildResult) -> dict[str, Json]:
         "out": str(built.request.out),
         "seconds": round(sum(built.phases.values()), 3),
         "phases": dict(built.phases),
+        "processor": dict(built.processor),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
         "partial": list(manifest.partial),

@@ -30,7 +30,6 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 LIMITS = {
     Reason.TOO_LARGE,
     Reason.TOO_DEEP,
-    Reason.TIMED_OUT,
     Reason.OUT_OF_MEMORY,
     Reason.CRASHED,
 }
