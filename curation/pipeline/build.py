@@ -40,7 +40,7 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData, NoInput
-from curation.system.progress import Progress, Quiet
+from curation.system.progress import Phases, Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.workers.run_folder import RunFolder
@@ -203,10 +203,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             result = build(BuildRequest(out=Path("build/sample"), sample=True))
             print(result.manifest.name, result.unchanged)
     """
-    progress = progress or Quiet()
     refuse_foreign(request.out, MANIFEST)
     ray_address(request.executor)
-    return _build_with(request, progress)
+    # Sources, rules, and the folder; and what is asked beside them.
+    count = 3 + request.fastjsonschema + request.instances
+    return _build_with(request, Phases(progress or Quiet(), count))
 
 
 @contextmanager
@@ -225,7 +226,7 @@ def _without_collector() -> Iterator[None]:
 
 
 @_without_collector()
-def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
+def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
     header = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
@@ -250,7 +251,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
                     file=file,
                     joined=joined,
                 )
-                manifest, peak = _write(steps, drawing, clock)
+                manifest, peak = _write(steps, drawing, clock, progress)
             shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
@@ -295,7 +296,7 @@ def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
 
 
 def _write(
-    steps: BuildSteps, drawing: PlotProcess, clock: _Clock
+    steps: BuildSteps, drawing: PlotProcess, clock: _Clock, progress: Phases
 ) -> tuple[Manifest, float]:
     """Write the folder; return its manifest, and the peak memory in MiB."""
     request, plan = steps.request, steps.plan
@@ -312,7 +313,7 @@ def _write(
     kept = (it.result.sha256 for it in documents if it.kept)
     fits = dict(zip(kept, instances.fits(), strict=request.instances))
     out = request.out
-    steps.progress.say(f"Writing {out}")
+    progress.begin(f"Writing {out}")
     with atomic_folder(out) as folder:
         drawing.begin(tables_of_documents(documents, fits))
         documents = in_clusters(documents)

@@ -142,6 +142,8 @@ class InstanceStep:
         self._seed = seed
         #: Most memory held at once by this process and its workers, in MiB.
         self.peak_rss_mb = 0.0
+        #: Config of the batch that was finished last.
+        self.config = ""
         self._jobs = 0
         self._wall_seconds = 0.0
 
@@ -268,6 +270,7 @@ class InstanceStep:
             progress(len(stored))
 
     def _store(self, number: int, batch: Sequence[StoredInstances]) -> None:
+        self.config = self._batches[number][0].config
         self._run.store(batch_name(number), msgspec.json.encode(batch))
 
     def results(self) -> Iterator[RecordInstances]:

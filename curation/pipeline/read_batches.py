@@ -190,12 +190,15 @@ class BatchReader:
         self._inputs = inputs
         self._opt_outs = opt_outs
         self._positions: dict[tuple[str, bool, str], int] = {}
+        #: Name of the source that is being read.
+        self.source = ""
         #: Every raw document read so far, in reading order.
         self.documents: list[SourceDocument] = []
 
     def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
         """Yield the position of an input and a batch of its distinct documents."""
         for position, item in enumerate(self._inputs):
+            self.source = item.source.name
             cut = in_batches(
                 self._distinct(item),
                 lambda raw: len(raw.content),

@@ -169,14 +169,16 @@ def _instances_of(
     ]
     if not witnesses:
         return _without_witness(compiled, search)
-    missed, covered = [], None
+    missed: list[NearMiss] = []
+    covered = None
     if not lean:
         missed = find_near_misses(compiled, search.witnesses or examples_accepted, seed)
         covered = measure_coverage(compiled, missed)
     rows: list[InstanceRow] = []
     # jsonschema judges witnesses and one near miss for each keyword, up to a length.
     asked, left = set[str](), 0 if lean else _JUDGED
-    for number, instance in enumerate((*witnesses, *missed)):
+    instances: list[Witness | NearMiss] = [*witnesses, *missed]
+    for number, instance in enumerate(instances):
         ask = left > 0
         if isinstance(instance, NearMiss):
             ask &= instance.keyword not in asked
