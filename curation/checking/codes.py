@@ -17,6 +17,11 @@ from curation.system.registry import closest_names
 TABLE: Final = "tool.csbdata.check"
 
 
+#: What a question to a schema ends with that takes too long; no build knows it.
+TIMED_OUT = "timed_out"
+SLOW = "a question to the schema was not answered within 10 seconds"
+
+
 class Code(NamedTuple):
     """The meaning of a code."""
 
@@ -34,6 +39,7 @@ def codes() -> dict[str, Code]:
     lints = {code: text for rule in rules for code, text in rule.lints.items()}
     return {
         **{str(reason): Code("reason", reason.explanation) for reason in Reason},
+        TIMED_OUT: Code("reason", SLOW),
         **{rule.name: Code("rule", rule.summary) for rule in rules},
         **{code: Code("lint", meaning) for code, meaning in {**lints, **CODES}.items()},
     }

@@ -11,6 +11,7 @@ from typing import Self
 
 import msgspec
 
+from curation.checking.codes import SLOW, TIMED_OUT
 from curation.checking.messages import (
     GIVES_UP,
     RulesAnswer,
@@ -43,9 +44,10 @@ VALIDATORS = {
 #: Bytes above which a schema is large: jsonschema takes seconds for each draft.
 LARGE = 200_000
 _REASONS = {
-    Ending.TIMEOUT: Reason.TIMED_OUT,
-    Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
+    Ending.TIMEOUT: (TIMED_OUT, SLOW),
+    Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
 }
+_CRASHED = Reason.CRASHED, Reason.CRASHED.explanation
 _SHOWN = 60
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
@@ -209,9 +211,8 @@ class SchemaChecker:
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
-    reason = _REASONS.get(result.ending, Reason.CRASHED)
-    message = _joined(reason.explanation, result.detail)
-    return _problem("error", "", reason, message)
+    code, meaning = _REASONS.get(result.ending, _CRASHED)
+    return _problem("error", "", code, _joined(meaning, result.detail))
 
 
 def _problem(level: str, pointer: str, code: str, message: str) -> SchemaProblem:

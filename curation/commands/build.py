@@ -19,7 +19,7 @@ from curation.commands.options import (
     with_option_groups,
 )
 from curation.core.benchmark import SPLITS
-from curation.core.documents import Missing
+from curation.core.documents import Missing, Origin
 from curation.dataset.editions import BUILDS, DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.errors import CsbdataError
 from curation.system.tables import table
@@ -27,9 +27,9 @@ from curation.system.terminal import (
     Format,
     FormatOption,
     print_json,
-    say,
     say_command,
     show,
+    show_whole,
     stdout,
 )
 from curation.system.words import command, counted
@@ -245,6 +245,7 @@ def report(built: BuildResult) -> dict[str, Json]:
         "out": str(built.request.out),
         "seconds": round(sum(built.phases.values()), 3),
         "phases": dict(built.phases),
+        "processor": dict(built.processor),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
         "partial": list(manifest.partial),
@@ -268,20 +269,26 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
         f"{figures.name} ({figures.rules} rules): {counted(records, 'record')} of "
         f"{counted(raw, 'raw document')}, {state} in {sum(built.phases.values()):.1f} s"
     )
+    for line in partiality(built):
+        show(line, style="yellow")
+    show("What to type next:")
+    for line in _next_commands(built, shown_out):
+        show_whole(f"  {line}")
+
+
+def _next_commands(built: BuildResult, shown_out: Path) -> Iterator[str]:
+    """Yield the commands that go on from a build."""
+    yield command("verify", shown_out)
     reasons = Counter[str]()
-    for config in figures.configs.values():
+    for config in built.manifest.configs.values():
         reasons.update(config.rejected)
     for reason, _ in reasons.most_common(1):
-        say_command(
-            "Why documents are not in it", command("explain", reason, "--in", shown_out)
-        )
+        yield command("explain", reason, "--in", shown_out)
     if built.request.instances:
-        say_command(
-            "Witnesses and near misses", command("instances", "--report", shown_out)
-        )
-    say_command("Next", command("stats", shown_out))
-    for line in partiality(built):
-        say(line, style="yellow")
+        yield command("instances", "--report", shown_out)
+    partial = ("--allow-partial",) if built.manifest.partial else ()
+    options = ("--repo", "OWNER/NAME", *partial, "--dry-run")
+    yield command("push", shown_out, *options)
 
 
 def partiality(built: BuildResult) -> Iterator[str]:
@@ -294,6 +301,9 @@ def partiality(built: BuildResult) -> Iterator[str]:
     if not origins.reasons:
         return
     yield f"This is not the whole benchmark: {origins.sentence}."
+    for pin in built.manifest.pins:
+        if pin.origin is Origin.INDEX:
+            yield f"  {pin.source} is read from the package index: {pin.archive}."
     # What is left out, and what the sample stands for, has just been said.
     reasons = (
         why

@@ -85,8 +85,10 @@ class Reason(Explained):
     )
     OPTED_OUT = ("opted_out", "left out because whoever has rights in it asked for it")
     TOO_LARGE = ("too_large", "more bytes or more JSON values than the limit")
-    TOO_DEEP = ("too_deep", "nested deeper than the limit")
-    TIMED_OUT = ("timed_out", "a rule did not finish within its deadline")
+    TOO_DEEP = (
+        "too_deep",
+        "nested deeper than the limit, or identifiers inside identifiers are",
+    )
     OUT_OF_MEMORY = ("out_of_memory", "a rule exceeded the memory limit")
     CRASHED = (
         "crashed",

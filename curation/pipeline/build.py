@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import platform
 import resource
 import shutil
@@ -39,7 +40,7 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData, NoInput
-from curation.system.progress import Progress, Quiet
+from curation.system.progress import Phases, Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.workers.run_folder import RunFolder
@@ -147,6 +148,8 @@ class BuildResult:
     manifest: Manifest
     #: Seconds by phase, in order.
     phases: Mapping[str, float]
+    #: Seconds of processor time by phase, in this process and its workers.
+    processor: Mapping[str, float]
     #: Most memory held at once by this process and its workers, in MiB.
     peak_rss_mb: float
     #: Whether everything was there already.
@@ -164,13 +167,17 @@ def _own_peak_mb() -> float:
 
 
 class _Clock:
+    """Seconds by phase: by the wall, and of the processor, ended children included."""
+
     def __init__(self) -> None:
         self.phases: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self.processor: dict[str, float] = {}
+        self._last = time.perf_counter(), sum(os.times()[:4])
 
     def lap(self, phase: str) -> None:
-        now = time.perf_counter()
-        self.phases[phase] = round(now - self._last, 3)
+        last, now = self._last, (time.perf_counter(), sum(os.times()[:4]))
+        self.phases[phase] = round(now[0] - last[0], 3)
+        self.processor[phase] = round(now[1] - last[1], 2)
         self._last = now
 
 
@@ -196,10 +203,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             result = build(BuildRequest(out=Path("build/sample"), sample=True))
             print(result.manifest.name, result.unchanged)
     """
-    progress = progress or Quiet()
     refuse_foreign(request.out, MANIFEST)
     ray_address(request.executor)
-    return _build_with(request, progress)
+    # Sources, rules, and the folder; and what is asked beside them.
+    count = 3 + request.fastjsonschema + request.instances
+    return _build_with(request, Phases(progress or Quiet(), count))
 
 
 @contextmanager
@@ -218,7 +226,7 @@ def _without_collector() -> Iterator[None]:
 
 
 @_without_collector()
-def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
+def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
     header = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
@@ -243,7 +251,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
                     file=file,
                     joined=joined,
                 )
-                manifest, peak = _write(steps, drawing, clock)
+                manifest, peak = _write(steps, drawing, clock, progress)
             shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
@@ -251,6 +259,7 @@ def _build_with(request: BuildRequest, progress: Progress) -> BuildResult:
             request=request,
             manifest=manifest,
             phases=clock.phases,
+            processor=clock.processor,
             peak_rss_mb=max(peak, _own_peak_mb()),
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
@@ -287,7 +296,7 @@ def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
 
 
 def _write(
-    steps: BuildSteps, drawing: PlotProcess, clock: _Clock
+    steps: BuildSteps, drawing: PlotProcess, clock: _Clock, progress: Phases
 ) -> tuple[Manifest, float]:
     """Write the folder; return its manifest, and the peak memory in MiB."""
     request, plan = steps.request, steps.plan
@@ -304,7 +313,7 @@ def _write(
     kept = (it.result.sha256 for it in documents if it.kept)
     fits = dict(zip(kept, instances.fits(), strict=request.instances))
     out = request.out
-    steps.progress.say(f"Writing {out}")
+    progress.begin(f"Writing {out}")
     with atomic_folder(out) as folder:
         drawing.begin(tables_of_documents(documents, fits))
         documents = in_clusters(documents)
@@ -332,6 +341,7 @@ def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> dict[str, Json
         "jobs": built.request.workers,
         "executor": built.request.executor.partition(":")[0],
         "phases": dict(built.phases),
+        "processor": dict(built.processor),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
         "not_had": [absent.why for absent in built.not_had],

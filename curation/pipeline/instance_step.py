@@ -28,16 +28,17 @@ from curation.instances.dataset.tasks import (
     RecordInstances,
 )
 from curation.instances.dataset.worker import (
+    MEMORY_MB,
     InstanceRequest,
     InstanceSetup,
     instances_of,
-    limits,
     merged_instances,
 )
 from curation.pipeline.instance_worker import FitRequest
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import CsbdataError
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import BACKSTOP, BUSY_MACHINE, Limits
+from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import BatchResult, Pool, in_batches
 from curation.workers.process import Program
 
@@ -141,6 +142,8 @@ class InstanceStep:
         self._seed = seed
         #: Most memory held at once by this process and its workers, in MiB.
         self.peak_rss_mb = 0.0
+        #: Config of the batch that was finished last.
+        self.config = ""
         self._jobs = 0
         self._wall_seconds = 0.0
 
@@ -173,7 +176,8 @@ class InstanceStep:
         # The lean try is the second attempt.
         setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
         program = Program(file=_WORKER, setup=setup)
-        with Pool(program, jobs=jobs, limits=limits(), attempts=1) as pool:
+        limits = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
+        with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
@@ -220,9 +224,12 @@ class InstanceStep:
         """Return what is kept of a batch, the targets of failed schemas included.
 
         Raises:
-            CsbdataError: the targets of a schema could not be found.
+            CsbdataError: the targets of a schema could not be found, or a worker does
+                not come to an end with it.
         """
         batch, size = self._batches[number], len(self._batches[number])
+        for task, outcome in zip((*batch, *batch), result.results, strict=True):
+            refuse_endless(outcome, f"{task.config}/{task.unique_id}")
         return [
             StoredInstances(
                 fit=_fit_of(task, fit),
@@ -251,6 +258,8 @@ class InstanceStep:
             number, own = numbers[result.index], lost[result.index]
             stored = self._stored(number, failed[number])
             for position, again in zip(own, result.results, strict=True):
+                task = self._batches[number][position]
+                refuse_endless(again, f"{task.config}/{task.unique_id}")
                 first = failed[number].results[position]
                 stored[position] = msgspec.structs.replace(
                     stored[position],
@@ -261,6 +270,7 @@ class InstanceStep:
             progress(len(stored))
 
     def _store(self, number: int, batch: Sequence[StoredInstances]) -> None:
+        self.config = self._batches[number][0].config
         self._run.store(batch_name(number), msgspec.json.encode(batch))
 
     def results(self) -> Iterator[RecordInstances]:

@@ -32,7 +32,14 @@ from curation.schema.measures import max_fan_out, nesting_of_document, text_size
 from curation.schema.shingles import shingles, split_key
 from curation.schema.subschemas import skeleton
 from curation.validation.metaschemas import valid_under
-from curation.workers.limits import BUSY_MACHINE, Limits, too_big, too_many
+from curation.workers.limits import (
+    BACKSTOP,
+    BUSY_MACHINE,
+    Limits,
+    too_big,
+    too_identified,
+    too_many,
+)
 from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
@@ -168,7 +175,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
     return MadeRecord(record, packed, nested.fan_out)
 
 
-LIMITS = Limits(wall_times=BUSY_MACHINE)
+LIMITS = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
 #: Characters of a rejection's detail; a pointer can be as long as a document.
 LONGEST_DETAIL = 1_000
 
@@ -239,6 +246,9 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         return _named(named if isinstance(named, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
     refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
+    # Without so many of them there is nothing to walk over.
+    if refused is None and raw.content.count(b'id"') > LIMITS.identifiers:
+        refused = too_identified(schema, LIMITS)
     if refused is not None:
         return _named(refused, "limits")
     return Document(

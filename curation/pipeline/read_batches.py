@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 import polars as pl
@@ -39,7 +39,7 @@ from curation.pipeline.shards import WHOLE, JoinedShards, has_batch
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.words import counted
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import BatchResult, Pool, in_batches
 
 if TYPE_CHECKING:
@@ -175,10 +175,8 @@ def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 2**20
 
-_REASONS = {
-    Ending.TIMEOUT: Reason.TIMED_OUT,
-    Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
-}
+#: A document's config and id.
+_Place: TypeAlias = tuple[str, str]
 _STORED = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -192,12 +190,15 @@ class BatchReader:
         self._inputs = inputs
         self._opt_outs = opt_outs
         self._positions: dict[tuple[str, bool, str], int] = {}
+        #: Name of the source that is being read.
+        self.source = ""
         #: Every raw document read so far, in reading order.
         self.documents: list[SourceDocument] = []
 
     def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
         """Yield the position of an input and a batch of its distinct documents."""
         for position, item in enumerate(self._inputs):
+            self.source = item.source.name
             cut = in_batches(
                 self._distinct(item),
                 lambda raw: len(raw.content),
@@ -282,9 +283,10 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         WorkerDidNotStart: a worker cannot be started.
         CannotCreate: the run folder cannot be written.
         BadData: a shard lacks a batch.
+        TemporarilyUnavailable: the rules do not come to an end with a document.
     """
     results: dict[int, HeldResult] = {}
-    pending: dict[int, tuple[int, int, Sequence[bytes | None], Sequence[str]]] = {}
+    pending: dict[int, tuple[int, int, Sequence[bytes | None], Sequence[_Place]]] = {}
 
     def keep(start: int, batch: Iterable[bytes | msgspec.Raw]) -> None:
         for position, text in enumerate(batch, start):
@@ -306,15 +308,16 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
             sent = [
                 raw for raw, own in zip(batch, refusals, strict=True) if own is None
             ]
-            pending[sent_batches] = number, start, refusals, [it.config for it in sent]
+            places = [(it.config, it.unique_id) for it in sent]
+            pending[sent_batches] = number, start, refusals, places
             sent_batches += 1
             yield [request_of(raw, position) for raw in sent]
         if when_all_sent is not None:
             when_all_sent()
 
     for finished in pool.run_batches(remaining()):
-        number, start, refusals, configs = pending.pop(finished.index)
-        answers = iter(_results(configs, finished))
+        number, start, refusals, places = pending.pop(finished.index)
+        answers = iter(_results(places, finished))
         batch = [own or next(answers) for own in refusals]
         run.store(_name(number), b"[" + b",".join(batch) + b"]")
         keep(start, batch)
@@ -361,19 +364,21 @@ def _name(number: int) -> str:
     return f"batch-{number:05}"
 
 
-def _results(configs: Sequence[str], finished: BatchResult) -> list[bytes]:
+def _results(places: Sequence[_Place], finished: BatchResult) -> list[bytes]:
     return [
-        bytes(result.answer) if result.ending is Ending.OK else _failure(config, result)
-        for config, result in zip(configs, finished.results, strict=True)
+        bytes(result.answer) if result.ending is Ending.OK else _failure(place, result)
+        for place, result in zip(places, finished.results, strict=True)
     ]
 
 
-def _failure(config: str, result: ProcessResult) -> bytes:
-    reason = _REASONS.get(result.ending, Reason.CRASHED)
+def _failure(place: _Place, result: ProcessResult) -> bytes:
+    refuse_endless(result, "/".join(place))
+    short_of_memory = result.ending is Ending.OUT_OF_MEMORY
+    reason = Reason.OUT_OF_MEMORY if short_of_memory else Reason.CRASHED
     # What raised outside every rule is a defect as well, and of csbdata itself.
     rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE
     rejected = Rejected(reason=reason, detail=result.detail, rule=rule)
-    return _rejection(config, rejected)
+    return _rejection(place[0], rejected)
 
 
 def _rejection(config: str, rejected: Rejected) -> bytes:

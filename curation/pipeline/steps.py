@@ -157,6 +157,7 @@ class BuildSteps:
             self.progress.bar(
                 f"Applying the {self.plan.rules.name} rules",
                 count_documents(self.plan.inputs, opt_outs, self.shard),
+                note=lambda: reader.source,
             ) as advance,
         ):
             results = process_batches(
@@ -213,6 +214,6 @@ class BuildSteps:
             announce(
                 self.progress, title, count * _INSTANCE_SECONDS / self.request.workers
             )
-            with self.progress.bar(title, count) as advance:
+            with self.progress.bar(title, count, note=lambda: step.config) as advance:
                 step.work(jobs=self.request.workers, progress=advance)
         return step

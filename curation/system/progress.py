@@ -71,6 +71,7 @@ class Shown:
 
     def say(self, message: str) -> None:
         """Print the line."""
+        ACTIVITY.work = message
         say(message, style="dim")
 
     @contextmanager
@@ -122,6 +123,34 @@ def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int]
     return later
 
 
+class Phases:
+    """Progress of work in a known number of phases, each of which says its number."""
+
+    def __init__(self, progress: Progress, count: int) -> None:
+        """Take where to show it, and how many phases there are."""
+        self._progress = progress
+        self._count = count
+        self._number = 0
+
+    def say(self, message: str) -> None:
+        """Report one fact of the present phase."""
+        self._progress.say(message)
+
+    def begin(self, title: str) -> None:
+        """Begin a phase without steps that could be counted."""
+        self._progress.say(self._numbered(title))
+
+    def bar(
+        self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
+    ) -> AbstractContextManager[Callable[[int], None]]:
+        """Begin a phase, and open its bar."""
+        return self._progress.bar(self._numbered(title), total, found, note)
+
+    def _numbered(self, title: str) -> str:
+        self._number += 1
+        return f"{self._number}/{self._count} {title}"
+
+
 class _Lines:
     """A bar where there is no screen: now and then a line that says how far it is."""
 
@@ -135,6 +164,8 @@ class _Lines:
     ) -> None:
         self._title = title
         self._note = note
+        #: The last line: none is printed twice.
+        self._line = ""
         self._total = total
         self._found = found
         self._heartbeat = heartbeat
@@ -162,18 +193,21 @@ class _Lines:
         while not self._ended.wait(self._heartbeat):
             done = self._done
             parts = filter(None, (self._how_far(done), self._note()))
-            say(f"{self._title}: {', '.join(parts)}")
+            line = f"{self._title}: {', '.join(parts)}"
+            if line != self._line:
+                self._line = line
+                say(line)
             if self._before is None:
                 self._before, self._since = done, time.monotonic()
 
     def _how_far(self, own: int) -> str:
         now, done = time.monotonic(), self._found + own
+        passed = elapsed(now - self._start)
         if self._before is None or own == self._before:
-            passed = spoken(now - self._start)
             return f"{done:,} of {self._total:,} done, {passed} so far"
         each = (now - self._since) / (own - self._before)
         remaining = spoken(each * max(0, self._total - done))
-        return f"{done:,} of {self._total:,}, about {remaining} left"
+        return f"{done:,} of {self._total:,}, {passed} so far, about {remaining} left"
 
 
 @contextmanager
@@ -184,6 +218,7 @@ def no_heartbeat() -> Iterator[None]:
         yield
     finally:
         ACTIVITY.bars -= 1
+        ACTIVITY.work = ""
         ACTIVITY.note()
 
 
@@ -209,9 +244,10 @@ def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
                 continue
             remaining = seconds
             if not ACTIVITY.bars:
-                passed = spoken(time.monotonic() - start)
+                passed = elapsed(time.monotonic() - start)
+                work = f"{ACTIVITY.work}: " if ACTIVITY.work else ""
                 with suppress(OSError, ValueError):  # stderr may be gone
-                    say(f"still at work, {passed} so far", style="dim")
+                    say(f"{work}still at work, {passed} so far", style="dim")
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -220,6 +256,17 @@ def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def elapsed(seconds: float) -> str:
+    """Return a duration to the second, so that no two lines are the same.
+
+    Example:
+        >>> elapsed(5), elapsed(110), elapsed(4000)
+        ('5 s', '1 min 50 s', '66 min 40 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def spoken(seconds: float) -> str:

@@ -42,6 +42,8 @@ class Activity:
     printed: float = field(default_factory=time.monotonic)
     #: Number of bars that move, and of questions that wait for the person.
     bars: int = 0
+    #: What is at work, as the last line of progress named it; empty after a bar.
+    work: str = ""
 
     def note(self) -> None:
         """Remember that something was printed just now."""

@@ -17,22 +17,19 @@ import msgspec
 
 from curation.core.records import BenchmarkRecord
 from curation.system.atomic_files import atomic_write_bytes
-from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.limits import BACKSTOP, BUSY_MACHINE, Limits
+from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 _WORKER = Path(__file__).with_name("fastjsonschema_worker.py")
-#: Seconds for one schema. Nine tenths of them take under a tenth of a second.
-DEADLINE = 10.0
 _BATCH = 32
-_ENDINGS = {
-    Ending.TIMEOUT: "timed_out",
-    Ending.OUT_OF_MEMORY: "out_of_memory",
-    Ending.CRASH: "crashed",
-}
+#: Most characters times levels of a schema: its program may have as many.
+LONGEST = 5_000_000
+TOO_LARGE = "too_large"
+_OUT_OF_MEMORY, _CRASHED = "out_of_memory", "crashed"
 #: The verdicts on schemas that cost too much, or ended the process.
-ENDED = frozenset(_ENDINGS.values())
+ENDED = frozenset({TOO_LARGE, _OUT_OF_MEMORY, _CRASHED})
 
 
 def try_fastjsonschema(
@@ -52,16 +49,18 @@ def try_fastjsonschema(
 
     Raises:
         WorkerDidNotStart: fastjsonschema cannot be run at all.
+        TemporarilyUnavailable: it does not come to an end with a schema.
         CannotCreate: the cache folder cannot be written.
     """
     all_records = list(records)
     memory = cache / f"fastjsonschema-{version('fastjsonschema')}.json"
     verdicts = _remembered(memory)
-    new = {
-        record.sha256: record.json_schema
-        for record in all_records
-        if record.sha256 not in verdicts
-    }
+    new: dict[str, str] = {}
+    for record in all_records:
+        if len(record.json_schema) * (record.depth + 1) > LONGEST:
+            verdicts[record.sha256] = TOO_LARGE
+        elif record.sha256 not in verdicts:
+            new[record.sha256] = record.json_schema
     progress(sum(record.sha256 in verdicts for record in all_records))
     if new:
         for sha256, verdict in _ask(new, jobs):
@@ -88,15 +87,18 @@ def _ask(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
     digests, texts = list(schemas), list(schemas.values())
     starts = range(0, len(texts), _BATCH)
     batches = (texts[start : start + _BATCH] for start in starts)
-    limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
+    limits = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
     with Pool(Program(file=_WORKER), jobs=jobs, limits=limits, attempts=1) as pool:
         for result in pool.run_batches(batches):
             first = result.index * _BATCH
             for offset, outcome in enumerate(result.results):
-                yield digests[first + offset], _verdict(outcome)
+                sha256 = digests[first + offset]
+                refuse_endless(outcome, f"fastjsonschema, schema {sha256[:16]}")
+                yield sha256, _verdict(outcome)
 
 
 def _verdict(outcome: ProcessResult) -> str:
     if outcome.ending is Ending.OK:
         return str(outcome.answer)
-    return _ENDINGS.get(outcome.ending, "crashed")
+    short_of_memory = outcome.ending is Ending.OUT_OF_MEMORY
+    return _OUT_OF_MEMORY if short_of_memory else _CRASHED

@@ -14,6 +14,8 @@ from curation.core.json_types import Json
 from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
 
+#: Levels of a literal up to which Python surely reads it: it gives up at 200 brackets.
+_LEVELS = 60
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"
 
@@ -46,10 +48,29 @@ class Refusing(Mapping[str, Callable[[str], Any]]):
         return 0
 
 
+def _brief(value: Json) -> str:
+    """Return a literal for a value of the schema in the program; an empty one, if flat.
+
+    The program repeats the schema around each message, a thousand times its length.
+    """
+    level = [value]
+    for _ in range(_LEVELS):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return "{}" if isinstance(value, dict) else repr(None)
+    return repr(value)
+
+
 def verdict(text: str) -> str:
     """Return `compiles`, or the name of the exception with which it ended."""
     import fastjsonschema  # noqa: PLC0415 - only the child needs it
 
+    fastjsonschema.generator.repr_default = _brief
     try:
         fastjsonschema.compile(json.loads(text), handlers=Refusing())
     except MemoryError:

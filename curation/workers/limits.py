@@ -16,6 +16,10 @@ from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json, UntypedJson
 from curation.json.text import MAX_DEPTH
 
+#: Seconds of processor time after which a request of a build is taken for endless.
+#: What counted limits let through takes a tenth of it on a slow machine.
+BACKSTOP: Final = 600.0
+
 #: What a worker can be given, as its set-up or as a request: msgspec writes it as JSON.
 Message: TypeAlias = "Json | msgspec.Struct | Mapping[str, Message] | Sequence[Message]"
 
@@ -111,6 +115,9 @@ class Limits:
     document_bytes: int = 16 * 2**20
     #: Levels of objects and arrays in one document.
     depth: int = MAX_DEPTH
+    #: Objects with an `id` or `$id` inside each other. Validators take cubic time and
+    #: space for them; no real schema has over four.
+    identifiers: int = 32
     #: JSON values (members and elements) in one document.
     nodes: int = 1_000_000
     #: Seconds for one document (request) in a worker: by the wall clock, unless
@@ -155,6 +162,22 @@ def too_many(value: Json, limits: Limits) -> Rejected | None:
         return None
     detail = f"more than {limits.nodes:,} JSON values"
     return Rejected(reason=Reason.TOO_LARGE, detail=detail)
+
+
+def too_identified(value: Json, limits: Limits) -> Rejected | None:
+    """Return why identifiers stand too deep inside each other, or None."""
+    stack = [(value, 0)]
+    while stack:
+        outer, level = stack.pop()
+        if isinstance(outer, dict):
+            level += any(isinstance(outer.get(name), str) for name in ("$id", "id"))
+            if level > limits.identifiers:
+                detail = f"over {limits.identifiers} identifiers inside each other"
+                return Rejected(reason=Reason.TOO_DEEP, detail=detail)
+            stack += [(inner, level) for inner in outer.values()]
+        elif isinstance(outer, list):
+            stack += [(inner, level) for inner in outer]
+    return None
 
 
 def count_nodes(value: Json, enough: int) -> int:

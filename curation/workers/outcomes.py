@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from curation.system.errors import TemporarilyUnavailable
+
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.workers.process import Child
@@ -82,6 +84,26 @@ class ProcessResult:
         if isinstance(self.answer, msgspec.Raw):
             return msgspec.json.decode(self.answer, type=answer_type)
         return msgspec.convert(self.answer, answer_type)
+
+
+def refuse_endless(outcome: ProcessResult, place: str) -> None:
+    """Refuse a request that a clock has ended: no limit of time decides on data.
+
+    Limits of data are counted, the same on every machine, and bind long before this.
+
+    Args:
+        outcome: What became of the request.
+        place: What it was about, for the message.
+
+    Raises:
+        TemporarilyUnavailable: it was ended by a clock.
+    """
+    if outcome.ending is Ending.TIMEOUT:
+        raise TemporarilyUnavailable(
+            f"{outcome.detail}, and no limit of time decides what is in a dataset",
+            place,
+            "the same command goes on from here; without this file it ends as well",
+        )
 
 
 def find_cause_of_death(child: Child) -> tuple[Ending, str, int | None]:

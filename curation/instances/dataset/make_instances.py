@@ -40,6 +40,13 @@ if TYPE_CHECKING:
 
 #: Witnesses that are looked for unless a caller asks for more or fewer.
 DEFAULT_COUNT = 4
+#: Characters above which a schema is huge, and gets witnesses alone.
+HUGE = 1_500_000
+#: How the detail begins of a record that has witnesses alone, since it cost too much.
+LEAN = "without near misses: "
+#: Characters of a schema's instances that jsonschema judges: it takes a thousand times
+#: as long as jsonschema-rs.
+_JUDGED = 30_000
 #: Most witnesses of one schema for what the others do not reach; four times as many
 #: while they reach much.
 COVERING = 16
@@ -108,7 +115,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         count: Most witnesses searched.
         examples: Valid instances, as the source of the schema says, as JSON texts.
         lean: Make witnesses only, judged by jsonschema-rs alone: for schemas that
-            cost too much otherwise.
+            cost too much otherwise. A huge one gets no more in any case.
         covering: Most witnesses for what the others do not reach; by default the usual
             number, or none if `lean`.
         base_uri: Where relative references of a schema start, if no dialect is named.
@@ -123,8 +130,12 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     with _frames_of_its_own():
         if covering is None:
             covering = 0 if lean else COVERING
-        budget = Budget(count=count, covering=covering)
-        return _instances_of(compiled, seed, budget, examples, lean=lean)
+        budget, huge = Budget(count=count, covering=covering), len(text) > HUGE
+        made = _instances_of(compiled, seed, budget, examples, lean=lean or huge)
+    if huge and made.instances:
+        why = f"{LEAN}more than {HUGE:,} characters"
+        return msgspec.structs.replace(made, detail=why)
+    return made
 
 
 @contextmanager
@@ -158,15 +169,23 @@ def _instances_of(
     ]
     if not witnesses:
         return _without_witness(compiled, search)
-    rows = [
-        _row(interpretations, witness, number, ask_jsonschema=not lean)
-        for number, witness in enumerate(witnesses)
-    ]
+    missed: list[NearMiss] = []
     covered = None
     if not lean:
         missed = find_near_misses(compiled, search.witnesses or examples_accepted, seed)
-        rows += _near_miss_rows(interpretations, missed, len(rows))
         covered = measure_coverage(compiled, missed)
+    rows: list[InstanceRow] = []
+    # jsonschema judges witnesses and one near miss for each keyword, up to a length.
+    asked, left = set[str](), 0 if lean else _JUDGED
+    instances: list[Witness | NearMiss] = [*witnesses, *missed]
+    for number, instance in enumerate(instances):
+        ask = left > 0
+        if isinstance(instance, NearMiss):
+            ask &= instance.keyword not in asked
+            asked.add(instance.keyword)
+        row = _row(interpretations, instance, number, ask_jsonschema=ask)
+        left -= len(row.text) if ask else 0
+        rows.append(row)
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
@@ -220,22 +239,3 @@ def _row(
         fails_at=miss.fails_at if miss else None,
         verdicts=verdicts.text,
     )
-
-
-def _near_miss_rows(
-    interpretations: Interpretations, missed: Sequence[NearMiss], start: int
-) -> list[InstanceRow]:
-    """Return the rows of near misses; jsonschema judges one for each keyword.
-
-    Args:
-        interpretations: The schema.
-        missed: The near misses.
-        start: The number of the first.
-    """
-    rows: list[InstanceRow] = []
-    judged: set[str] = set()
-    for number, miss in enumerate(missed, start):
-        is_first = miss.keyword not in judged
-        judged.add(miss.keyword)
-        rows.append(_row(interpretations, miss, number, ask_jsonschema=is_first))
-    return rows

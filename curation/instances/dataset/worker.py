@@ -11,8 +11,9 @@ import orjson
 
 from curation.core.json_types import Json
 from curation.instances.dataset.make_instances import (
-    COVERING,
     DEFAULT_COUNT,
+    HUGE,
+    LEAN,
     SchemaInstances,
     make_instances,
 )
@@ -46,17 +47,14 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 _WORKER = Path(__file__).with_name("worker.py")
-#: Seconds for one schema.
+#: Seconds for one schema that a user asks about. A build has no such limit.
 DEADLINE = 5.0
 #: MiB that a worker may take above what it holds when it is ready.
 MEMORY_MB = 512
-#: Characters of a schema above which a user's own one is huge, and its seconds.
-HUGE = 2_500_000
+#: Seconds for a huge one.
 HUGE_DEADLINE = 8.0
 _REASONS = {Ending.TIMEOUT: "timed_out", Ending.OUT_OF_MEMORY: "out_of_memory"}
 _CRASHED = "crashed"
-#: How the detail begins of a record that has witnesses alone, since it cost too much.
-LEAN = "without near misses: "
 
 
 class InstanceSetup(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,7 +130,8 @@ def witnesses(
     """Return instances that a schema accepts, and near misses that it refuses.
 
     They are made in a child process, within 5 s and 512 MiB, and judged by two
-    validators; a schema whose near misses cost more has witnesses alone. Nothing is fetched. Equal arguments give equal instances.
+    validators; a schema whose near misses cost more has witnesses alone. Nothing is
+    fetched. Equal arguments give equal instances.
 
     Args:
         schema: The schema, or its JSON text.
@@ -185,22 +184,13 @@ def witnesses_of_each(
     """
     with Worker(program(seed, neighbours), limits()) as worker:
         for request in requests:
-            if len(request.schema) > HUGE:
-                yield _of_huge(request, worker)
-                continue
-            result = worker.ask(request)
+            huge = len(request.schema) > HUGE
+            result = worker.ask(request, HUGE_DEADLINE if huge else DEADLINE)
             if result.ending is Ending.OK:
                 yield instances_of(result)
                 continue
             lean = msgspec.structs.replace(request, lean=True)
             yield merged_instances(result, worker.ask(lean))
-
-
-def _of_huge(request: InstanceRequest, worker: Worker) -> SchemaInstances:
-    request = msgspec.structs.replace(request, lean=True, covering=COVERING)
-    made = instances_of(worker.ask(request, HUGE_DEADLINE))
-    why = f"{LEAN}more than {HUGE:,} characters"
-    return msgspec.structs.replace(made, detail=why) if made.instances else made
 
 
 def start(message: Json) -> Callable[[Json], Json]:

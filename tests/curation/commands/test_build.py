@@ -43,6 +43,7 @@ def result(
         request=BuildRequest(out=Path("out"), sample=sample, fetch=fetch),
         manifest=manifest,
         phases={"write": 1.0},
+        processor={"write": 1.0},
         peak_rss_mb=0.0,
         unchanged=False,
         rule_faults=(),

@@ -23,6 +23,7 @@ from curation.instances.dataset.tasks import InstanceTask
 from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
+from curation.system.errors import TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
 
@@ -169,20 +170,18 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
 
 
-@pytest.mark.slow
-def test_what_costs_too_much_has_that_as_its_reason(
+def test_no_clock_decides_what_a_record_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A schema over its deadline is tried once more, then told; the step goes on."""
+    """A schema without end ends the step with its name, and exit code 75."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
     monkeypatch.setattr("curation.pipeline.instance_step._WORKER", worker)
-    monkeypatch.setattr("curation.instances.dataset.worker.DEADLINE", 0.3)
+    monkeypatch.setattr("curation.pipeline.instance_step.BACKSTOP", 0.1)
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
-        step.work(jobs=1, progress=lambda _done: None)
-        (record,) = step.results()
-    assert (record.result.answer, record.result.reason) == ("unknown", "timed_out")
+        with pytest.raises(TemporarilyUnavailable, match="Github_easy/easy: no answer"):
+            step.work(jobs=1, progress=lambda _done: None)
 
 
 def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
@@ -251,7 +250,8 @@ def test_stored_targets_are_found_again_and_none_is_asked_anew(tmp_path: Path) -
         step.work(jobs=1, progress=lambda _done: None)
         expected = [record_fit(task.schema) for task in TASKS]
         assert list(step.fits()) == expected
-        changed = run.done(batch_name(0)).replace(b'"xgrammar"', b'"no such"')
+        stored = run.done(batch_name(0)) or b""
+        changed = stored.replace(b'"xgrammar"', b'"no such"')
         run.store(batch_name(0), changed)
         again = InstanceStep(TASKS, run)
         again.work(jobs=1, progress=lambda _done: None)

@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 #: What only a hostile document meets: tests/hostile is about these.
-LIMITS = {
-    Reason.TOO_LARGE,
-    Reason.TOO_DEEP,
-    Reason.TIMED_OUT,
-    Reason.OUT_OF_MEMORY,
-    Reason.CRASHED,
-}
+LIMITS = {Reason.TOO_LARGE, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHED}
 #: What a list of ours takes out, and not the document: tests of the list are about it.
 BY_NAME = {Reason.OPTED_OUT}
 #: What is mended everywhere but in the user's own schemas.

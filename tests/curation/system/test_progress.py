@@ -10,9 +10,11 @@ import pytest
 
 from curation.system.progress import (
     HEARTBEAT,
+    Phases,
     Quiet,
     Shown,
     announce,
+    elapsed,
     heartbeat,
     no_heartbeat,
     spoken,
@@ -58,7 +60,7 @@ def test_where_there_is_no_screen_lines_say_how_far_it_is(
     with Shown(heartbeat=0.01).bar("Reading", total=2_000) as advance:
         until(lambda: errors.have(r"Reading: 0 of 2,000 done, 0 s so far\n"))
         advance(1_500)
-        until(lambda: errors.have(r"Reading: 1,500 of 2,000, about \d+ s left\n"))
+        until(lambda: errors.have(r"Reading: 1,500 of 2,000, \d+ s so far, about "))
     assert errors.text.startswith("Reading 2,000 ...\n")
 
 
@@ -77,7 +79,32 @@ def test_what_an_earlier_run_did_says_nothing_of_the_time_left(
         assert "left" not in errors.text
         time.sleep(1.2)
         advance(1)
-        until(lambda: errors.have(r"Reading: 991 of 1,000, about \d{2} s left\n"))
+        until(lambda: errors.have(r"Reading: 991 of 1,000, .*, about \d{2} s left\n"))
+
+
+def test_no_line_is_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever stands still, in a bar or between bars: a line says something new."""
+    with Shown(heartbeat=0.01).bar("Reading", total=9) as advance:
+        time.sleep(0.2)
+        advance(4)
+        time.sleep(0.2)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(set(lines)) > 1
+    # After minutes each heartbeat still differs from the one before.
+    spoken_twice = [elapsed(seconds) for seconds in range(0, 1_000, int(HEARTBEAT))]
+    assert len(spoken_twice) == len(set(spoken_twice))
+
+
+def test_the_phases_of_one_work_are_numbered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each bar and each step without one says which phase it is, of how many."""
+    phases = Phases(Shown(), 2)
+    with phases.bar("Reading", 3):
+        pass
+    phases.begin("Writing build/x")
+    with heartbeat(0.02):
+        until(lambda: _heard(capsys, "2/2 Writing build/x: still at work, "))
 
 
 def test_no_step_is_silent_for_longer_than_ten_seconds() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.validation import fastjsonschema_check
 from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.validation.fastjsonschema_worker import COMPILES, verdict
 from tests.made import record, sha256
@@ -39,6 +40,25 @@ def of(schema: object) -> BenchmarkRecord:
 def test_verdicts(schema: object, wanted: str) -> None:
     """What compiles is said to, and what does not by the exception's name."""
     assert verdict(json.dumps(schema)) == wanted
+
+
+def test_what_is_too_large_is_counted_and_never_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Characters times levels decide, the same on every machine."""
+    monkeypatch.setattr(fastjsonschema_check, "LONGEST", 100)
+    small, large = of({"const": 1}), of({"const": "x" * 100})
+    verdicts = try_fastjsonschema([small, large], tmp_path, jobs=1)
+    assert [each.fastjsonschema for each in verdicts] == [COMPILES, "too_large"]
+
+
+def test_a_program_without_its_schema_is_no_other_program() -> None:
+    """What would nest too deep for Python still fails, and nothing else does."""
+    deep: object = {"type": "string"}
+    for _ in range(120):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert verdict(json.dumps(deep)) == "SyntaxError"
+    assert verdict(json.dumps({"type": "object", "properties": {"a": {}}})) == COMPILES
 
 
 def test_nothing_is_fetched(trap: tuple[str, list[str]], tmp_path: Path) -> None:

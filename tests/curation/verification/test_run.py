@@ -386,10 +386,10 @@ def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
     assert "jane" not in str(found)
 
 
-def test_a_document_that_took_too_long_is_no_unknown_rule(folder: Path) -> None:
-    """The ledger says `limits` of what was too large, too slow or too hungry."""
+def test_a_document_that_took_too_much_is_no_unknown_rule(folder: Path) -> None:
+    """The ledger says `limits` of what was too large or too hungry."""
     copies = pl.col("rule") == "duplicates"
-    where(DOCUMENTS, copies, outcome="timed_out", rule=NO_RULE)(folder)
+    where(DOCUMENTS, copies, outcome="out_of_memory", rule=NO_RULE)(folder)
     assert not [line for line in said_here(LEDGER, folder) if "its rule" in line]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset import worker
+from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.worker import InstanceRequest, program
 from curation.lint.satisfiability import Satisfiability
 from curation.workers.limits import Limits
@@ -95,9 +96,10 @@ def test_time_grows_as_the_schema_does() -> None:
 
 def test_a_huge_schema_gets_witnesses_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The detail says why there are no near misses."""
-    monkeypatch.setattr(worker, "HUGE", 1_000)
-    requests = [InstanceRequest(schema=json.dumps(resources(8)), dialect="")]
-    (made,) = worker.witnesses_of_each(requests)
+    made = make_instances(json.dumps(resources(8)))
+    assert made.near_misses
+    monkeypatch.setattr("curation.instances.dataset.make_instances.HUGE", 1_000)
+    made = make_instances(json.dumps(resources(8)))
     assert made.answer is Satisfiability.SATISFIABLE
     assert "covering" in {row.kind for row in made.witnesses}
     assert made.near_misses == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,34 @@ def test_witnesses_and_near_misses_are_values() -> None:
     assert all(isinstance(row.value, int) and row.value >= 3 for row in found.witnesses)
     assert (2, "minimum") in [(row.value, row.keyword) for row in found.near_misses]
     assert {*found.witnesses, *found.near_misses} == {*found.instances}
+
+
+_COSTLY = """
+import os
+from curation.instances.dataset.worker import start as start_whole
+from curation.workers.protocol import serve
+
+def start(setup):
+    handle = start_whole(setup)
+    return lambda request: handle(request) if request.get("lean") else os.abort()
+
+serve(start)
+"""
+
+
+def test_a_schema_that_costs_too_much_has_witnesses_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by `csbdata instances`: both take one way, which tries without near misses."""
+    file = tmp_path / "worker.py"
+    file.write_text(_COSTLY)
+    monkeypatch.setattr(worker, "_WORKER", file)
+    found = witnesses(_SCHEMA)
+    assert found.witnesses
+    assert found.near_misses == ()
+    assert found.detail.startswith("without near misses: crashed")
+    request = worker.InstanceRequest(schema=json.dumps(_SCHEMA), dialect="")
+    assert [found] == list(worker.witnesses_of_each([request]))
 
 
 def test_a_schema_may_be_given_as_text() -> None:
