@@ -121,16 +121,7 @@ class Shaped:
             return self._pairs(schema, here, there)
         if shape.items:
             return self._members(schema, shape, here, there)
-        parts: dict[Tokens, UntypedJson] = {}
-        nullable = frozenset(shape.nullable)
-        for path, child in children(schema, self.dialect):
-            inside = (*there, *path)
-            if path[0] == "properties" and path[1] in nullable:
-                value = self._nullable(child, (*here, *path), inside)
-            else:
-                value = self._part(child, (*here, *path), inside)
-            if value is not child:
-                parts[path] = value
+        parts = self._changed_parts(schema, shape, here, there)
         if not parts and SHAPE not in schema:
             return schema
         sent = _with_parts({it: schema[it] for it in schema if it != SHAPE}, parts)
@@ -142,6 +133,20 @@ class Shaped:
         if shape.cut:
             sent.pop("maxItems")
         return _described(sent, shape)
+
+    def _changed_parts(
+        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
+    ) -> dict[Tokens, UntypedJson]:
+        """Return what is sent for the parts directly inside, where it is another."""
+        parts: dict[Tokens, UntypedJson] = {}
+        nullable = frozenset(shape.nullable)
+        for path, child in children(schema, self.dialect):
+            is_nullable = path[0] == "properties" and path[1] in nullable
+            make = self._nullable if is_nullable else self._part
+            value = make(child, (*here, *path), (*there, *path))
+            if value is not child:
+                parts[path] = value
+        return parts
 
     def _nullable(
         self, schema: UntypedJson, here: Tokens, there: Tokens

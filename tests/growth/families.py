@@ -96,7 +96,7 @@ FAMILIES: Final[Mapping[str, Callable[[int], Schema]]] = {
     "circle of $ref": _referring(_circle),
     "diamond of $ref": _diamond,
     "one definition": lambda n: _object(
-        dict.fromkeys(_names(n), {"$ref": "#/$defs/d"}), **{"$defs": {"d": _STRING}}
+        {name: {"$ref": "#/$defs/d"} for name in _names(n)}, **{"$defs": {"d": _STRING}}
     ),
     "$id": _referring(lambda i, _: {"$id": f"https://a.test/{i}", **_STRING}),
     "$anchor": lambda n: _object(
@@ -129,7 +129,7 @@ FAMILIES: Final[Mapping[str, Callable[[int], Schema]]] = {
     "patterns to mend": _properties(lambda _: {"type": "string", "pattern": "^[[]$"}),
     "required: true": lambda n: {
         "$schema": _DRAFT_04,
-        **_object(dict.fromkeys(_names(n), {"type": "string", "required": True})),
+        **_object({name: {"type": "string", "required": True} for name in _names(n)}),
     },
     "dependentRequired": lambda n: _object(
         dict.fromkeys(_names(n), _STRING),

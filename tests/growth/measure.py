@@ -1,8 +1,9 @@
 """Measure how the cost of a way grows: events of each function, and processor time.
 
-    PYTHONHASHSEED=0 python -m tests.growth.measure WAY
+    PYTHONHASHSEED=0 python -m tests.growth.measure
 
-prints, by family and size, how often each function of csbdata came to a line.
+prints, by way, family and size, how often each function of csbdata came to a line, or
+to its end.
 """
 
 from __future__ import annotations
@@ -29,15 +30,26 @@ _OURS: Final = (f"{_ROOT}/curation/", f"{_ROOT}/evaluation/")
 
 
 def events(work: Work) -> dict[str, int]:
-    """Return how often each function of ours comes to a line, by file and name."""
-    counts: Counter[CodeType] = Counter()
+    """Return how often each function of ours comes to a line, or its end, by name."""
+    counts: dict[CodeType, list[int]] = {}
+    traces: dict[CodeType, TraceFunction] = {}
 
-    def line(frame: FrameType, event: str, _argument: object) -> TraceFunction:
-        counts[frame.f_code] += event == "line"
+    def counter(code: CodeType) -> TraceFunction:
+        count = counts[code] = [0]
+
+        def line(_frame: FrameType, _event: str, _argument: object) -> TraceFunction:
+            count[0] += 1
+            return line
+
         return line
 
     def call(frame: FrameType, _event: str, _argument: object) -> TraceFunction | None:
-        return line if frame.f_code.co_filename.startswith(_OURS) else None
+        code = frame.f_code
+        if code not in traces:
+            if not code.co_filename.startswith(_OURS):
+                return None
+            traces[code] = counter(code)
+        return traces[code]
 
     before = sys.gettrace()
     sys.settrace(call)
@@ -46,7 +58,7 @@ def events(work: Work) -> dict[str, int]:
     finally:
         sys.settrace(before)
     named: Counter[str] = Counter()
-    for code, count in counts.items():
+    for code, (count,) in counts.items():
         file = Path(code.co_filename).relative_to(_ROOT)
         named[f"{file}:{code.co_firstlineno} {code.co_qualname}"] += count
     return dict(named)
@@ -77,18 +89,19 @@ def exponent(costs: Sequence[float]) -> float:
     return log(second / first, 4) if first > 0 else inf
 
 
-def main(name: str) -> None:
-    """Print the events of a way in all its families."""
-    way = WAYS[name]
-    measured = {}
-    for family, make in way.families.items():
-        # Imports, and what is computed once for all.
-        way.prepare(make(2))()
-        measured[family] = [
-            events(way.prepare(make(way.events_n * times))) for times in (1, 4, 16)
-        ]
+def main() -> None:
+    """Print the events of all ways in all their families."""
+    measured: dict[str, dict[str, list[dict[str, int]]]] = {}
+    for name, way in WAYS.items():
+        measured[name] = {}
+        for family, make in way.families.items():
+            # Imports, and what is computed once for all.
+            way.prepare(make(2))()
+            measured[name][family] = [
+                events(way.prepare(make(way.events_n * times))) for times in (1, 4, 16)
+            ]
     print(json.dumps(measured))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -38,10 +38,7 @@ from curation.verification.check import ItemResult
 from curation.verification.folder_contents import open_folder
 from curation.verification.registry import CHECKS
 from curation.workers.outcomes import Ending, ProcessResult
-from evaluation.analysis.regression_gate import (
-    compare_with_baseline,
-    compared_engines,
-)
+from evaluation.analysis.regression_gate import compare_with_baseline, compared_engines
 from evaluation.results.reader import open_run
 from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
@@ -49,7 +46,7 @@ from tests.growth.families import FAMILIES
 from tests.made import record
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.packaging.plot_process import PlotProcess
 
 #: What is measured.
@@ -172,7 +169,7 @@ def _verify(count: int) -> Work:
     folder = _build(count)
     _derive(folder)
 
-    def result(answer: Json) -> ProcessResult:
+    def result(answer: object) -> ProcessResult:
         encoded = msgspec.Raw(msgspec.json.encode(answer))
         return ProcessResult(ending=Ending.OK, answer=encoded)
 
@@ -220,8 +217,13 @@ WAYS: Final[Mapping[str, Way]] = {
     "record columns": Way(prepare=_record_columns),
     "check": Way(prepare=_check, events_n=2),
     "fit, judged": Way(prepare=_judged, by_nature=_DEEP),
-    "fit, rewritten": Way(prepare=_rewritten, events_n=2, by_nature=_DEEP),
-    "diff": Way(prepare=_diff, events_n=2, searches=True, by_nature=_INSTANCES),
+    "fit, rewritten": Way(prepare=_rewritten, by_nature=_DEEP),
+    "diff": Way(
+        prepare=_diff,
+        families={it: FAMILIES[it] for it in ("wide", "fan of $ref", "anyOf", "enum")},
+        events_n=2,
+        searches=True,
+    ),
     "instances": Way(
         prepare=_instances, events_n=2, searches=True, by_nature=_INSTANCES
     ),

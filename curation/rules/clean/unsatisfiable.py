@@ -58,7 +58,9 @@ def _upwards(tokens: Tokens) -> Iterator[Tokens]:
 def _opened(schema: Json, repaired: set[Tokens]) -> Json:
     """Return the document as it were if the repaired schemas accepted everything."""
     outermost = [it for it in repaired if repaired & {*_upwards(it)} == {it}]
-    return {} if () in repaired else rewritten(schema, {it: Put({}) for it in outermost})
+    return (
+        {} if () in repaired else rewritten(schema, {it: Put({}) for it in outermost})
+    )
 
 
 def _concerned(
