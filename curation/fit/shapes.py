@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import msgspec
 
-from curation.json.pointer import Tokens, fragment_of
+from curation.json.pointer import Put, Tokens, fragment_of, rewritten
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
@@ -100,6 +100,7 @@ class Shaped:
 
     def _with_references(self, sent: UntypedJson) -> UntypedJson:
         document = Schema(self.marked, self.dialect)
+        edits: dict[Tokens, Put] = {}
         for reference in document.scanned.references:
             target = document.lookup(reference.text, reference.base)
             place = self.places.get(reference.tokens)
@@ -107,8 +108,8 @@ class Shaped:
                 continue
             there = self.places.get(target.tokens)
             if there is not None and there != target.tokens:
-                _put(sent, (*place, reference.keyword), fragment_of(there))
-        return sent
+                edits[*place, reference.keyword] = Put(fragment_of(there))
+        return rewritten(sent, edits)
 
     def _part(self, schema: UntypedJson, here: Tokens, there: Tokens) -> UntypedJson:
         """Return what is sent for a part, and note the places of all parts in it."""
@@ -120,14 +121,10 @@ class Shaped:
             return self._pairs(schema, here, there)
         if shape.items:
             return self._members(schema, shape, here, there)
-        sent = {name: value for name, value in schema.items() if name != SHAPE}
-        for path, child in children(schema, self.dialect):
-            inside = (*there, *path)
-            if path[0] == "properties" and path[1] in shape.nullable:
-                value = self._nullable(child, (*here, *path), inside)
-            else:
-                value = self._part(child, (*here, *path), inside)
-            _put_inside(sent, path, value)
+        parts = self._changed_parts(schema, shape, here, there)
+        if not parts and SHAPE not in schema:
+            return schema
+        sent = _with_parts({it: schema[it] for it in schema if it != SHAPE}, parts)
         if shape.nullable:
             properties = schema["properties"]
             sent["required"] = list(properties) if isinstance(properties, dict) else []
@@ -136,6 +133,20 @@ class Shaped:
         if shape.cut:
             sent.pop("maxItems")
         return _described(sent, shape)
+
+    def _changed_parts(
+        self, schema: _Object, shape: AnswerShape, here: Tokens, there: Tokens
+    ) -> dict[Tokens, UntypedJson]:
+        """Return what is sent for the parts directly inside, where it is another."""
+        parts: dict[Tokens, UntypedJson] = {}
+        nullable = frozenset(shape.nullable)
+        for path, child in children(schema, self.dialect):
+            is_nullable = path[0] == "properties" and path[1] in nullable
+            make = self._nullable if is_nullable else self._part
+            value = make(child, (*here, *path), (*there, *path))
+            if value is not child:
+                parts[path] = value
+        return parts
 
     def _nullable(
         self, schema: UntypedJson, here: Tokens, there: Tokens
@@ -146,14 +157,14 @@ class Shaped:
         if isinstance(schema, dict) and isinstance(kind, str) and not changed:
             sent = self._part(schema, here, there)
             if isinstance(sent, dict) and "const" not in sent:
-                sent["type"] = [kind, "null"]
+                sent = {**sent, "type": [kind, "null"]}
                 if isinstance(sent.get("enum"), list):
                     sent["enum"] = [*schema["enum"], None]
                 return sent
         if isinstance(schema, dict) and schema.keys() <= {"anyOf", *_ABOUT}:
             sent = self._part(schema, here, there)
             if isinstance(sent, dict):
-                sent["anyOf"] = [*sent["anyOf"], {"type": "null"}]
+                return {**sent, "anyOf": [*sent["anyOf"], {"type": "null"}]}
             return sent
         value = self._part(schema, here, (*there, "anyOf", "0"))
         return {"anyOf": [value, {"type": "null"}]}
@@ -163,10 +174,13 @@ class Shaped:
     ) -> dict[str, UntypedJson]:
         """Return the members of a reshaped schema that references may lead to."""
         kept = {name: schema[name] for name in schema if name in CONTAINERS}
-        for path, child in children(kept, self.dialect):
-            value = self._part(child, (*here, *path), (*there, *path))
-            _put_inside(kept, path, value)
-        return kept
+        return _with_parts(
+            kept,
+            {
+                path: self._part(child, (*here, *path), (*there, *path))
+                for path, child in children(kept, self.dialect)
+            },
+        )
 
     def _pairs(self, schema: _Object, here: Tokens, there: Tokens) -> UntypedJson:
         inside = (*there, "items", "properties")
@@ -236,19 +250,6 @@ def _described(sent: _Object, shape: AnswerShape) -> _Object:
     return sent
 
 
-def _put_inside(sent: _Object, path: Tokens, value: UntypedJson) -> None:
-    """Put a part where it belongs; containers on the way are copied once each."""
-    keyword, *rest = path
-    if not rest:
-        sent[keyword] = value
-        return
-    holder = sent[keyword]
-    copy: UntypedJson = list(holder) if isinstance(holder, list) else dict(holder)
-    copy[int(rest[0]) if isinstance(copy, list) else rest[0]] = value
-    sent[keyword] = copy
-
-
-def _put(value: UntypedJson, tokens: Tokens, new: UntypedJson) -> None:
-    for token in tokens[:-1]:
-        value = value[int(token) if isinstance(value, list) else token]
-    value[tokens[-1]] = new
+def _with_parts(schema: _Object, parts: Mapping[Tokens, UntypedJson]) -> _Object:
+    """Return a copy of a schema object with other parts directly inside it."""
+    return cast("_Object", rewritten(schema, {it: Put(parts[it]) for it in parts}))

@@ -13,6 +13,7 @@ from curation.fit.checks import CHECKS, QUIET, Found, over_limit
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
 from curation.fit.scan import Scan, scan_of
 from curation.json.pointer import pointer
+from curation.json.values import remembered
 from curation.schema.keywords import KNOWN_KEYWORDS
 
 
@@ -56,6 +57,8 @@ def judge_fit(
 ) -> tuple[FitFinding, ...]:
     """Return what a target does not take, or not as it is meant; empty if nothing.
 
+    The last answers are cached.
+
     Args:
         schema: Any JSON value; it is read in the dialect that it declares.
         profile: The target.
@@ -66,6 +69,11 @@ def judge_fit(
         >>> [it.rule for it in judge_fit({"type": "object"}, profile)]
         ['open-object']
     """
+    return _judged(schema, profile, tool)
+
+
+@remembered
+def _judged(schema: Json, profile: Profile, tool: bool) -> tuple[FitFinding, ...]:  # noqa: FBT001 - `remembered` has no names
     scan = scan_of(schema)
     if scan is None:
         return (NOT_A_SCHEMA,)

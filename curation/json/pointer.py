@@ -164,7 +164,11 @@ def _rewritten(value: Json, tree: _Tree) -> Json:
     if isinstance(value, list):
         items = [tree.get(str(index)) for index in range(len(value))]
         return [
-            _rewritten(item, edit) if isinstance(edit, dict) else item
+            edit.value
+            if isinstance(edit, Put)
+            else _rewritten(item, edit)
+            if isinstance(edit, dict)
+            else item
             for item, edit in zip(value, items, strict=True)
         ]
     if not isinstance(value, dict):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from curation.core.rule import Context, Document, Json, Reason, Rejected, Rule
-from curation.json.pointer import Tokens, fragment_of, replaced, tokens_of
+from curation.json.pointer import Put, Tokens, fragment_of, rewritten, tokens_of
 from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschema_locations
@@ -56,10 +57,10 @@ def _upwards(tokens: Tokens) -> Iterator[Tokens]:
 
 def _opened(schema: Json, repaired: set[Tokens]) -> Json:
     """Return the document as it were if the repaired schemas accepted everything."""
-    for tokens in repaired:
-        if repaired & {*_upwards(tokens)} == {tokens}:
-            schema = replaced(schema, tokens, {})
-    return schema
+    outermost = [it for it in repaired if repaired & {*_upwards(it)} == {it}]
+    return (
+        {} if () in repaired else rewritten(schema, {it: Put({}) for it in outermost})
+    )
 
 
 def _concerned(
@@ -69,16 +70,16 @@ def _concerned(
 
     Deepest first: of two that accept nothing the inner one is the cause.
     """
+    referring: defaultdict[str, list[Tokens]] = defaultdict(list)
+    for place, keywords in schemas.items():
+        if "$ref" in keywords:
+            referring[str(keywords["$ref"])].append(place)
     pending, concerned = list(repaired), set[Tokens]()
     for tokens in pending:
-        new = set(_upwards(tokens)) & schemas.keys() - concerned
-        concerned |= new
-        leading = [fragment_of(place) for place in new]
-        pending += [
-            place
-            for place, keywords in schemas.items()
-            if "$ref" in keywords and keywords["$ref"] in leading
-        ]
+        new = [it for it in _upwards(tokens) if it in schemas and it not in concerned]
+        concerned.update(new)
+        for place in new:
+            pending += referring[fragment_of(place)]
     return sorted(concerned, key=lambda tokens: (-len(tokens), tokens))
 
 

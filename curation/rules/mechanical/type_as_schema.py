@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from curation.json.pointer import Tokens, replaced
+from curation.json.pointer import Put, Tokens, rewritten
 from curation.rules.guard import mechanical
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import Shape
@@ -22,15 +22,13 @@ _NAMES = frozenset({"type", "disallow", "extends", "dependencies"})
 
 
 def _mended(schema: dict[str, Json], refused: Refused) -> dict[str, Json]:
-    result = schema
+    edits: dict[Tokens, Put] = {}
     for place, value in refused.items():
         if isinstance(value, str) and _holds_schema(schema, place):
             meant = _schema_of(place[-1], value)
             if meant is not None:
-                keyword = place[0]
-                new = replaced(result[keyword], place[1:], meant)
-                result = {**result, keyword: new}
-    return result
+                edits[place] = Put(meant)
+    return cast("dict[str, Json]", rewritten(schema, edits))
 
 
 def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:

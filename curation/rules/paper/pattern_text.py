@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from curation.core.json_types import UntypedJson
 from curation.core.rule import ABSENT, Change, Context, Document, Json, Rule
-from curation.json.pointer import Tokens, at, change_at, replaced
+from curation.json.pointer import Put, Tokens, at, change_at, replaced, rewritten
 from curation.json.values import objects, searchable, tokens
 from curation.rules.paper.rebuild import DRAFT_07, declared, failure
 
@@ -94,7 +94,10 @@ def _apply(document: Document, _context: Context) -> Document:
     text = searchable(schema)
     if not any(sign in text for sign in _SIGNS):
         return document
-    for edit in _edits(schema):
+    edits = list(_edits(schema))
+    values = {it.place: Put(it.after) for it in edits if not it.is_name}
+    schema = rewritten(schema, values)
+    for edit in edits:
         if edit.is_name:
             schema, value = _renamed(schema, edit.place, edit.after)
             new = (*edit.place[:-1], edit.after)
@@ -103,7 +106,6 @@ def _apply(document: Document, _context: Context) -> Document:
                 change_at(NAME, new, ABSENT, value),
             ]
         else:
-            schema = replaced(schema, edit.place, edit.after)
             changes.append(change_at(NAME, edit.place, edit.before, edit.after))
     if not changes:
         return document
