@@ -65,6 +65,7 @@ def test_renamed_keywords_keep_their_place_and_lines_their_ends(tmp_path: Path) 
     assert [*mended.items()] == [*new.items(), ("title", "t")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "options", "after"),
     [
@@ -108,6 +109,7 @@ def test_wanted_edits_are_right_without_the_others(
     assert path.read_text() == mended
 
 
+@pytest.mark.slow
 def test_equal_members_become_one_if_that_is_wanted(tmp_path: Path) -> None:
     """With the other edits; what is to keep both members keeps its bytes."""
     path, text = tmp_path / "a.json", '{"type": "strng", "title": "a", "title": "a"}'

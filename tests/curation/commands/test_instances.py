@@ -190,6 +190,7 @@ def test_a_record_is_found_by_its_id(built: Path) -> None:
         run("nobody", "--in", str(built))
 
 
+@pytest.mark.slow
 def test_labels_are_graded(tmp_path: Path) -> None:
     """A label that the validator contradicts is told, and the exit code is 1."""
     theirs = tmp_path / "theirs.jsonl"

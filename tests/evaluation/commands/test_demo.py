@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -14,9 +15,8 @@ from evaluation.data.parquet_tables import ParquetTables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
-
+@pytest.mark.slow
 def test_the_demo_ends_with_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample_build_with_instances: Path
 ) -> None:
