@@ -20,6 +20,7 @@ from evaluation.core.records import Record, encode_records
 from tests.credential_examples import examples
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 from tests.publishing import NAME, UPLOAD_WARNING, connected, write_folder
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,13 +88,13 @@ def _everything(out: Path) -> str:
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        *("password", "anything", "provider"),
-        *(
-            pytest.param(kind, marks=pytest.mark.slow)
-            for kind in ("user", "api_key", "access_token", "key")
-        ),
-    ],
+    first_fast(
+        2,
+        [
+            *("password", "anything", "provider", "user"),
+            *("api_key", "access_token", "key"),
+        ],
+    ),
 )
 def test_the_server_alone_gets_what_its_address_holds(
     kind: str,

@@ -477,32 +477,39 @@ def test_a_code_that_there_is_not_is_refused(tmp_path: Path) -> None:
         run(str(tmp_path / "a.json"), "--select", "refused-defualt")
 
 
-@pytest.mark.parametrize(
-    ("said", "text"),
-    [
-        ("openapi:{}", '{"openapi": "3.1.0", "paths": {}}'),
-        ("tools:{}", '{"tools": [{"name": "t", "inputSchema": {"$ref": "#"}}]}'),
-        ("tools:{}", '{"name": "t", "input_schema": {"type": "object"}}'),
-        ("tools:{}", '{"function": {"name": "t", "parameters": {}}, "type": "x"}'),
-        ("tools:{}", '{"result": {"tools": [{"name": "t", "inputSchema": {}}]}}'),
-        ("/text/format may", '{"text": {"format": {"$ref": "#"}}}'),
-        (
-            "/json_schema/schema may",
-            '{"type": "json_schema", "json_schema": {"schema": {"$ref": "#"}}}',
-        ),
-    ],
-)
+#: The command that is named, and a text that only holds schemas.
+_HOLDERS = [
+    ("openapi:{}", '{"openapi": "3.1.0", "paths": {}}'),
+    ("tools:{}", '{"tools": [{"name": "t", "inputSchema": {"$ref": "#"}}]}'),
+    ("tools:{}", '{"name": "t", "input_schema": {"type": "object"}}'),
+    ("tools:{}", '{"function": {"name": "t", "parameters": {}}, "type": "x"}'),
+    ("tools:{}", '{"result": {"tools": [{"name": "t", "inputSchema": {}}]}}'),
+    ("/text/format may", '{"text": {"format": {"$ref": "#"}}}'),
+    (
+        "/json_schema/schema may",
+        '{"type": "json_schema", "json_schema": {"schema": {"$ref": "#"}}}',
+    ),
+]
+
+
 def test_of_what_only_holds_schemas_the_next_command_checks_those(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, text: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """JSON or YAML, of standard input too: bodies, a tool's or a request's schema."""
     monkeypatch.chdir(tmp_path)
-    for name in ("a.json", "a.yaml", "/dev/stdin"):
-        if name != "/dev/stdin":
+    wanted = []
+    for number, (said, text) in enumerate(_HOLDERS):
+        for name in (f"{number}.json", f"{number}.yaml"):
             Path(name).write_text(text)
-        result = CliRunner().invoke(APP, [name.replace("/dev/stdin", "-")], input=text)
-        assert result.exit_code == 1
-        assert said.format(name) in result.stderr
+            wanted.append(said.format(name))
+    result = CliRunner().invoke(APP, [each.name for each in Path().iterdir()])
+    assert result.exit_code == 1
+    missing = [it for it in wanted if result.stderr.count(it) < wanted.count(it)]
+    assert missing == []
+    said, text = _HOLDERS[0]
+    result = CliRunner().invoke(APP, ["-"], input=text)
+    assert result.exit_code == 1
+    assert said.format("/dev/stdin") in result.stderr
 
 
 def test_a_pipe_is_read_by_its_name() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,26 +81,28 @@ def test_a_mapping_is_gone_through_once_for_all_its_problems(
     assert pairs.walks == 1
 
 
-@pytest.mark.parametrize("indent", [2, None])
-@pytest.mark.parametrize("name", ["a.json", "a.yml"])
-def test_problems_of_a_row_stand_where_its_file_has_them(
-    tmp_path: Path, name: str, indent: int | None
-) -> None:
+def test_problems_of_a_row_stand_where_its_file_has_them(tmp_path: Path) -> None:
     """Alone or in a folder, as JSON or YAML; a schema as text has one place."""
     schema = {"type": "object", "properties": {"n": {"default": 3, "type": "string"}}}
-    path = tmp_path / name
-    for own in (schema, json.dumps(schema)):
+    wanted = {}
+    for own, indent, suffix in product(
+        (schema, json.dumps(schema)), (2, None), ("json", "yml")
+    ):
+        path = tmp_path / f"{'row' if own is schema else 'text'}-{indent}.{suffix}"
         row = {"unique_id": "x", "json_schema": own}
-        dump = json.dumps if name == "a.json" else yaml.safe_dump
+        dump = json.dumps if suffix == "json" else yaml.safe_dump
         path.write_text(text := dump(row, indent=indent))
-        mark = '"' if name == "a.json" else ""
-        wanted = text.index(mark + ("default" if own is schema else "json_schema"))
-        for source in (path, tmp_path):
-            _, out = run(str(source), "--format", "json")
-            (problem,) = json.loads(out)["files"][0]["problems"]
-            before = text[:wanted].split("\n")
-            place = (len(before), len(before[-1]) + 1)
-            assert (problem["line"], problem["column"]) == place
+        mark = '"' if suffix == "json" else ""
+        found = text.index(mark + ("default" if own is schema else "json_schema"))
+        before = text[:found].split("\n")
+        wanted[str(path)] = (len(before), len(before[-1]) + 1)
+    for sources in ([*wanted], [str(tmp_path)]):
+        _, out = run(*sources, "--format", "json")
+        places = {}
+        for file in json.loads(out)["files"]:
+            (problem,) = file["problems"]
+            places[file["file"]] = (problem["line"], problem["column"])
+        assert places == wanted
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from curation.schema.dialects import DRAFT_07
 from curation.system.errors import BadUsage, NoInput
 from tests.builds import write_build
 from tests.made import entry, record
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,7 +150,7 @@ def test_sizes_are_counted_by_live_fields_too(tmp_path: Path) -> None:
     assert "Records by their live fields" in run(str(folder))
 
 
-@pytest.mark.parametrize("width", ["80", "200"])
+@pytest.mark.parametrize("width", first_fast(1, ["80", "200"]))
 def test_an_edition_is_one_screen_that_names_every_other_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
 ) -> None:

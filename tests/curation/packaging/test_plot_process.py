@@ -17,27 +17,18 @@ if TYPE_CHECKING:
 
 
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
-    """Every plot is there when the tables have been asked for."""
-    folder = write_build(tmp_path / "build")
-    with PlotProcess() as drawing:
-        drawing.begin(tables_of_folder(folder))
-        tables = drawing.finish(tmp_path)
-    assert tables is not None
-    assert not tables.targets
-    assert tables.table_1 == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
-    assert all((tmp_path / name).stat().st_size for name in plot_paths(tables))
-
-
-def test_targets_are_drawn_where_any_was_asked(tmp_path: Path) -> None:
-    """The plot stands beside the others, in both forms."""
+    """Every plot is there when the tables have been asked for, targets if any were."""
     folder = write_build(tmp_path / "build")
     tables = tables_of_folder(folder)
     assert tables is not None
-    tables = replace(tables, targets={"gemini": 2, "vllm": 3}, asked=4)
+    assert not tables.targets
+    assert tables.table_1 == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
+    assert "plots/targets.png" not in plot_paths(tables)
+    asked = replace(tables, targets={"gemini": 2, "vllm": 3}, asked=4)
     with PlotProcess() as drawing:
-        drawing.begin(tables)
-        drawing.finish(tmp_path)
-    names = plot_paths(tables)
+        drawing.begin(asked)
+        assert drawing.finish(tmp_path) == asked
+    names = plot_paths(asked)
     assert names[-2:] == ["plots/targets.png", "plots/targets.svg"]
     assert all((tmp_path / name).stat().st_size for name in names)
 

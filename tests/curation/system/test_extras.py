@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from curation.system.extras import install_extra, missing_library
+from tests.slow_cases import first_fast
 
 _DECLARED = ["rich>=15", 'hf-xet>=1; extra == "build"', "torch>=2 ; extra == 'models'"]
 #: Starts a command line in an installation that has no library of the extra `build`.
@@ -25,6 +26,7 @@ assert len(held) > 8
 sys.meta_path.insert(0, Absent)
 sys.argv[1:] = {words!r}
 from csbdata import main
+from tests.slow_cases import first_fast
 main()
 """
 
@@ -53,15 +55,18 @@ def test_what_no_extra_holds_is_a_defect(
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
-    [
-        (["--help"], 0, ""),
-        (["check", "{schema}"], 0, ""),
-        (["instances", "{schema}"], 0, ""),
-        (["explain", "references"], 0, ""),
-        (["build", "--sample"], 69, "csbdata[build]"),
-        (["verify", "."], 69, "csbdata[build]"),
-        (["eval", "--engine", "none"], 69, "csbdata[build]"),
-    ],
+    first_fast(
+        3,
+        [
+            (["check", "{schema}"], 0, ""),
+            (["build", "--sample"], 69, "csbdata[build]"),
+            (["eval", "--engine", "none"], 69, "csbdata[build]"),
+            (["instances", "{schema}"], 0, ""),
+            (["explain", "references"], 0, ""),
+            (["verify", "."], 69, "csbdata[build]"),
+            (["--help"], 0, ""),
+        ],
+    ),
     ids=lambda value: str(value[0]) if isinstance(value, list) else "",
 )
 def test_a_light_installation_checks_schemas_and_says_what_else_needs(

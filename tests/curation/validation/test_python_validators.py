@@ -8,10 +8,12 @@ import sys
 import pytest
 
 from curation.validation.python_validators import jsonschema
+from tests.slow_cases import first_fast
 
 CODE = """
 import sys
 from curation.validation.python_validators import jsonschema
+from tests.slow_cases import first_fast
 print("rfc3987_syntax" in sys.modules or "lark" in sys.modules)
 checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
 print(checker.conforms("http://example.com/\\u00e9", "iri"))
@@ -21,6 +23,7 @@ print(checker.conforms("a b", "uri-reference"), checker.conforms("a", "uri-refer
 """
 
 
+@pytest.mark.slow
 def test_the_grammar_of_iris_is_built_when_one_is_checked() -> None:
     """Not before, and with the same verdicts."""
     done = subprocess.run(
@@ -32,11 +35,14 @@ def test_the_grammar_of_iris_is_built_when_one_is_checked() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [
-        "curation.instances.dataset.worker",
-        "curation.verification.scan_worker",
-        "evaluation.suites.coverage.scorer",
-    ],
+    first_fast(
+        1,
+        [
+            "curation.instances.dataset.worker",
+            "curation.verification.scan_worker",
+            "evaluation.suites.coverage.scorer",
+        ],
+    ),
 )
 def test_no_program_builds_the_grammar_when_it_starts(module: str) -> None:
     """It takes a second, which every process of a pool would pay."""

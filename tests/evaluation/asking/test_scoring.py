@@ -13,6 +13,7 @@ from evaluation.core.records import Record, Response
 from evaluation.suites.registry import suites
 from tests.evaluation.asking.doubling import lay_out
 from tests.evaluation.suites.envelopes import right_answers
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +80,7 @@ def test_every_response_has_a_verdict(troubled: SuiteChoice) -> None:
     assert "ValueError: no such thing" in verdicts[4].reasons[0]
 
 
-@pytest.mark.parametrize("name", sorted(suites().keys() - {"coverage"}))
+@pytest.mark.parametrize("name", first_fast(2, sorted(suites().keys() - {"coverage"})))
 def test_what_an_engine_left_out_has_one_class_in_every_suite(name: str) -> None:
     """The schema that it refused is neither the server's failure nor the model's."""
     choice = choose_suite(name)

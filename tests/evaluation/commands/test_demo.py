@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from evaluation.reporting.tables import Table
 
 
+@pytest.mark.slow
 def test_the_demo_ends_with_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

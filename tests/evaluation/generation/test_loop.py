@@ -31,6 +31,7 @@ from tests.evaluation.generation.loop_sessions import (
     sessions,
     tokenized,
 )
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from evaluation.models.transformers import TransformersModel
@@ -115,7 +116,7 @@ def test_a_batch_writes_what_each_text_would_bealone(model: TransformersModel) -
 
 
 @pytest.mark.parametrize("forced", [False, True])
-@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("overlap", first_fast(1, [True, False]))
 def test_under_an_engine_even_a_random_model_satisfies_the_schema(
     model: TransformersModel, tokenizer: TokenizerFiles, *, overlap: bool, forced: bool
 ) -> None:

@@ -16,6 +16,7 @@ from evaluation.models.loading import LoadOptions, load_model
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
 from tests.publishing import connected
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +70,7 @@ def _with_class(folder: Path, name: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", _CLASSES)
+@pytest.mark.parametrize("name", first_fast(2, _CLASSES))
 def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

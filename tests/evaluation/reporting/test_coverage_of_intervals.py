@@ -8,6 +8,7 @@ import pytest
 
 from evaluation.reporting.bootstrap import mean_difference
 from evaluation.reporting.tables import Rate
+from tests.slow_cases import first_fast
 
 _DRAWS = 300
 #: Sizes of clusters: alike, ever smaller, and one that holds most answers.
@@ -20,7 +21,7 @@ _SIZES = {
 }
 
 
-@pytest.mark.parametrize("number", [5, 8, 20])
+@pytest.mark.parametrize("number", first_fast(1, [5, 8, 20]))
 @pytest.mark.parametrize("kind", _SIZES)
 def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
     """95 % are asked for; with unequal clusters 60 to 90 % once held it."""

@@ -15,6 +15,7 @@ from evaluation.results.reader import open_run
 from evaluation.servers import parameters
 from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,11 +204,14 @@ _INVALID = "Invalid schema for response_format 'answer': In ('properties', '{}')
 
 @pytest.mark.parametrize(
     "words",
-    [
-        *map(_INVALID.format, ("hoursPerDay", "billing_error", "model_not_found")),
-        _INVALID.format("API_KEY_INVALID"),
-        "Unknown name 'hoursPerDay'.",
-    ],
+    first_fast(
+        1,
+        [
+            *map(_INVALID.format, ("hoursPerDay", "billing_error", "model_not_found")),
+            _INVALID.format("API_KEY_INVALID"),
+            "Unknown name 'hoursPerDay'.",
+        ],
+    ),
 )
 @pytest.mark.parametrize("told", [{"param": "response_format"}, {}])
 def test_a_name_in_a_refused_schema_ends_no_run(

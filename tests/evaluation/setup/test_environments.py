@@ -183,6 +183,7 @@ class TestBroken:
         )
         assert _listed("xgrammar")["usable"]
 
+    @pytest.mark.slow
     def test_falls_back_to_an_environment_of_the_same_version(self) -> None:
         """Where that version was asked for by name, too."""
         own = pretend("xgrammar", "9.9")

@@ -98,6 +98,7 @@ def test_a_page_says_each_warning_once_and_opens_twelve_tables(tmp_path: Path) -
     assert shown.index("What passes, paired") < shown.index("<caption>Coverage")
 
 
+@pytest.mark.slow
 def test_a_page_is_the_same_each_time(made: tuple[RecordedRun, str]) -> None:
     """The same run makes the same bytes, plots included."""
     run, text = made

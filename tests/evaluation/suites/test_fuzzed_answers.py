@@ -96,7 +96,7 @@ def _fuzzed(suite: str, count: int) -> Iterator[tuple[Record, str]]:
 @pytest.mark.parametrize("reading", ["", "@paper"])
 @pytest.mark.parametrize("suite", list(suites()))
 @pytest.mark.parametrize(
-    "count", [400, pytest.param(10_000, marks=pytest.mark.nightly)]
+    "count", [150, pytest.param(10_000, marks=pytest.mark.nightly)]
 )
 def test_a_scorer_never_raises(suite: str, reading: str, count: int) -> None:
     """Whatever a model wrote gets a verdict with a class of the suite, or passes."""

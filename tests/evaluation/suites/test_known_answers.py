@@ -19,6 +19,7 @@ from evaluation.asking import self_test
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record
 from evaluation.suites.registry import suites
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,7 +140,7 @@ print(packages.count("curation") + packages.count("evaluation"))
 """
 
 
-@_SUITES
+@pytest.mark.parametrize("name", first_fast(2, suites()))
 def test_a_worker_loads_few_modules_to_score_one_answer(name: str) -> None:
     """At most 120 of ours, in a fresh process."""
     record, _, response = _known(name)[0]
