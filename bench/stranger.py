@@ -3,7 +3,7 @@
 Run it in a clean clone (`.ci/run stranger` does) with an empty HOME. Needs Python 3.11
 and nothing else. From one command to the next the folder and PATH stay. A block after
 a comment `<!-- loopback: ... -->` needs the outside world: it runs against a Hub on
-loopback, and pip finds the wheel of this clone.
+loopback, and pip asks the index that it is configured for.
 
 Prints processor time, in seconds and in floors (`bench/data/floor.py`, median of this
 run), and the peak memory of the largest process. Fails on a failed command, a
@@ -150,23 +150,15 @@ def _fault(command: str, code: int, text: str) -> str:
 
 
 @contextmanager
-def _loopback(folder: Path) -> Iterator[str]:
-    """Make a wheel of this clone and start a Hub; give the exports for both."""
-    wheel = [PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*wheel, "-w", f"{folder}/wheels", str(ROOT)], check=True)
-    hub = subprocess.Popen(
-        [PYTHON, "-m", "tests.fake_hub", "--published"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert hub.stdout is not None  # noqa: S101 (a pipe was asked for)
-        links = f"export PIP_FIND_LINKS='{folder}/wheels '$PIP_FIND_LINKS"
-        yield f"{hub.stdout.readline().strip()}\n{links}"
-    finally:
-        hub.kill()
-        hub.wait()
+def _hub() -> Iterator[str]:
+    """Start a Hub on loopback; give the line that turns a shell to it."""
+    command = [PYTHON, "-m", "tests.fake_hub", "--published"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as hub:
+        try:
+            assert hub.stdout is not None  # noqa: S101 (a pipe was asked for)
+            yield hub.stdout.readline().strip()
+        finally:
+            hub.kill()
 
 
 def _floor() -> float:
@@ -195,7 +187,7 @@ def measure() -> tuple[list[Measurement], float]:
         if measured[0].fault:
             sys.exit(measured[0].fault)
         floors = []
-        with _loopback(folder) as exports:
+        with _hub() as exports:
             for block in readme:
                 floors.append(_floor())
                 for command in block.commands:
