@@ -57,9 +57,9 @@ PYTEST := -m pytest -q -rs -n auto --dist loadfile
 test: $(DEV)
 	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
 
-# How processor time grows with the size of a schema: one process, so that it is quiet.
+# How cost grows with the size of a schema: one process, so that it is quiet.
 test-growth: $(DEV)
-	$(BIN)/python -m pytest -q -n 0 -m growth
+	$(BIN)/python -m pytest -q -rs -n 0 tests/growth
 
 # The table of what the project can do, row by row.
 test-capabilities: $(DEV)

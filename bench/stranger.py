@@ -3,7 +3,7 @@
 Run it in a clean clone (`.ci/run stranger` does) with an empty HOME. Needs Python 3.11
 and nothing else. From one command to the next the folder and PATH stay. A block after
 a comment `<!-- loopback: ... -->` needs the outside world: it runs against a Hub on
-loopback, and pip finds the wheel of this clone.
+loopback, and pip asks the index that it is configured for.
 
 Prints processor time, in seconds and in floors (`bench/data/floor.py`, median of this
 run), and the peak memory of the largest process. Fails on a failed command, a
@@ -150,23 +150,18 @@ def _fault(command: str, code: int, text: str) -> str:
 
 
 @contextmanager
-def _loopback(folder: Path) -> Iterator[str]:
-    """Make a wheel of this clone and start a Hub; give the exports for both."""
-    wheel = [PYTHON, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*wheel, "-w", f"{folder}/wheels", str(ROOT)], check=True)
-    hub = subprocess.Popen(
-        [PYTHON, "-m", "tests.fake_hub", "--published"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert hub.stdout is not None  # noqa: S101 (a pipe was asked for)
-        links = f"export PIP_FIND_LINKS='{folder}/wheels '$PIP_FIND_LINKS"
-        yield f"{hub.stdout.readline().strip()}\n{links}"
-    finally:
-        hub.kill()
-        hub.wait()
+def _hub() -> Iterator[str]:
+    """Start a Hub on loopback; give the line that turns a shell to it."""
+    command = [PYTHON, "-m", "tests.fake_hub", "--published"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as hub:
+        try:
+            assert hub.stdout is not None  # noqa: S101 (a pipe was asked for)
+            exports = hub.stdout.readline()
+            if not exports:
+                sys.exit("stranger: no Hub on loopback")
+            yield exports
+        finally:
+            hub.kill()
 
 
 def _floor() -> float:
@@ -177,34 +172,37 @@ def _floor() -> float:
     return seconds
 
 
-def _show(measured: Measurement) -> None:
-    head = f"{measured.cpu_seconds:9.2f} s {measured.peak_mb:7.0f} MB  "
-    print(head + measured.command, flush=True)
-
-
 def measure() -> tuple[list[Measurement], float]:
-    """Run the environment's making, then the README; return the median floor too."""
+    """Make the environment, run the README; return the median floor too."""
     readme = blocks((ROOT / "README.md").read_text("utf-8"))
     outside = sum(block.is_loopback for block in readme)
     print(f"{len(readme)} blocks; {outside} need the outside world: on loopback")
-    with TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        shell = Shell(folder)
-        measured = [shell.run(ENVIRONMENT)]
-        _show(measured[0])
+    measured: list[Measurement] = []
+    floors: list[float] = []
+
+    def run(command: str, exports: str = "") -> None:
+        print(f"$ {command.splitlines()[0]}", flush=True)
+        measured.append(shell.run(command, exports))
+        if measured[-1].fault:
+            print(f"stranger: {measured[-1].fault}", flush=True)
+
+    with TemporaryDirectory() as folder:
+        shell = Shell(Path(folder))
+        run(ENVIRONMENT)
         if measured[0].fault:
-            sys.exit(measured[0].fault)
-        floors = []
-        with _loopback(folder) as exports:
+            sys.exit(1)
+        with _hub() as exports:
             for block in readme:
                 floors.append(_floor())
                 for command in block.commands:
-                    measured.append(
-                        shell.run(command, exports if block.is_loopback else "")
-                    )
-                    _show(measured[-1])
+                    run(command, exports if block.is_loopback else "")
     middle = median(floors)
-    print(f"a floor: {middle:.2f} s ({min(floors):.2f} to {max(floors):.2f})")
+    print(f"\na floor: {middle:.2f} s ({min(floors):.2f} to {max(floors):.2f})")
+    print("     CPU s   floors  peak MB")
+    for each in measured:
+        floors_taken = each.cpu_seconds / middle
+        figures = f"{each.cpu_seconds:10.2f} {floors_taken:8.2f} {each.peak_mb:8.0f}"
+        print(f"{figures}  {each.command}")
     return measured, middle
 
 
@@ -212,7 +210,11 @@ def faults(
     measured: list[Measurement], floor: float, figures: dict[str, float]
 ) -> list[str]:
     """Return what is wrong with each command, held against the table's figures."""
-    found = [f"{each.command}: {each.fault}" for each in measured if each.fault]
+    found = [
+        f"{each.command}: {each.fault.splitlines()[0]}"
+        for each in measured
+        if each.fault
+    ]
     for each in measured:
         figure = figures.get(each.command)
         floors = each.cpu_seconds / floor
