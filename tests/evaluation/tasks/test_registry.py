@@ -67,7 +67,6 @@ def test_every_file_and_folder_with_a_task_is_one() -> None:
         "efficiency",
         "masks",
         "probe",
-        "spellings",
         "test-suite",
     ]
 

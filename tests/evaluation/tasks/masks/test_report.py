@@ -86,7 +86,7 @@ def test_other_orders_stand_apart(tmp_path: Path) -> None:
     assert _table(mixed, "masks-orders").rows == (("alpha 1.0", Rate(0, 1)),)
     names = {each.slug for each in mixed.tables}
     assert names - {each.slug for each in plain.tables} == {"masks-orders"}
-    column = _table(plain, "coverage").columns.index("spellings accepted")
+    column = _table(plain, "coverage").columns.index("orders accepted")
     for each in plain.tables:
         rows = _table(mixed, each.slug).rows
         if each.slug == "coverage":
