@@ -20,7 +20,6 @@ Z = 1.959963984540054
 TEXTS = {
     "valid_accepted": ("valid_accepted", "valid"),
     "invalid_blocked": ("invalid_blocked", "invalid"),
-    "respelled_accepted": ("respelled_accepted", "respelled"),
 }
 
 

@@ -187,8 +187,6 @@ def line_of(row: Row, cut_ns: int | None) -> Line:
         "valid_accepted": case.valid.count,
         "invalid": case.invalid.of,
         "invalid_blocked": case.invalid.count,
-        "respelled": case.respelled.of,
-        "respelled_accepted": case.respelled.count,
         "wrong": " ".join(f"{text}:{at}" for text, at in sorted(case.wrong.items())),
         "why": " | ".join(sorted(why)),
         "compile_ns": _rounded(compile_ns),

@@ -42,7 +42,7 @@ TABLE: Final = "table.md"
 #: `CONFIG/ID` of each record of the sample, a line each; it may be missing.
 SAMPLE: Final = "sample.txt"
 #: The tasks of an edition; one that an engine was not asked says so.
-TASKS: Final = ("declared", "masks", "spellings", "probe", "test-suite")
+TASKS: Final = ("masks", "probe", "test-suite")
 #: The columns of `rows.parquet`, with their meaning.
 COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "engine": (pl.String, "name, version and preset"),
@@ -57,8 +57,6 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "valid_accepted": (pl.Int32, "those that could be written to the end"),
     "invalid": (pl.Int32, "invalid texts that were walked"),
     "invalid_blocked": (pl.Int32, "those that were blocked"),
-    "respelled": (pl.Int32, "texts walked in another spelling or order, judged apart"),
-    "respelled_accepted": (pl.Int32, "those that could be written to the end"),
     "wrong": (pl.String, "TEXT:TOKENS of each wrong text, with the tokens before that"),
     "why": (
         pl.String,
@@ -164,7 +162,6 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
     passed: Share
     valid_accepted: Share
     invalid_blocked: Share
-    respelled_accepted: Share
     #: The compile call: time to first mask.
     compile: Times | None
     first_mask: Times | None
@@ -182,7 +179,6 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
             passed=Share.of_rows(rows, "passed"),
             valid_accepted=Share.of_texts(rows, "valid_accepted", "valid"),
             invalid_blocked=Share.of_texts(rows, "invalid_blocked", "invalid"),
-            respelled_accepted=Share.of_texts(rows, "respelled_accepted", "respelled"),
             compile=Times.of_rows(rows, "compile_ns"),
             first_mask=Times.of_rows(rows, "first_mask_ns"),
             between=Times.of_rows(rows, "between_ns"),
@@ -384,7 +380,6 @@ _SHOWN: Final = (
     ("time to first mask", "masks", "compile"),
     ("time between masks", "masks", "between"),
     ("probes passed", "probe", "passed"),
-    ("spellings accepted", "spellings", "respelled_accepted"),
     ("official suite passed", "test-suite", "passed"),
 )
 
@@ -402,20 +397,14 @@ def engines_table(index: Index) -> Table:
         for entry in index.engines
     ]
     limits = index.limits
-    spelled = {
-        counted(figures.asked, "record")
-        for entry in index.engines
-        if not isinstance(figures := entry.tasks["spellings"], str)
-    }
     return Table(
         title=f"Results {index.edition}: the {counted(index.dataset.common, 'record')} "
         "that every engine was asked",
         name="results",
         columns=("engine", *(title for title, _, _ in _SHOWN)),
         rows=tuple(rows),
-        note="Probes and official suite have cases of their own; spellings are of the "
-        f"witnesses of {' or '.join(sorted(spelled)) or 'no record'}. Limits of a "
-        f"schema: {limits['compile_seconds']:g} s of processor time to compile, "
+        note="Probes and official suite have cases of their own. Limits of a schema: "
+        f"{limits['compile_seconds']:g} s of processor time to compile, "
         f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
         "deadline cut off is at least that.",
     )

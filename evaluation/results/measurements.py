@@ -102,8 +102,8 @@ class CaseMeasurement:
 
     Its texts are of three kinds: ordinary ones; near misses of length bounds, which
     are as long as their schema's bound, so that few of them would be most of the time
-    between masks; and valid texts in another spelling or order, which count in
-    `respelled` alone.
+    between masks; and valid texts in another order, which count in
+    `reordered` alone.
     """
 
     engine: str
@@ -121,8 +121,8 @@ class CaseMeasurement:
     has_instances: bool
     #: Valid texts that could be written to the end, of those that were walked.
     valid: Rate
-    #: The same of valid texts in another spelling or order.
-    respelled: Rate
+    #: The same of valid texts in another order.
+    reordered: Rate
     #: Invalid texts that were blocked, of those that were walked.
     invalid: Rate
     compile_ns: int | None
@@ -241,7 +241,7 @@ def measure(
         compiled=compiled,
         has_instances=bool(walks),
         valid=_share_correct(walk for walk in walks if walk.valid),
-        respelled=_share_correct(filter(is_judged_apart, row.walks)),
+        reordered=_share_correct(filter(is_judged_apart, row.walks)),
         invalid=_share_correct(walk for walk in walks if not walk.valid),
         compile_ns=row.compile_ns if compiled else None,
         compile_cut_ns=cut_ns if timed_out else None,

@@ -66,9 +66,8 @@ _COVERAGE_NOTE = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
-    "Instances are those that were walked. spellings accepted: valid instances written "
-    "in another way that means the same, members in another order (--set orders=N), "
-    f"escapes, numbers and white space (task spellings). {CLUSTERS} {BRACKETS}"
+    "Instances are those that were walked. orders accepted: valid instances with their "
+    f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
 )
 _APPLIED_NOTE = (
     "One mask applied to the logits of one text on the CPU, by the engine's own "
@@ -136,11 +135,11 @@ def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
 
 def _coverage(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
     valid = Rate.total(case.valid for case in cases)
-    respelled = Rate.total(case.respelled for case in cases)
+    reordered = Rate.total(case.reordered for case in cases)
     return {
         **_compliance(cases),
         "valid accepted": valid,
-        "spellings accepted": respelled if respelled.of or not valid.of else NOT_RUN,
+        "orders accepted": reordered if reordered.of or not valid.of else NOT_RUN,
         "invalid blocked": Rate.total(case.invalid for case in cases),
     }
 

@@ -74,8 +74,6 @@ class WhyClass:
 class WhyClasses:
     """Gathers the classes of a task's rows."""
 
-    #: Whether walks that are judged apart are gathered, and no others.
-    apart: bool = False
     schemas: Counter[str] = field(default_factory=Counter)
     _classes: dict[tuple[str, ...], WhyClass] = field(default_factory=dict)
 
@@ -84,7 +82,7 @@ class WhyClasses:
         self.schemas[row.engine] += 1
         for index, walked in enumerate(row.walks):
             why = walked.why
-            if why is None or is_judged_apart(walked) is not self.apart:
+            if why is None or is_judged_apart(walked):
                 continue
             key = (row.engine, str(walked.valid), *why.cause)
             own = self._classes.setdefault(
@@ -129,9 +127,9 @@ class WhyClasses:
         )
 
 
-def classes_of(rows: Iterable[Row], *, apart: bool = False) -> WhyClasses:
+def classes_of(rows: Iterable[Row]) -> WhyClasses:
     """Return the classes of rows."""
-    classes = WhyClasses(apart=apart)
+    classes = WhyClasses()
     for row in rows:
         classes.add(row)
     return classes

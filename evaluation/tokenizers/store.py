@@ -82,8 +82,7 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
     where = str(file)
     try:
         if file.suffix == ".gguf":
-            with file.open("rb") as stream:
-                return from_gguf(stream, where)
+            return from_gguf(file, where)
         if file.stat().st_size > _LARGEST:
             raise BadData("too large for a tokenizer", where)
         content = file.read_bytes()
@@ -138,7 +137,7 @@ def get_tokenizer(
     """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
 
     Args:
-        name: `smollm2`, `qwen`, `mistral`, `llama3.1` or `bytes`; or a path that
+        name: `smollm2`, `llama3.1` or `bytes`; or a path that
             exists; or `owner/name` or `owner/name@revision` on the Hub.
         settings: Where the cache is, and how things are fetched.
         say: Called with what takes time, and with the terms of a licence when a

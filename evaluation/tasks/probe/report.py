@@ -33,7 +33,7 @@ from evaluation.tasks.probe.outcomes import (
     judge_probe,
     proven,
 )
-from evaluation.tasks.probe.pairs import pair_tables
+from evaluation.tasks.probe.pairs import pairs_table
 from evaluation.tasks.probe.probe import CONTEXTS, ROOT
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ _NOTE: Final = (
     "unsupported or unknown. Probes count a feature as fully supported only if it is "
     "as specified in all ways that were probed, and in all contexts that the schema "
     "has (root and property always: rows do not say otherwise); of `format` the values "
-    "that the schema has, where rows of `declared` say them. Compiled: what the "
-    "engine took in this run."
+    "that the schema has. Compiled: what the engine took in this run."
 )
 #: Context of a probe to the features that show that a schema has it; `properties` is
 #: in nearly every schema, and no feature.
@@ -222,7 +221,7 @@ def report(run: RunRows) -> Report:
             by_engine.setdefault(row.engine, []).append(judge_probe(row, own))
     names = run.header.names()
     tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
-    tables += pair_tables(of_pairs)
+    tables += [pairs_table(of_pairs)] if of_pairs else []
     tables += theoretical_coverages(run, by_engine, names)
     tables += [_matrix(engine, results) for engine, results in by_engine.items()]
     return Report(tables=tuple(tables), plots=(_heat_map(by_engine),))

@@ -13,8 +13,6 @@ from evaluation.commands import demo as module
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from evaluation.reporting.tables import Table
 
 

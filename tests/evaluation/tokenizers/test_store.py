@@ -14,7 +14,7 @@ from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import from_tekken, from_tiktoken, pinned_tokenizers
+from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 
@@ -57,21 +57,6 @@ def test_sentencepiece_spaces_and_bytes_are_read(
     assert files.encoder()(["\n", "<tool>"]) == [[3 + 0x0A], [known.index(b"<tool>")]]
 
 
-def test_a_file_of_many_gigabytes_fits_no_memory(
-    tmp_path: Path, settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Weights follow the tokenizer in it: it is named and read piece by piece."""
-    where = made.pieces_gguf(tmp_path / "a.gguf")
-    read_bytes = Path.read_bytes
-
-    def read_small(path: Path) -> bytes:
-        assert path != where
-        return read_bytes(path)
-
-    monkeypatch.setattr(Path, "read_bytes", read_small)
-    assert get_tokenizer(str(where), settings).eos_id == 2
-
-
 def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
     """Bytes are merged by rank, and the end token stands behind the last."""
     files = made.tiktoken_files(tmp_path)
@@ -82,14 +67,6 @@ def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
     ids = files.encoder()(["abc the"])[0]
     assert ids is not None
     assert [files.token_bytes()[each] for each in ids] == [b"abc", b" ", b"the"]
-
-
-def test_tekken_puts_special_tokens_first(tmp_path: Path) -> None:
-    """Its ordinary tokens begin behind the special ones, and end with the size."""
-    files = made.tekken_files(tmp_path)
-    assert files.special_ids == tuple(range(10))
-    assert files.token_bytes() == [*[None] * 10, *made.ranks()]
-    assert files.vocab_size == 10 + len(made.ranks())
 
 
 def test_a_tokenizer_is_made_once_and_mended(
@@ -123,17 +100,6 @@ def test_what_a_killed_process_left_is_removed(
     assert not left.exists()
 
 
-def _tekken(*, special: int = 1, rank: int = 0) -> bytes:
-    """Return a tekken file of one token whose numbers may be anything."""
-    config = {
-        "pattern": ".",
-        "default_num_special_tokens": special,
-        "default_vocab_size": special + 1,
-    }
-    vocabulary = [{"rank": rank, "token_bytes": "YQ=="}]
-    return json.dumps({"config": config, "vocab": vocabulary}).encode()
-
-
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -156,8 +122,8 @@ def _tekken(*, special: int = 1, rank: int = 0) -> bytes:
             "no ids of a vocabulary",
         ),
         ("tokenizer.model", b"\x0a\x01", "not a tokenizer.json"),
-        ("a.gguf", b"GGML", "not a GGUF file"),
-        ("a.gguf", b"GGUF\x03\0\0\0" + b"\xff" * 16, "broken GGUF"),
+        ("a.gguf", b"GGML", "not a whole GGUF file"),
+        ("a.gguf", b"GGUF\x03\0\0\0" + b"\xff" * 16, "not a whole GGUF file"),
         ("a.gguf", b"GGUF\x03\0\0\0" + b"\0" * 16, "of kind None"),
     ],
 )
@@ -170,22 +136,6 @@ def test_what_is_no_tokenizer_is_named(
     with pytest.raises(BadData, match=said) as caught:
         get_tokenizer(str(path), settings)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"{}", "not a tekken file"),
-        (b'{"a":' * 5_000, "not a tekken file"),
-        (_tekken(special=10**12), "no ids of a vocabulary"),
-        (_tekken(rank=10**12), "no ids of a vocabulary"),
-        (_tekken(rank=-10), "no ids of a vocabulary"),
-    ],
-)
-def test_what_is_no_tekken_file_is_refused(content: bytes, said: str) -> None:
-    """Numbers that no vocabulary has, and members that are missing."""
-    with pytest.raises(BadData, match=said):
-        from_tekken(content, "made")
 
 
 @pytest.mark.parametrize(
@@ -205,18 +155,6 @@ def test_what_is_no_tiktoken_file_is_refused(content: bytes, said: str) -> None:
             ),
             "made",
         )
-
-
-def test_an_array_of_arrays_in_a_gguf_file_ends(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
-    """Arrays nested beyond measure are refused before the stack is full."""
-    one = (1).to_bytes(8, "little")
-    nested = (9).to_bytes(4, "little") + ((9).to_bytes(4, "little") + one) * 100_000
-    path = tmp_path / "a.gguf"
-    path.write_bytes(b"GGUF\x03\0\0\0" + bytes(8) + one + one + b"k" + nested)
-    with pytest.raises(BadData, match="broken GGUF"):
-        get_tokenizer(str(path), settings)
 
 
 def test_an_unknown_way_to_cut_is_said(tmp_path: Path, settings: FetchSettings) -> None:
@@ -300,7 +238,7 @@ def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("smolm2", "did you mean smollm2"), ("no such one", "known: smollm2, qwen")],
+    [("smolm2", "did you mean smollm2"), ("no such one", "known: smollm2, llama3.1")],
 )
 def test_an_unknown_name_is_said(settings: FetchSettings, name: str, said: str) -> None:
     """A name that is nothing gets the nearest, or the list."""

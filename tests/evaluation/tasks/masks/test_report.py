@@ -86,7 +86,7 @@ def test_other_orders_stand_apart(tmp_path: Path) -> None:
     assert _table(mixed, "masks-orders").rows == (("alpha 1.0", Rate(0, 1)),)
     names = {each.slug for each in mixed.tables}
     assert names - {each.slug for each in plain.tables} == {"masks-orders"}
-    column = _table(plain, "coverage").columns.index("spellings accepted")
+    column = _table(plain, "coverage").columns.index("orders accepted")
     for each in plain.tables:
         rows = _table(mixed, each.slug).rows
         if each.slug == "coverage":
@@ -123,5 +123,5 @@ def test_coverage_is_told_by_config(tmp_path: Path) -> None:
 
 def test_other_tasks_rows_are_left_alone(tmp_path: Path) -> None:
     """A run of another task has no table here."""
-    rows = [row(task="declared", result=Result.COMPILE_ERROR, walks=())]
+    rows = [row(task="probe", result=Result.COMPILE_ERROR, walks=())]
     assert _report(tmp_path, rows).tables == ()
