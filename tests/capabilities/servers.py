@@ -16,6 +16,7 @@ from tests.fake_hub import fake_hub
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
     from tests.fake_hub import FakeHub
 
 _TOKEN = "hf_" + "Qz7" * 11 + "Q"
