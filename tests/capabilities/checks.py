@@ -466,7 +466,9 @@ def five_representations(output: Output) -> None:
     for prompt in map(json.loads, text.splitlines()):
         asked, _, schema = prompt["record"].split("/")[1].partition(":")
         content = prompt["messages"][-1]["content"]
-        body = content.split("\n\n", 1)[1]
+        # In English the schema stands before the task, else behind it.
+        english = "-nl-" in prompt["record"]
+        body = content if english else content.split("\n\n", 1)[1]
         by_schema.setdefault(schema, {})[asked.split("-")[1]] = body
     assert len(by_schema) == 12
     assert len({name.rsplit("_i_", 1)[0] for name in by_schema}) == 12
@@ -477,7 +479,8 @@ def five_representations(output: Output) -> None:
         root = ElementTree.fromstring(each["xml"])  # noqa: S314 (our own text)
         assert _of_xml(root, schema) == schema
         compile(each["python"], "schema.py", "exec")
-        assert "schema defines" in each["nl"]
+        assert all(f"{name}: " in each["nl"] for name in schema.get("properties", ()))
+        assert each["nl"].startswith("The schema defines")
 
 
 def _of_xml(element: ElementTree.Element, like: Any) -> Any:  # noqa: ANN401 (any JSON)
@@ -523,7 +526,10 @@ def equal_builds(output: Output) -> None:
 def compared_as_the_rows_say(output: Output) -> None:
     """What one engine passes and the other does not is counted from the rows."""
     run = output.folders["js-masks"] / "run"
-    assert _run_rows(run, "masks")
+    verified = json.loads((output.folder / "verified.json").read_text("utf-8"))
+    equal = verified["tables"][0]["rows"][-1]["equal"]
+    assert equal["of"] >= 20
+    assert equal["count"] >= 0.98 * equal["of"]
     [row] = output.rows("what-compiles-paired")
     by_engine = Counter(
         each["engine"]
