@@ -217,6 +217,14 @@ def every_config_loads(output: Output) -> None:
     assert {name: int(count) for name, count in found.items()} == counts
 
 
+def published_files_are_replaced(output: Output) -> None:
+    """No file of the published layout stays, and `v1` names what was there."""
+    every_config_loads(output)
+    left = json.loads((output.folder / "left.json").read_text("utf-8"))
+    assert set(left["old"]) <= {".gitattributes"}
+    assert left["v1"]
+
+
 def texts_are_judged_as_jsonschema_does(output: Output) -> None:
     """A text counts as empirical coverage if jsonschema accepts it."""
     schema = json.loads((_MATERIAL / "ferry.json").read_text("utf-8"))

@@ -85,8 +85,15 @@ def published_hub(folder: Path) -> Iterator[dict[str, str]]:
             for split in ("train", "val", "test")
         ]
         files = dict.fromkeys([".gitattributes", "README.md", *splits], b"as published")
-        started.store.put("epfl-dlab/JSONSchemaBench", files)
+        old = started.store.put("epfl-dlab/JSONSchemaBench", files)
         yield _of_hub(started, folder)
+        found = started.repository("epfl-dlab/JSONSchemaBench")
+        now = started.store.view(found.name) or {}
+        left = {
+            "old": [name for name, body in now.items() if body == b"as published"],
+            "v1": found.tags.get("v1") == old,
+        }
+        (folder / "left.json").write_text(json.dumps(left), "utf-8")
 
 
 @contextmanager
