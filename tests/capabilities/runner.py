@@ -1,4 +1,4 @@
-"""Run the rows of the table through the command line, and hold what comes against it."""
+"""Run the rows of the table through the command line, and check what comes."""
 
 from __future__ import annotations
 
