@@ -1,6 +1,6 @@
 """Probes of pairs of keywords, in the places where they stand in real schemas.
 
-`pairs.jsonl` has the pairs and their counts, and is written by `python -m bench pairs`.
+`pairs.jsonl` has the pairs and their counts.
 """
 
 from __future__ import annotations
