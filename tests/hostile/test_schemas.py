@@ -43,17 +43,18 @@ def _reasons(rules: str, named: Mapping[str, UntypedJson]) -> dict[str, str | No
 @pytest.mark.parametrize(
     "rules", ["clean", pytest.param("paper", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("name", schemas.NAMED)
 def test_every_hostile_schema_ends_as_a_record_or_a_reason(
-    rules: str, name: str
+    rules: str, subtests: pytest.Subtests
 ) -> None:
     """No rule raises, crashes, hangs or outgrows its memory on it."""
-    outcome = _named(rules)[name]
-    assert outcome.ending is Ending.OK, outcome
-    answer = outcome.answer
-    assert (answer["record"] is None) is (answer["rejected"] is not None)
-    if answer["rejected"]:
-        assert len(answer["rejected"]["detail"]) <= LONGEST_DETAIL
+    for name in schemas.NAMED:
+        with subtests.test(name=name):
+            outcome = _named(rules)[name]
+            assert outcome.ending is Ending.OK, outcome
+            answer = outcome.answer
+            assert (answer["record"] is None) is (answer["rejected"] is not None)
+            if answer["rejected"]:
+                assert len(answer["rejected"]["detail"]) <= LONGEST_DETAIL
 
 
 #: Texts that never become schemas, and what is said of them.

@@ -327,13 +327,14 @@ MECHANICAL = [
 ]
 
 
-@pytest.mark.parametrize("rule", MECHANICAL, ids=lambda rule: rule.name)
-@pytest.mark.parametrize("schema", NAMED_LIKE_SLIPS)
 def test_properties_that_are_named_like_a_slip_are_properties(
-    rule: Rule, schema: UntypedJson
+    subtests: pytest.Subtests,
 ) -> None:
     """A schema that its draft reads is what it says, whatever its properties' names."""
-    assert applied(rule, schema).schema == schema
+    for rule in MECHANICAL:
+        for schema in NAMED_LIKE_SLIPS:
+            with subtests.test(rule=rule.name, schema=schema):
+                assert applied(rule, schema).schema == schema
 
 
 def test_a_property_named_required_is_required_as_it_says() -> None:
