@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.evaluation.servers.contracts import CONTRACTS
+from tests.evaluation.servers.contracts import CONTRACTS, Contract
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 from tests.fake_hub import fake_hub
 
@@ -59,16 +60,18 @@ def model(_folder: Path) -> Iterator[dict[str, str]]:
         yield {"SERVER": server.base}
 
 
+def _right(contract: Contract, body: dict[str, Any], _number: int) -> Said:
+    return contract.reply(body, '{"deck": 3}')
+
+
 @contextmanager
 def providers(_folder: Path) -> Iterator[dict[str, str]]:
     """Run fakes that refuse what OpenAI, Anthropic and Gemini document to refuse."""
     with ExitStack() as stack:
         variables = {}
         for name in ("openai", "anthropic", "gemini"):
-            contract = CONTRACTS[name]
-            server = stack.enter_context(
-                loopback(lambda body, _, it=contract: it.reply(body, '{"deck": 3}'))
-            )
+            reply = partial(_right, CONTRACTS[name])
+            server = stack.enter_context(loopback(reply))
             variables[f"{name.upper()}_API_KEY"] = "a-key"
             variables[name.upper()] = server.base
         yield variables
