@@ -27,7 +27,6 @@ from curation.system.terminal import (
     Format,
     FormatOption,
     print_json,
-    say_command,
     show,
     show_whole,
     stdout,

@@ -53,20 +53,23 @@ def test_the_documents_show_commands() -> None:
     assert len(CALLS) > 40
 
 
+def parse(call: tuple[str, ...]) -> None:
+    """Have the command line read a command's words, and fail where it cannot."""
+    command = COMMAND_LINE
+    rest, name = list(call), "csbdata"
+    # A group that may stand alone, as `csbdata engines`, is parsed itself.
+    while isinstance(command, TyperGroup) and rest[:1] != [] and rest[0][0] != "-":
+        name, *rest = rest
+        assert name in command.commands, f"no command {name}"
+        command = command.commands[name]
+    command.make_context(name, rest)
+
+
 def test_every_command_shown_can_be_parsed(subtests: pytest.Subtests) -> None:
     """The command is there and takes these options, whatever they then come to."""
     for document, call in CALLS:
         with subtests.test(document=document, call=call):
-            command = COMMAND_LINE
-            rest, name = list(call), "csbdata"
-            # A group that may stand alone, as `csbdata engines`, is parsed itself.
-            while (
-                isinstance(command, TyperGroup) and rest[:1] != [] and rest[0][0] != "-"
-            ):
-                name, *rest = rest
-                assert name in command.commands, f"no command {name}"
-                command = command.commands[name]
-            command.make_context(name, rest)
+            parse(call)
 
 
 def _names(document: Path) -> set[str]:

@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from evaluation.commands import demo as module
+from evaluation.commands import show_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,7 @@ def test_the_demo_ends_with_a_page(
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
     printed: list[bool] = []
-    shown = module.show_screen
+    shown = show_run.show_screen
     page = tmp_path / "run" / "page.html"
 
     def show_screen(here: str, few: list[Table], every: list[Table]) -> None:
