@@ -53,20 +53,27 @@ def test_the_documents_show_commands() -> None:
     assert len(CALLS) > 40
 
 
+def parse(call: tuple[str, ...]) -> None:
+    """Parse the words of a command: it is there and takes these options.
+
+    Raises:
+        AssertionError: there is no such command.
+    """
+    command = COMMAND_LINE
+    rest, name = list(call), "csbdata"
+    # A group that may stand alone, as `csbdata engines`, is parsed itself.
+    while isinstance(command, TyperGroup) and rest[:1] != [] and rest[0][0] != "-":
+        name, *rest = rest
+        assert name in command.commands, f"no command {name}"
+        command = command.commands[name]
+    command.make_context(name, rest)
+
+
 def test_every_command_shown_can_be_parsed(subtests: pytest.Subtests) -> None:
     """The command is there and takes these options, whatever they then come to."""
     for document, call in CALLS:
         with subtests.test(document=document, call=call):
-            command = COMMAND_LINE
-            rest, name = list(call), "csbdata"
-            # A group that may stand alone, as `csbdata engines`, is parsed itself.
-            while (
-                isinstance(command, TyperGroup) and rest[:1] != [] and rest[0][0] != "-"
-            ):
-                name, *rest = rest
-                assert name in command.commands, f"no command {name}"
-                command = command.commands[name]
-            command.make_context(name, rest)
+            parse(call)
 
 
 def _names(document: Path) -> set[str]:

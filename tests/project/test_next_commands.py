@@ -13,9 +13,7 @@ import pytest
 from curation.cli import application
 from curation.system.errors import CsbdataError
 from curation.system.terminal import command_line_of
-from tests.project.test_documented_commands import (
-    test_every_command_shown_can_be_parsed as parse,
-)
+from tests.project.test_documented_commands import parse
 
 _SCHEMAS = {"a": '{"minimum": 3}', "b": '{"type": "object", "patternProperties": {}}'}
 #: In this order, in one folder; each with what it may exit with.
@@ -78,7 +76,7 @@ def test_proposed_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     failed = {}
     for command, by in proposed.items():
         _, *words = shlex.split(command)
-        parse("", tuple(words))
+        parse(tuple(words))
         if any(re.search(pattern, command) for pattern in _NOT_RUN):
             continue
         code, said = _run(shlex.join(words))
