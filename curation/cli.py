@@ -221,8 +221,9 @@ def _run() -> None:
             raise fault from error
         raise
     except Exception as error:
-        cause: BaseException | None = error
-        while cause := cause.__cause__ or cause.__context__:
+        cause: BaseException = error
+        while earlier := cause.__cause__ or cause.__context__:
+            cause = earlier
             # While a module loads Ctrl-C can come out as another error.
             if isinstance(cause, KeyboardInterrupt):
                 raise Stopped("stopped", then=_GOES_ON) from error

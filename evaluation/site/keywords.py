@@ -129,7 +129,7 @@ def newest_versions(engines: Sequence[str]) -> list[str]:
         engines,
         key=lambda it: [int(n) for n in re.findall(r"\d+", "".join(it.split()[1:2]))],
     ):
-        name, *rest = engine.split()
+        name, *rest = engine.split(" ")
         newest[name, *rest[1:]] = engine
     return [engine for engine in engines if engine in newest.values()]
 

@@ -10,7 +10,7 @@ from curation.core.documents import Explained
 from curation.download.pins import load_pins
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
-from evaluation.reporting.charts import heat_map
+from evaluation.reporting.charts import heat_map, label
 from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import FAULTS, engine_is_right, number_in
@@ -302,8 +302,8 @@ def _heat_map(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> Plot:
         for category in _categories(coverage)
     }
     return heat_map(
-        f"suite-{config.replace(' ', '-')}",
-        f"JSON Schema Test Suite, {config}: share of cases passed",
+        f"suite-{config}",
+        f"JSON Schema Test Suite, {label(config)}: share of cases passed",
         cells,
     )
 

@@ -8,6 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from evaluation.commands import demo as module
+from evaluation.commands import show_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,12 +29,11 @@ def test_the_demo_ends_with_a_page(
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
     printed: list[bool] = []
-    shown = module.show_screen
     page = tmp_path / "run" / "page.html"
 
     def show_screen(here: str, few: list[Table], every: list[Table]) -> None:
         printed.append(page.exists())
-        shown(here, few, every)
+        show_run.show_screen(here, few, every)
 
     monkeypatch.setattr(module, "show_screen", show_screen)
     app = typer.Typer()
