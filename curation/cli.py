@@ -221,12 +221,12 @@ def _run() -> None:
             raise fault from error
         raise
     except Exception as error:
-        # While a module loads Ctrl-C can come out as another error.
-        cause: BaseException | None = error
-        while cause is not None:
+        cause: BaseException = error
+        while earlier := cause.__cause__ or cause.__context__:
+            cause = earlier
+            # While a module loads Ctrl-C can come out as another error.
             if isinstance(cause, KeyboardInterrupt):
                 raise Stopped("stopped", then=_GOES_ON) from error
-            cause = cause.__cause__ or cause.__context__
         raise
 
 

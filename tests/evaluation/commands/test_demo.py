@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -14,10 +13,11 @@ from evaluation.commands import show_run
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
     from evaluation.reporting.tables import Table
 
 
-@pytest.mark.slow
 def test_the_demo_ends_with_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -29,12 +29,11 @@ def test_the_demo_ends_with_a_page(
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
     printed: list[bool] = []
-    shown = show_run.show_screen
     page = tmp_path / "run" / "page.html"
 
     def show_screen(here: str, few: list[Table], every: list[Table]) -> None:
         printed.append(page.exists())
-        shown(here, few, every)
+        show_run.show_screen(here, few, every)
 
     monkeypatch.setattr(module, "show_screen", show_screen)
     app = typer.Typer()
