@@ -180,8 +180,9 @@ def build(  # noqa: PLR0913 (one parameter an option)
     end, continues from there. Exits with 65 if a content is not what is pinned, 69
     if a source cannot be had, 73 if the folder cannot be written or holds a build
     made from other inputs, rules or options (--replace), 75 if another build is at
-    work in it, and with 70 if a rule raised an exception: the folder is written, and
-    the documents are listed by `csbdata explain crashed`.
+    work in it or a rule does not come to an end with a document, which is named,
+    and with 70 if a rule raised an exception: the folder is written, and the
+    documents are listed by `csbdata explain crashed`.
 
     \b
     Examples:
