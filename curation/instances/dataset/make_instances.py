@@ -46,7 +46,7 @@ HUGE = 1_500_000
 LEAN = "without near misses: "
 #: Characters of a schema's instances that jsonschema judges: it takes a thousand times
 #: as long as jsonschema-rs.
-_JUDGED = 30_000
+_JUDGED = 10_000
 #: Most witnesses of one schema for what the others do not reach; four times as many
 #: while they reach much.
 COVERING = 16
@@ -127,11 +127,13 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
+    huge = len(text) > HUGE
+    lean |= huge
     with _frames_of_its_own():
         if covering is None:
             covering = 0 if lean else COVERING
-        budget, huge = Budget(count=count, covering=covering), len(text) > HUGE
-        made = _instances_of(compiled, seed, budget, examples, lean=lean or huge)
+        budget = Budget(count=count, covering=covering)
+        made = _instances_of(compiled, seed, budget, examples, lean=lean)
     if huge and made.instances:
         why = f"{LEAN}more than {HUGE:,} characters"
         return msgspec.structs.replace(made, detail=why)

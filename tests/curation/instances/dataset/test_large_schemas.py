@@ -101,7 +101,6 @@ def test_a_huge_schema_gets_witnesses_alone(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("curation.instances.dataset.make_instances.HUGE", 1_000)
     made = make_instances(json.dumps(resources(8)))
     assert made.answer is Satisfiability.SATISFIABLE
-    assert "covering" in {row.kind for row in made.witnesses}
     assert made.near_misses == ()
     assert made.detail == "without near misses: more than 1,000 characters"
 
