@@ -23,7 +23,8 @@ _PART = r"\d{5}-of-\d{5}\.parquet"
 _UNNAMED_TABLES = (*CONFIGS, UNDIVIDED, "Handwritten", "Synthesized", *SPLITS)
 #: The card and the tables of the edition published with the paper.
 _PUBLISHED = re.compile(
-    rf"README\.md|{UNNAMED}/(?:{'|'.join(_UNNAMED_TABLES)})-{_PART}"
+    rf"README\.md|{UNNAMED}/(?:{'|'.join(_UNNAMED_TABLES)})"
+    rf"(?:-(?:{'|'.join(SPLITS)}))?-{_PART}"
     rf"|(?:{'|'.join(CONFIGS)})/(?:{'|'.join(SPLITS)})-{_PART}"
 )
 

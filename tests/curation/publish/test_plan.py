@@ -19,7 +19,7 @@ from curation.publish.plan import (
     published_files,
 )
 from curation.system.errors import BadData
-from tests.fake_hub.published import published
+from tests.fake_hub.published import SPLITS, published
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,6 +106,7 @@ def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
         "LICENSE",
         "data/mine-00000-of-00001.parquet",
         "data/Github_easy-00000-of-00001.json",
+        "data/Github_easy-dev-00000-of-00001.parquet",
         "Mine/train-00000-of-00001.parquet",
         "Github_easy/dev-00000-of-00001.parquet",
         "old/Github_easy/train-00000-of-00001.parquet",
@@ -114,4 +115,5 @@ def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
 def test_the_published_edition_is_its_card_and_its_tables(name: str) -> None:
     """All of its listing is known; another name is somebody else's."""
     listing = frozenset(published())
+    listing |= {f"data/Github_easy-{split}-00000-of-00001.parquet" for split in SPLITS}
     assert published_files([*listing, name, ".gitattributes"]) == listing
