@@ -46,7 +46,7 @@ COMMAND = "import csbdata; csbdata.main()"
         ["--help"],
         ["check", "schema.json"],
         [
-            *("eval", "--task", "declared", "--engine", "llguidance"),
+            *("eval", "--task", "masks", "--engine", "llguidance"),
             *("--data", "schema.json", "--run-dir", "run"),
         ],
         pytest.param(["build", "--sample", "--out", "out"], marks=pytest.mark.slow),

@@ -94,7 +94,6 @@ def steps(count: int) -> list[Step]:
     """Return all steps in their order."""
     first, second = range(0, PART, PART), range(PART, min(3 * PART, count), PART)
     rest = range(3 * PART, count, PART)
-    every = (*QUICK, *SLOW)
 
     def on(engines: tuple[str, ...], task: str, starts: range) -> list[Step]:
         return [Step(engine, task, start) for start in starts for engine in engines]
@@ -118,12 +117,10 @@ def steps(count: int) -> list[Step]:
         *on((*OLDER[:2], *SLOW[1:]), "masks", second),
         *on(("xgrammar",), "masks", rest),
         *own(SLOW, "test-suite"),
-        *on((*every, *OLDER), "declared", first),
         *on(SLOW[1:], "masks", rest),
         *own(OLDER[2:], "probe"),
         *on(OLDER[2:], "masks", second),
         *own(OLDER, "test-suite"),
-        *on((*every, *OLDER), "declared", range(PART, count, PART)),
         Step("smollm2", "coverage"),
         *own(("xgrammar",), "masks"),
     ]

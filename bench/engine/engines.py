@@ -8,8 +8,6 @@
   else the machine does meets both alike. Medians are over the schemas that compile:
   over all times, and schema by schema (the median of the ratios), which a machine that
   is not quiet disturbs less.
-- `declared`: all schemas of the build are compiled, and some of them: the time for one
-  must not grow with their number, nor memory.
 - `test_suite`: the official test suite of 2020-12.
 
 Wall seconds count everything from the start of Python on; processor seconds are those
@@ -73,8 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--engine-tasks",
         nargs="*",
-        default=["masks", "declared", "test_suite"],
-        help="masks, declared, test_suite",
+        default=["masks", "test_suite"],
+        help="masks, test_suite",
     )
 
 
@@ -90,8 +88,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         for engine in options.walked_engines if "masks" in options.engine_tasks else ():
             data = _walked_data(options, folder) or str(build.folder)
             found[f"masks, {engine}"] = _masks(data, engine, folder, options)
-        if "declared" in options.engine_tasks:
-            found["declared"] = _declared(build.folder, folder, options)
     if "test_suite" in options.engine_tasks:
         with tempfile.TemporaryDirectory() as temporary:
             words = ["--task", "test-suite", "--tokenizer", options.vocabulary]
@@ -182,24 +178,6 @@ def _ratios(
             median(own) / median(other) for own, other in pairs
         )
     return {name: round(value, 3) for name, value in found.items()}
-
-
-def _declared(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    words = ["--task", "declared", "--data", str(build)]
-    words += ["--tokenizer", options.vocabulary]
-    some = timed_eval(folder / "some", [*words, "--limit", str(options.walked)])
-    every = timed_eval(folder / "all", words)
-    more = every["units"] - some["units"]
-    each = (every["wall_seconds"] - some["wall_seconds"]) / more if more > 0 else None
-    return {
-        "some": some,
-        "all": every,
-        "seconds_for_one_more": each,
-        "seconds_for_9000": None
-        if each is None
-        else round(every["wall_seconds"] + each * (9000 - every["units"]), 1),
-        "memory_ratio": round(every["largest_mb"] / some["largest_mb"], 2),
-    }
 
 
 def timed_eval(

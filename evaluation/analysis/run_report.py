@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 BY_SCHEMA: Final = "by-schema"
 #: The most schemas that have a line each in it.
 _MOST_SCHEMAS: Final = 20
-#: The task that says less than any other about a schema.
-DECLARED: Final = "declared"
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (
     *("csbdata", "data", "sources", "tokenizer", "limits", "settings", "limit"),
@@ -152,16 +150,15 @@ def all_tables(reports: Mapping[str, Report]) -> list[Table]:
 def most_telling(reports: Mapping[str, Report]) -> list[Table]:
     """Return all tables in the order in which people want them on one screen.
 
-    The first of every task come before the second ones, and last what is only
-    declared. First is the outcome of each schema where these are few, then rates, then
-    pairs and the rest.
+    The first of every task come before the second ones. First is the outcome of each
+    schema where these are few, then rates, then pairs and the rest.
     """
     by_task = (
         sorted(
             reports[name].tables,
             key=lambda table: (table.slug != BY_SCHEMA, table.columns[:1] == ("a",)),
         )
-        for name in sorted(reports, key=lambda name: name == DECLARED)
+        for name in reports
     )
     return [table for tables in zip_longest(*by_task) for table in tables if table]
 

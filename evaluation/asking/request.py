@@ -205,7 +205,7 @@ class RunRequest:
     """What to measure, with whom, and within which limits.
 
     Example:
-        >>> request = RunRequest(engines=["llguidance"], tasks=["declared"], limit=50)
+        >>> request = RunRequest(engines=["llguidance"], tasks=["masks"], limit=50)
         >>> request.settings.seed
         0
         >>> RunRequest(suite=choose_suite("passrate"), engines=["none"]).tasks

@@ -88,7 +88,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     Example:
         >>> import csbdata
         >>> request = csbdata.RunRequest(
-        ...     engines=["llguidance"], tasks=["declared"], data="my_schemas", limit=50
+        ...     engines=["llguidance"], tasks=["masks"], data="my_schemas", limit=50
         ... )
         >>> result = csbdata.run(request)  # doctest: +SKIP
         >>> result.open().frame()  # doctest: +SKIP

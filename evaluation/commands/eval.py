@@ -41,9 +41,8 @@ class TaskOptions:
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="Repeatable [default: declared and masks; where the libraries that "
-            "run models are installed, coverage and efficiency too; behind a server "
-            "these two alone].",
+            help="Repeatable [default: masks; where the libraries that run models are "
+            "installed, coverage and efficiency too; behind a server these two alone].",
         ),
     ] = None
     tokenizer: Annotated[
@@ -81,7 +80,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
-    declared, masks, probe and test-suite need no model; in coverage
+    masks, probe and test-suite need no model; in coverage
     and efficiency a model writes, on a GPU if there is one. An engine runs in a process
     of its own with deadlines and a memory limit; every outcome becomes a row of the
     run's folder. Killed at any moment, the same command continues. Tables go to stdout.

@@ -42,7 +42,7 @@ TABLE: Final = "table.md"
 #: `CONFIG/ID` of each record of the sample, a line each; it may be missing.
 SAMPLE: Final = "sample.txt"
 #: The tasks of an edition; one that an engine was not asked says so.
-TASKS: Final = ("declared", "masks", "probe", "test-suite")
+TASKS: Final = ("masks", "probe", "test-suite")
 #: The columns of `rows.parquet`, with their meaning.
 COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "engine": (pl.String, "name, version and preset"),

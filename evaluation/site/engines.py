@@ -14,7 +14,6 @@ from evaluation.site.keywords import (
     probe_outcome,
 )
 from evaluation.site.rendering import engine_path, render
-from evaluation.tasks.declared import NAME as DECLARED
 from evaluation.tasks.masks import NAME as MASKS
 from evaluation.tasks.probe import NAME as PROBE
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome
@@ -36,7 +35,6 @@ def pages(site: Site) -> Iterator[Page]:
     for entry in entries:
         lines = site.by_task.get((entry.engine, MASKS), [])
         probes = site.by_task.get((entry.engine, PROBE), [])
-        declared = site.by_task.get((entry.engine, DECLARED), [])
         yield render(
             engine_path(entry.engine),
             "engine",
@@ -49,7 +47,7 @@ def pages(site: Site) -> Iterator[Page]:
                 for other in entries
                 if other.name == entry.name
             },
-            refusals=_refusals(lines + declared, known),
+            refusals=_refusals(lines, known),
             causes=causes_of(lines),
             probes=_faults(probes),
             slowest={

@@ -43,8 +43,7 @@ _VALUES = {
 }
 _EXTRA = {
     "build": ["--sample", "--jobs", "1"],
-    "eval": ["--task", "declared", "--engine", "none", "--limit", "2"],
-    "load": ["--rate", "1"],
+    "eval": ["--task", "masks", "--engine", "none", "--limit", "2"],
     "push": ["--dry-run"],
     "release": ["--dry-run"],
     "suite run": ["--limit", "1", "--set", "budget=4"],

@@ -52,7 +52,7 @@ def test_texts_of_strangers_are_failures_that_can_be_printed(
     assert "\x1b" not in as_markdown(table)
 
 
-@pytest.mark.parametrize("task", ["test-suite", "declared", "probe", "masks"])
+@pytest.mark.parametrize("task", ["test-suite", "probe", "masks"])
 @pytest.mark.parametrize("result", list(Result))
 def test_labels_of_strangers_end_no_report(
     task: str, result: Result, tmp_path: Path

@@ -239,8 +239,7 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
             ("results", "export", out, "--format", "html", "--out", out + ".html"),
             ("results", "export", out, "--format", "csv", "--out", out + ".csv"),
             *((verb, model) for verb in ("check", "card", "diff", "stats", "verify")),
-            ("eval", "--data", bucket, "--task", "declared", "--engine", "none"),
-            ("load", model, "--rate", "50", "--data", records, "--run-dir", out + "2"),
+            ("eval", "--data", bucket, "--task", "masks", "--engine", "none"),
             ("probe", model, "--as-profile", out + ".toml"),
             ("eval", "--option", f"key={sent['query']}", "--engine", model),
         ):

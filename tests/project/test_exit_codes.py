@@ -172,7 +172,7 @@ _MISTAKES = {
         export training file/x --as trl --data BUILD
         fit good.json --for openai-strict --write file/x
         fit good.json --for openai-strict --rest file/x
-        eval --engine none --task declared --data good.json --run-dir file/x
+        eval --engine none --task masks --data good.json --run-dir file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
         results merge RUN --out file/x
@@ -188,8 +188,8 @@ _MISTAKES = {
         build --sample --shard 1/2 --out taken
         export maskbench taken --data BUILD
         export training taken --as trl --data BUILD
-        eval --engine none --task declared --data good.json --run-dir RUN
-        eval --engine none --task declared --data good.json --run-dir taken
+        eval --engine none --task masks --data good.json --run-dir RUN
+        eval --engine none --task masks --data good.json --run-dir taken
         suite run passrate --engine none --data good.json --run-dir taken
         suite score passrate answers.jsonl --data good.json --run-dir taken
         suite submit passrate --data good.json --model openai:m --run-dir taken

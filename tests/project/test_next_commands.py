@@ -26,7 +26,7 @@ stats build/sample
 fit schemas --for openai-strict,gemini
 fit schemas/b.json --for openai-strict
 export training training --as trl --data build/sample
-eval --engine llguidance --engine none --task declared --task masks --limit 5
+eval --engine llguidance --engine none --task masks --limit 5
 results show RUN
 results compare RUN
 results show RUN --failures --engine none

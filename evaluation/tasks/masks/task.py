@@ -8,6 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from curation.core.documents import Rejected
+from curation.dataset.features import formats
+from curation.json.text import parse
+from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
@@ -16,6 +20,7 @@ from evaluation.tasks.masks import NAME
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from curation.core.json_types import Json
     from evaluation.core.records import Instance, Record
     from evaluation.core.run_header import TaskSettings
     from evaluation.reporting.report import Report
@@ -79,9 +84,19 @@ def cases(records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
                 "dialect": record.dialect,
                 "split": record.split,
                 "features": list(record.features),
+                "formats": _formats(record),
                 "size": len(record.constraint),
             },
         )
+
+
+def _formats(record: Record) -> list[Json]:
+    """Return the values of `format`; the schema is read only if it has any."""
+    dialect = BY_NAME.get(record.dialect)
+    if "format" not in record.features or dialect is None:
+        return []
+    schema = parse(record.constraint.encode("utf-8", "surrogatepass"))
+    return [] if isinstance(schema, Rejected) else list(formats(schema, dialect))
 
 
 def _walk(instance: Instance) -> InstanceWalk:

@@ -51,8 +51,7 @@ _NOTE: Final = (
     "unsupported or unknown. Probes count a feature as fully supported only if it is "
     "as specified in all ways that were probed, and in all contexts that the schema "
     "has (root and property always: rows do not say otherwise); of `format` the values "
-    "that the schema has, where rows of `declared` say them. Compiled: what the "
-    "engine took in this run."
+    "that the schema has. Compiled: what the engine took in this run."
 )
 #: Context of a probe to the features that show that a schema has it; `properties` is
 #: in nearly every schema, and no feature.

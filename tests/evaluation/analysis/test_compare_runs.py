@@ -128,13 +128,13 @@ def test_folders_of_one_name_are_told_apart_by_their_paths(
 
 def test_times_of_a_task_without_timing_are_not_compared(tmp_path: Path) -> None:
     """Neither shown nor a reason to fail; a limit of no times does not hold."""
-    old = [replace(each, task="declared") for each in many("alpha 1.0", 60, broken=0)]
+    old = [replace(each, task="probe") for each in many("alpha 1.0", 60, broken=0)]
     new = [replace(each, compile_ns=9 * (each.compile_ns or 0)) for each in old]
     answer = _gate(tmp_path / "a", old, new)
     assert not [each.title for each in answer.tables if "ime" in each.title]
     alone = _gate(tmp_path / "b", old, new, slower=1.2)
     assert alone.holds is False
-    assert alone.reason == "task declared has no times to compare"
+    assert alone.reason == "task probe has no times to compare"
     masks = many("alpha 1.0", 60, broken=0)
     answer = _gate(tmp_path / "c", old + masks, new + masks, slower=1.2)
     assert answer.holds is True, answer.reason
@@ -221,7 +221,7 @@ def test_what_was_not_run_is_not_no_worse(tmp_path: Path) -> None:
     ("lost", "said"),
     [
         (row(engine="beta 2.0"), "beta 2.0, masks: 1 case not run"),
-        (row(task="declared"), "alpha 1.0, declared: 1 case not run"),
+        (row(task="probe"), "alpha 1.0, probe: 1 case not run"),
     ],
     ids=["engine", "task"],
 )

@@ -56,7 +56,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RecordedRun:
         request_of(tmp_path, (), given_only=True),
         data=data,
         bounds=_PATIENT,
-        tasks=("declared", "masks"),
+        tasks=("masks",),
     )
     _, recorded = measured(tmp_path, ["llguidance"], request)
     return recorded

@@ -205,7 +205,7 @@ def test_it_is_of_one_engine(tmp_path: Path) -> None:
         _ask(run, file, "--update", "--engine", "beta")
     assert _ask(run, file, "--update", "--engine", "beta 2.0")[0] == 0
     with pytest.raises(NoInput, match="no schema"):
-        _ask(run, file, "--task", "declared")
+        _ask(run, file, "--task", "probe")
 
 
 def test_what_is_no_text_is_no_ratchet(tmp_path: Path) -> None:

@@ -141,7 +141,13 @@ def test_an_edition_grows_by_runs_that_were_made_in_the_same_way(
     only = [
         _run(tmp_path, schemas, "crate", only=["crate"]),
         _run(tmp_path, schemas, "lid", only=["lid"]),
-        _run(tmp_path, schemas, "declared", only=["lid"], tasks=("declared",)),
+        _run(
+            tmp_path,
+            schemas,
+            "probe",
+            only=["2020-12/minLength / root"],
+            tasks=("probe",),
+        ),
     ]
     whole, grown = tmp_path / "whole" / "e", tmp_path / "grown" / "e"
     publish_edition(only, whole)
@@ -237,19 +243,6 @@ def test_each_run_is_held_against_each(tmp_path: Path, schemas: Path) -> None:
     ]
     with pytest.raises(BadConfiguration, match=f"not the data .* of {tmp_path}/crate"):
         publish_edition(runs, tmp_path / "e")
-
-
-def test_a_run_of_all_records_and_one_of_some_are_one_edition(
-    tmp_path: Path, schemas: Path
-) -> None:
-    """As `make results` asks them: each task of its own records."""
-    runs = [
-        _run(tmp_path, schemas, "all", tasks=("declared",)),
-        _run(tmp_path, schemas, "some", only=["lid"]),
-    ]
-    tasks = publish_edition(runs, tmp_path / "e").engines[0].tasks
-    asked = {name: it.asked for name, it in tasks.items() if not isinstance(it, str)}
-    assert asked == {"declared": 2, "masks": 1}
 
 
 def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None:

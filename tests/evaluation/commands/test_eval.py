@@ -140,9 +140,9 @@ def test_the_help_names_the_default_tasks() -> None:
     app.command()(evaluate)
     help_ = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
     default = next(
-        part for part in help_.split("[default: ") if part.startswith("declared")
+        part for part in help_.split("[default: ") if part.startswith("masks")
     )
-    with_models, without = _default_tasks("smollm2"), {"declared", "masks"}
+    with_models, without = _default_tasks("smollm2"), {"masks"}
     assert all(name in default for name in with_models)
     assert default.index("where the libraries") > default.index("masks")
     assert set(with_models) >= without

@@ -177,7 +177,7 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
     """No two have one name, and none is without figures."""
     rows = many("alpha 1.0", 9) + many("beta 2.0", 9)
     rows += [
-        replace(one, task="declared", walks=(), first_mask_ns=None) for one in rows
+        replace(one, task="compiles", walks=(), first_mask_ns=None) for one in rows
     ]
     run = str(write_run(tmp_path / "run", rows, _HEAD))
     for words in (("compare", run), ("show", run)):
@@ -185,7 +185,7 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
         tables = [each for each in told["tables"] if each["name"] != "failures"]
         named = [(each["task"], each["name"]) for each in tables if each["task"]]
         assert len(named) == len(set(named))
-        assert {task for task, _ in named} == {"declared", "masks"}
+        assert {task for task, _ in named} == {"compiles", "masks"}
         for table in tables:
             for column in table["columns"][1:]:
                 cells = [each[column] for each in table["rows"]]
@@ -193,9 +193,9 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
                 empty = rates and all(each.get("of") == 0 for each in rates)
                 assert not empty, (table["title"], column)
     shown = _ask("compare", run, "--all").stdout
-    assert "declared: What compiles, paired" in shown
+    assert "compiles: What compiles, paired" in shown
     assert "masks: What compiles, paired" in shown
-    assert "declared: What passes" not in shown
+    assert "compiles: What passes" not in shown
 
 
 @pytest.mark.parametrize("command", ["show", "compare"])
@@ -212,7 +212,7 @@ def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR
     """At most 40 lines, each no wider than the screen; what is not shown is named."""
     monkeypatch.setenv("COLUMNS", width)
     rows = many("alpha 1.0", cases) + many("beta 2.0", cases)
-    names = ["masks", "declared", "probe", "more", "others"][:tasks]
+    names = ["masks", "compiles", "probe", "more", "others"][:tasks]
     rows = [replace(one, task=name) for one in rows for name in names]
     run = str(write_run(tmp_path / "run", rows, _HEAD))
     answer = _ask(command, run)

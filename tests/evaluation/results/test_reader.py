@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     """What was written is read, by engine, task, config and id."""
-    rows = [row(engine="beta 2.0"), *many("alpha 1.0", 40), row(task="declared")]
+    rows = [row(engine="beta 2.0"), *many("alpha 1.0", 40), row(task="probe")]
     run = open_run(write_run(tmp_path, rows))
     ordered = sorted(rows, key=lambda r: (r.engine, r.task, r.config, r.id))
     assert list(run.rows()) == ordered

@@ -55,8 +55,6 @@ def line(
         "valid_accepted": 2,
         "invalid": 3,
         "invalid_blocked": 3,
-        "respelled": 0,
-        "respelled_accepted": 0,
         "wrong": "",
         "why": "",
         "compile_ns": 1_000_000,

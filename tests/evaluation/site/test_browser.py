@@ -172,7 +172,7 @@ def test_a_record_says_which_compile_call_was_cut_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", ["masks", "declared"])
+@pytest.mark.parametrize("task", ["masks", "test-suite"])
 def test_an_edition_without_a_pair_says_so(tmp_path: Path, task: str) -> None:
     """One engine in task masks, or none: each page is whole and in order."""
     lines = [line("alpha 1.0", "o0", task=task), line("beta 2.0", "o0", task="probe")]

@@ -43,8 +43,8 @@ _LINES = [
     line("beta 2.0", "o0", "under_constrained", wrong="3:7", why="accepted to its end"),
     line("beta 2.0", "o1", "compile_error"),
     line("beta 2.0", "o9", compile_ns=7_000_000),
-    line("beta 2.0", "o3", "compile_error", task="declared"),
-    line("beta 2.0", "o4", "compile_error", task="declared", message="other"),
+    line("beta 2.0", "o3", "compile_error"),
+    line("beta 2.0", "o4", "compile_error", message="other"),
     line(EVIL, "o0", "crash", config=EVIL),
     line(EVIL, EVIL, "over_constrained", wrong=EVIL, why=EVIL, message=EVIL),
 ]
@@ -201,11 +201,11 @@ def test_an_engines_page_marks_the_calls_that_a_deadline_cut_off(
 
 def test_an_edition_without_task_masks_is_a_site(tmp_path: Path) -> None:
     """Its engines are shown, and no example of a query names one."""
-    lines = [line("alpha 1.0", "o0", task="declared")]
+    lines = [line("alpha 1.0", "o0", task="probe")]
     made = open_site(write_edition(tmp_path, lines), None)
     pages = {page.path: page.content for page in files_of(made)}
     text = _Page(pages[engine_path("alpha 1.0")]).text
-    assert "declared: 1 case" in text
+    assert "probe: 1 case" in text
     assert "Examples: name:email size:<1000. Outcomes" in _Page(pages["q.html"]).text
 
 
@@ -240,7 +240,7 @@ def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) ->
         for key in bundle:
             assert records.bundle_of(key, len(bundles)) == number
     every = {key: record for own in bundles.values() for key, record in own.items()}
-    assert len(every) == 6
+    assert len(every) == 8
     first = every["Github_easy/o0"]
     assert json.loads(first["schema"])["title"] == EVIL
     assert first["rows"].keys() == {"alpha 1.0", "beta 2.0"}

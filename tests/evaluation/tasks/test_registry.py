@@ -63,7 +63,6 @@ def test_every_file_and_folder_with_a_task_is_one() -> None:
     """In alphabetical order, each under the name that it gives itself."""
     assert list(tasks()) == [
         "coverage",
-        "declared",
         "efficiency",
         "masks",
         "probe",

@@ -158,7 +158,7 @@ def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
     """Run two tasks with a schema on which one of two engines never ends."""
     bounds = Bounds(compile_seconds=0.2, run_seconds=0.2, wall_times=2.0)
     samples = [sample("hang-compile"), sample("fine", "1")]
-    request = request_of(folder, samples, tasks=("declared", "masks"), bounds=bounds)
+    request = request_of(folder, samples, tasks=("probe", "masks"), bounds=bounds)
     return measured(folder, [miniature("troubled"), "none"], request)
 
 

@@ -89,6 +89,6 @@ def test_one_that_dies_has_its_row_and_its_next_turn(tmp_path: Path) -> None:
 
 def test_repeats_are_for_tasks_that_take_times(tmp_path: Path) -> None:
     """Elsewhere they would measure nothing."""
-    request = request_of(tmp_path, _SAMPLES, tasks=("declared",), repeats=2)
-    with pytest.raises(BadUsage, match="times of declared are no results"):
+    request = request_of(tmp_path, _SAMPLES, tasks=("probe",), repeats=2)
+    with pytest.raises(BadUsage, match="times of probe are no results"):
         csbdata.run(replace(request, engines=_ENGINES))

@@ -128,7 +128,7 @@ def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
 
 def test_a_run_without_masks_has_none(tmp_path: Path) -> None:
     """The fault names the task that was not run."""
-    run = open_run(write_run(tmp_path / "run", [row(task="declared")]))
+    run = open_run(write_run(tmp_path / "run", [row(task="probe")]))
     with pytest.raises(NoInput, match="masks"):
         write_maskbench(run, tmp_path / "out")
 

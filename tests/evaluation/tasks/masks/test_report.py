@@ -123,5 +123,5 @@ def test_coverage_is_told_by_config(tmp_path: Path) -> None:
 
 def test_other_tasks_rows_are_left_alone(tmp_path: Path) -> None:
     """A run of another task has no table here."""
-    rows = [row(task="declared", result=Result.COMPILE_ERROR, walks=())]
+    rows = [row(task="probe", result=Result.COMPILE_ERROR, walks=())]
     assert _report(tmp_path, rows).tables == ()
