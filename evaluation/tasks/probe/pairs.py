@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +14,7 @@ import msgspec
 
 from curation.core.documents import Explained
 from evaluation.core.cases import Result, Row, WalkVerdict
-from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.reporting.tables import Rate, Table
 from evaluation.results.outcomes import FAULTS, Outcome, number_in, outcome_of
 from evaluation.tasks.probe.probe import Probe
 
@@ -78,40 +78,33 @@ class PairOutcome(Explained):
     FAILED = ("failed", "it died, ran out of time, or is at odds with itself")
 
 
-def pair_outcome(row: Row) -> tuple[PairOutcome, tuple[str, ...]]:
-    """Return the outcome of a pair's row, and the keywords that were ignored."""
+def pair_outcome(row: Row) -> PairOutcome:
+    """Return the outcome of a pair's row."""
     what = outcome_of(row)
     if what is Outcome.COMPILE_ERROR:
-        return PairOutcome.REFUSED, ()
+        return PairOutcome.REFUSED
     faulty = any(walk.verdict in FAULTS for walk in row.walks)
     if (
         row.result is not Result.OK
         or faulty
         or len(row.walks) < number_in(row, "texts", 0)
     ):
-        return PairOutcome.FAILED, ()
-    ignored = tuple(
-        str(walk.label.get("keyword"))
-        for walk in row.walks
-        if not walk.valid and walk.verdict is WalkVerdict.ACCEPTED
-    )
-    if ignored:
-        return PairOutcome.IGNORED, ignored
+        return PairOutcome.FAILED
+    if any(
+        not walk.valid and walk.verdict is WalkVerdict.ACCEPTED for walk in row.walks
+    ):
+        return PairOutcome.IGNORED
     if what is not Outcome.PASSED:
-        return PairOutcome.OVER, ()
-    return PairOutcome.ENFORCED, ()
+        return PairOutcome.OVER
+    return PairOutcome.ENFORCED
 
 
-def pair_tables(by_engine: Mapping[str, Sequence[Row]]) -> list[Table]:
-    """Return outcomes of pairs by engine, and pair by pair; none without rows."""
-    if not by_engine:
-        return []
+def pairs_table(by_engine: Mapping[str, Sequence[Row]]) -> Table:
+    """Return the outcomes of pairs by engine."""
     counts = {
-        engine: Counter(pair_outcome(row)[0] for row in rows)
-        for engine, rows in by_engine.items()
+        engine: Counter(map(pair_outcome, rows)) for engine, rows in by_engine.items()
     }
-    note = "; ".join(f"{each}: {each.explanation}" for each in PairOutcome)
-    summary = Table(
+    return Table(
         title="Pairs of keywords: outcomes",
         columns=("engine", *PairOutcome),
         rows=tuple(
@@ -122,41 +115,6 @@ def pair_tables(by_engine: Mapping[str, Sequence[Row]]) -> list[Table]:
             )
             for engine, counted in counts.items()
         ),
-        note=note,
+        note="; ".join(f"{each}: {each.explanation}" for each in PairOutcome),
         name="pairs outcomes",
-    )
-    return [summary, _each_pair(by_engine, note)]
-
-
-def _each_pair(by_engine: Mapping[str, Sequence[Row]], note: str) -> Table:
-    cells: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for engine, rows in by_engine.items():
-        for row in rows:
-            what, ignored = pair_outcome(row)
-            said = f"{' and '.join(ignored)} ignored" if ignored else what.value
-            cells[engine, str(row.label.get("probe"))].append(said)
-    lines: list[tuple[Cell, ...]] = [
-        (
-            pair.name,
-            f"{pair.share:.1%}",
-            *(_cell(cells[e, pair.name]) for e in by_engine),
-        )
-        for pair in pairs()
-    ]
-    return Table(
-        title="Pairs of keywords that stand together most often",
-        columns=("pair", "of real schemas", *by_engine),
-        rows=tuple(lines),
-        note=f"In how many of the places where the pair stands. {note}",
-        name="pairs",
-    )
-
-
-def _cell(said: Sequence[str]) -> str | None:
-    """Return what was seen in the places of a pair; None if it was not run."""
-    counted = Counter(said)
-    if len(counted) <= 1:
-        return next(iter(counted), None)
-    return ", ".join(
-        f"{what} ({n} of {len(said)})" for what, n in counted.most_common()
     )

@@ -33,7 +33,7 @@ from evaluation.tasks.probe.outcomes import (
     judge_probe,
     proven,
 )
-from evaluation.tasks.probe.pairs import pair_tables
+from evaluation.tasks.probe.pairs import pairs_table
 from evaluation.tasks.probe.probe import CONTEXTS, ROOT
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def report(run: RunRows) -> Report:
             by_engine.setdefault(row.engine, []).append(judge_probe(row, own))
     names = run.header.names()
     tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
-    tables += pair_tables(of_pairs)
+    tables += [pairs_table(of_pairs)] if of_pairs else []
     tables += theoretical_coverages(run, by_engine, names)
     tables += [_matrix(engine, results) for engine, results in by_engine.items()]
     return Report(tables=tuple(tables), plots=(_heat_map(by_engine),))
