@@ -13,6 +13,8 @@ from itertools import count
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from evaluation.core.records import Message, Record
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.loop import generate
@@ -21,7 +23,6 @@ from evaluation.generation.text_generation import (
     LoopOptions,
     TokenizedRequest,
 )
-from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer
 
@@ -47,6 +48,8 @@ _BUSY_CYCLES: Final = 2_000_000
 #: What is measured twice, so that the noise is known.
 AGAIN: Final = "again"
 _FEWEST_ROUNDS: Final = 3
+#: Of a bootstrap over rounds.
+_DRAWS: Final = 2_000
 
 
 def device_seconds(device: torch.device, work: Callable[[], object]) -> float:
@@ -409,11 +412,7 @@ def _requests(
 
 def _ratio(a: Sequence[float], b: Sequence[float]) -> dict[str, Any]:
     """Return b / a over pairs with its interval."""
-    found = geometric_ratio(a, b)
-    if found is None or found.interval is None:
-        return {"value": median(b) / median(a), "low": None, "high": None}
-    return {
-        "value": found.value,
-        "low": found.interval.low,
-        "high": found.interval.high,
-    }
+    logs = np.log(np.divide(b, a))
+    draws = np.random.default_rng(0).choice(logs, (_DRAWS, len(logs))).mean(axis=1)
+    low, high = np.exp(np.quantile(draws, (0.025, 0.975)))
+    return {"value": float(np.exp(logs.mean())), "low": float(low), "high": float(high)}

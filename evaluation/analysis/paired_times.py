@@ -11,8 +11,8 @@ from math import exp, fsum, log, sqrt
 from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Final
 
-from evaluation.reporting import student
 from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.statistics import t_quantile
 from evaluation.reporting.tables import Cell, Ratio, Table
 from evaluation.results.noise import (
     ASSUMED_DEVIATIONS,
@@ -159,7 +159,7 @@ def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
     freedom = max(1, len(logs) - 1)
     mean = fmean(logs)
     error = sqrt(fsum((one - mean) ** 2 for one in logs) / freedom / len(logs))
-    return MachineSpeed(exp(mean), student.quantile(freedom) * error)
+    return MachineSpeed(exp(mean), t_quantile(freedom) * error)
 
 
 def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import ceil, exp, floor, log, sqrt
+from math import exp, log, sqrt
 from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
 
-from evaluation.reporting import student
-from evaluation.reporting.statistics import Interval, clustered_error, freedom_of
+from evaluation.reporting.statistics import (
+    Interval,
+    clustered_error,
+    freedom_of,
+    p_of_t,
+    t_quantile,
+)
 
 _T = TypeVar("_T")
 # Draws of a bootstrap, and how many values it may hold at a time.
@@ -138,8 +142,10 @@ def mean_difference(
     if number < _RESAMPLED:
         interval, p = _students(mean, list(sums.values()), list(sizes.values()))
         return PairedFigure(mean, interval, pairs, p)
-    means = _resampled_means(list(sums.values()), list(sizes.values()), seed)
-    return PairedFigure(mean, _interval_of(means, number), pairs, _p_of(means, number))
+    totals = np.array([*sums.values()])[:, None]
+    means = _drawn_means(totals, np.array([*sizes.values()]), _RESAMPLES, seed)
+    (interval,) = _intervals(means, _tail(number))
+    return PairedFigure(mean, interval, pairs, _p_of(means[:, 0], number))
 
 
 def _students(
@@ -148,33 +154,48 @@ def _students(
     """Return the 95 % interval of a mean over clusters by Student's t, and its p."""
     freedom = freedom_of(sizes)
     error = clustered_error([*zip(sums, sizes, strict=True)])
-    wide = student.quantile(freedom) * error
-    if error:
-        p = 1 - student.chance_within(abs(mean) / error, freedom)
-    else:
-        p = 0.0 if mean else 1.0
-    return Interval(mean - wide, mean + wide), p
+    wide = t_quantile(freedom) * error
+    interval = Interval(mean - wide, mean + wide)
+    if not error:
+        return interval, 0.0 if mean else 1.0
+    return interval, p_of_t(abs(mean) / error, freedom)
 
 
-def _resampled_means(
-    sums: Sequence[float], sizes: Sequence[int], seed: int
+def _drawn_means(
+    sums: np.ndarray, sizes: np.ndarray, resamples: int, seed: int
 ) -> np.ndarray:
-    totals, counts = np.asarray(sums, dtype=float), np.asarray(sizes, dtype=float)
-    draw = np.random.default_rng(seed)
-    batch = max(1, _MOST_IN_MEMORY // len(totals))
+    """Return the means of resampled clusters, each column in order.
+
+    Args:
+        sums: One row a cluster, one column a figure.
+        sizes: What each cluster weighs.
+        resamples: How often as many clusters as there are are drawn with replacement.
+        seed: The same gives the same means.
+    """
+    draw, count = np.random.default_rng(seed), len(sums)
+    batch = max(1, _MOST_IN_MEMORY // count)
     means = []
-    for remaining in range(_RESAMPLES, 0, -batch):
-        sampled = draw.integers(0, len(totals), (min(batch, remaining), len(totals)))
-        means.append(totals[sampled].sum(axis=1) / counts[sampled].sum(axis=1))
-    return np.sort(np.concatenate(means))
+    for remaining in range(resamples, 0, -batch):
+        sampled = draw.integers(0, count, (min(batch, remaining), count))
+        drawn = np.array([np.bincount(row, minlength=count) for row in sampled])
+        total = drawn @ sizes
+        means.append((drawn @ sums)[total > 0] / total[total > 0, None])
+    return np.sort(np.concatenate(means), axis=0)
 
 
-def _interval_of(means: np.ndarray, clusters: int) -> Interval:
-    wide = student.quantile(clusters - 1) * sqrt(clusters / (clusters - 1))
-    tail = 100 * NormalDist().cdf(-wide)
-    # Two means of equal values may differ in their last digit, in either order.
-    low, high = sorted(map(float, np.percentile(means, (tail, 100 - tail))))
-    return Interval(low, high)
+def _tail(clusters: int) -> float:
+    """Return the share of draws beyond either bound, for so few clusters."""
+    wide = t_quantile(clusters - 1) * sqrt(clusters / (clusters - 1))
+    return NormalDist().cdf(-wide)
+
+
+def _intervals(means: np.ndarray, tail: float) -> list[Interval]:
+    """Return the bounds of each column, which is in order: drawn means, the outer."""
+    lows = np.quantile(means, tail, axis=0, method="lower")
+    highs = np.quantile(means, 1 - tail, axis=0, method="higher")
+    return [
+        Interval(float(low), float(high)) for low, high in zip(lows, highs, strict=True)
+    ]
 
 
 def _p_of(means: np.ndarray, clusters: int) -> float:
@@ -182,7 +203,7 @@ def _p_of(means: np.ndarray, clusters: int) -> float:
     beyond = min(int((means <= 0).sum()), int((means >= 0).sum()))
     tail = min(0.5, (beyond + 1) / (len(means) + 1))
     t = -NormalDist().inv_cdf(tail) / sqrt(clusters / (clusters - 1))
-    return 1 - student.chance_within(t, clusters - 1)
+    return p_of_t(t, clusters - 1)
 
 
 def bootstrap_means(
@@ -195,9 +216,8 @@ def bootstrap_means(
 ) -> list[Interval | None]:
     """Return a 95 % bootstrap interval of the weighted mean of every column.
 
-    All columns share the draws. The bounds are drawn means, the outer one of two, and
-    not widened if each row is a cluster, as SOB's authors do; else as those of
-    `mean_difference`.
+    All columns share the draws. The bounds are not widened if each row is a cluster, as
+    SOB's authors do; else as those of `mean_difference`.
 
     Args:
         values: One row a subject, one column a figure.
@@ -212,30 +232,13 @@ def bootstrap_means(
     rows, columns = values.shape
     if np.count_nonzero(weights) < _SPREAD:
         return [None] * columns
-    groups = rows if clusters is None else int(clusters.max()) + 1
+    if clusters is None:
+        clusters = np.arange(rows)
+    groups = int(clusters.max()) + 1
     if groups < _SPREAD:
         return [None] * columns
-    counts = _draw_counts(groups, resamples, seed)
-    tail = 0.025
-    if clusters is not None and groups < rows:
-        counts = counts[:, clusters]
-        wide = student.quantile(groups - 1) * sqrt(groups / (groups - 1))
-        tail = NormalDist().cdf(-wide)
-    total = counts @ weights
-    means = (counts @ (values * weights[:, None]))[total > 0] / total[total > 0, None]
-    means.sort(axis=0)
-    low, high = (at * (len(means) - 1) for at in (tail, 1 - tail))
-    return [
-        Interval(float(column[floor(low)]), float(column[ceil(high)]))
-        for column in means.T
-    ]
-
-
-@lru_cache(maxsize=8)  # three sources, each plain and weighted
-def _draw_counts(rows: int, resamples: int, seed: int) -> np.ndarray:
-    draw = np.random.default_rng(seed)
-    counts = np.empty((resamples, rows))
-    for resample in counts:
-        sampled = draw.integers(0, rows, rows)
-        resample[:] = np.bincount(sampled, minlength=rows)
-    return counts
+    sizes = np.bincount(clusters, weights)
+    sums = np.zeros((groups, columns))
+    np.add.at(sums, clusters, values * weights[:, None])
+    means = _drawn_means(sums, sizes, resamples, seed)
+    return [*_intervals(means, _tail(groups) if groups < rows else 0.025)]

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from math import fsum, sqrt
 from typing import TypeVar
 
-from evaluation.reporting import student
-
 _T = TypeVar("_T")
 #: The two-sided 95 % quantile of the standard normal distribution.
 _Z = 1.959963984540054
@@ -91,7 +89,7 @@ def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
     error = clustered_error([(count, size) for count, size in counted])
     if not error:
         return float(of)
-    wide = student.quantile(freedom_of([size for _, size in counted])) / _Z
+    wide = t_quantile(freedom_of([size for _, size in counted])) / _Z
     estimated = share * (1 - share) / (error * wide) ** 2
     return min(float(of), max(agreeing, estimated))
 
@@ -115,6 +113,25 @@ def freedom_of(sizes: Sequence[int]) -> int:
     return max(1, round(sum(sizes) ** 2 / sum(size * size for size in sizes)) - 1)
 
 
+def t_quantile(freedom: int) -> float:
+    """Return the t within which 95 % of Student's distribution lies.
+
+    Example:
+        >>> round(t_quantile(2), 3)
+        4.303
+    """
+    from scipy import stats  # noqa: PLC0415 - an extra, and slow
+
+    return float(stats.t.ppf(0.975, freedom))
+
+
+def p_of_t(t: float, freedom: int) -> float:
+    """Return the two-sided p of a t."""
+    from scipy import stats  # noqa: PLC0415 - an extra, and slow
+
+    return float(2 * stats.t.sf(t, freedom))
+
+
 def mcnemar(only_a: int, only_b: int) -> float:
     """Return the exact two-sided p of McNemar's test for two paired shares.
 
@@ -126,13 +143,10 @@ def mcnemar(only_a: int, only_b: int) -> float:
     """
     if min(only_a, only_b) < 0:
         raise ValueError((only_a, only_b))
+    from scipy import stats  # noqa: PLC0415 - an extra, and slow
+
     of = only_a + only_b
-    tail = ways = 1
-    for count in range(min(only_a, only_b)):
-        ways = ways * (of - count) // (count + 1)
-        tail += ways
-    # Whole numbers up to the last division: no share is too small for a double.
-    return min(1.0, 2 * tail / (1 << of)) if of else 1.0
+    return float(stats.binomtest(only_a, of).pvalue) if of else 1.0
 
 
 def sign_flip(differences: Iterable[int]) -> float:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from math import exp, fsum, hypot, log, sqrt
 from typing import TYPE_CHECKING, Final
 
-from evaluation.reporting import student
-from evaluation.reporting.statistics import Interval
+from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Ratio, Table
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class Noise:
         Args:
             processes: How many processes each of the two sides has.
         """
-        wide = student.quantile(self.freedom) * self.deviation
+        wide = t_quantile(self.freedom) * self.deviation
         return wide * sqrt(fsum(1 / count for count in processes))
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evaluation.reporting import student
 from evaluation.reporting.statistics import (
     holm,
     independent_worth,
@@ -157,13 +156,3 @@ def test_a_flip_of_single_answers_is_mcnemars_test(differences: list[int]) -> No
 def test_a_flip_of_the_same_answer_counts_it_once() -> None:
     """Five schemas that differ in all their texts are five, not a hundred."""
     assert sign_flip([20] * 5) == mcnemar(0, 5)
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 30, 199, 5_000])
-def test_students_distribution_is_scipys(freedom: int) -> None:
-    """Within every t lies as much of it as scipy says, and so do its quantiles."""
-    for t in (0.0, 0.3, 1.0, 2.5, 40.0):
-        reference = 1 - 2 * stats.t.sf(t, freedom)
-        assert math.isclose(student.chance_within(t, freedom), reference, abs_tol=1e-12)
-    assert math.isclose(student.quantile(freedom), stats.t.ppf(0.975, freedom))
-    assert student.quantile(0) == math.inf
