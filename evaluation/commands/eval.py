@@ -50,7 +50,7 @@ class TaskOptions:
         typer.Option(
             metavar="NAME",
             hidden=True,
-            help="smollm2, qwen, mistral, llama3.1, a Hub id, a path, or bytes: the "
+            help="smollm2, llama3.1, a Hub id, a path, or bytes: the "
             "bytes alone, for trials.",
         ),
     ] = "smollm2"

@@ -138,7 +138,7 @@ def get_tokenizer(
     """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
 
     Args:
-        name: `smollm2`, `qwen`, `mistral`, `llama3.1` or `bytes`; or a path that
+        name: `smollm2`, `llama3.1` or `bytes`; or a path that
             exists; or `owner/name` or `owner/name@revision` on the Hub.
         settings: Where the cache is, and how things are fetched.
         say: Called with what takes time, and with the terms of a licence when a

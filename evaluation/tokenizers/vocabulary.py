@@ -32,7 +32,7 @@ class VocabularyKind(StrEnum):
     SENTENCEPIECE = "sentencepiece"
     """Text with U+2581 for a space, and `<0x0A>` for a byte that no text has."""
     TIKTOKEN = "tiktoken"
-    """Bytes, in the order in which they are merged (tiktoken, tekken)."""
+    """Bytes, in the order in which they are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +198,7 @@ _TEKKEN: Final = (
 )
 
 
-def split_by(pattern: str) -> list[Json]:
+def _split_by(pattern: str) -> list[Json]:
     """Return the one step that cuts at every match of a regular expression."""
     return [
         {
@@ -213,17 +213,15 @@ def split_by(pattern: str) -> list[Json]:
 _DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
 #: By the names that GGUF files and tiktoken's encodings use.
 _STEPS: Final[dict[str, Sequence[Json]]] = {
-    "gpt-2": split_by(_GPT_2),
-    "default": split_by(_GPT_2),
-    "smollm": [*_DIGITS, *split_by(_GPT_2)],
-    "starcoder": [*_DIGITS, *split_by(_GPT_2)],
-    "cl100k": split_by(_CL100K),
-    "llama-bpe": split_by(_CL100K),
-    "qwen": split_by(_QWEN),
-    "qwen2": split_by(_QWEN),
-    "o200k": split_by(_O200K),
-    "gpt-4o": split_by(_O200K),
-    "tekken": split_by(_TEKKEN),
+    "gpt-2": _split_by(_GPT_2),
+    "default": _split_by(_GPT_2),
+    "smollm": [*_DIGITS, *_split_by(_GPT_2)],
+    "starcoder": [*_DIGITS, *_split_by(_GPT_2)],
+    "cl100k": _split_by(_CL100K),
+    "llama-bpe": _split_by(_CL100K),
+    "qwen2": _split_by(_QWEN),
+    "gpt-4o": _split_by(_O200K),
+    "tekken": _split_by(_TEKKEN),
 }
 
 

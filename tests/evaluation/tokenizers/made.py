@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from evaluation.tokenizers.files import read_files, write_files
 from evaluation.tokenizers.vocabulary import check_tokenizer, pre_tokenizer
-from evaluation.tokenizers.wheels import from_tekken, from_tiktoken
+from evaluation.tokenizers.wheels import from_tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,24 +106,6 @@ def tiktoken(folder: Path) -> Path:
     return path
 
 
-def tekken(folder: Path) -> Path:
-    """Write a `tekken.json` with ten special tokens, whose list is longer than it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "tekken.json"
-    listed = [*ranks(), b"never", b"used"]
-    config = {
-        "pattern": r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+",
-        "default_num_special_tokens": 10,
-        "default_vocab_size": 10 + len(ranks()),
-    }
-    vocabulary = [
-        {"rank": rank, "token_bytes": base64.b64encode(token).decode()}
-        for rank, token in enumerate(listed)
-    ]
-    path.write_text(json.dumps({"config": config, "vocab": vocabulary}))
-    return path
-
-
 #: Text, score and type of the pieces behind the bytes.
 PIECES = [
     ("\u2581", -1.0, 1), ('\u2581"', -2.0, 1), ("ab", -3.0, 1), ("\u2581a", -4.0, 1),
@@ -159,12 +141,6 @@ def tiktoken_files(folder: Path) -> TokenizerFiles:
         vocab_size=0,
         where="made",
     )
-    return files_of(folder / "files", parsed)
-
-
-def tekken_files(folder: Path) -> TokenizerFiles:
-    """Return the files of a tekken vocabulary."""
-    parsed = from_tekken(tekken(folder).read_bytes(), "made")
     return files_of(folder / "files", parsed)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.tokenizers.files import Encoder
 
-KINDS = ("byte_level", "metaspace", "tiktoken", "tekken", "gguf", "spm")
+KINDS = ("byte_level", "metaspace", "tiktoken", "gguf", "spm")
 #: What tokenizers trip over: their own marks, spaces, bytes that look like tokens.
 PIECES = st.sampled_from(
     [
@@ -73,9 +73,7 @@ def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles
     }
     if kind in paths:
         return get_tokenizer(str(paths[kind]()), settings(folder))
-    if kind == "tiktoken":
-        return made.tiktoken_files(folder)
-    return made.tekken_files(folder)
+    return made.tiktoken_files(folder)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import from_tekken, from_tiktoken, pinned_tokenizers
+from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 
@@ -84,14 +84,6 @@ def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
     assert [files.token_bytes()[each] for each in ids] == [b"abc", b" ", b"the"]
 
 
-def test_tekken_puts_special_tokens_first(tmp_path: Path) -> None:
-    """Its ordinary tokens begin behind the special ones, and end with the size."""
-    files = made.tekken_files(tmp_path)
-    assert files.special_ids == tuple(range(10))
-    assert files.token_bytes() == [*[None] * 10, *made.ranks()]
-    assert files.vocab_size == 10 + len(made.ranks())
-
-
 def test_a_tokenizer_is_made_once_and_mended(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
@@ -121,17 +113,6 @@ def test_what_a_killed_process_left_is_removed(
     first.folder.rename(left)
     assert get_tokenizer(str(where), settings) == first
     assert not left.exists()
-
-
-def _tekken(*, special: int = 1, rank: int = 0) -> bytes:
-    """Return a tekken file of one token whose numbers may be anything."""
-    config = {
-        "pattern": ".",
-        "default_num_special_tokens": special,
-        "default_vocab_size": special + 1,
-    }
-    vocabulary = [{"rank": rank, "token_bytes": "YQ=="}]
-    return json.dumps({"config": config, "vocab": vocabulary}).encode()
 
 
 @pytest.mark.parametrize(
@@ -170,22 +151,6 @@ def test_what_is_no_tokenizer_is_named(
     with pytest.raises(BadData, match=said) as caught:
         get_tokenizer(str(path), settings)
     assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"{}", "not a tekken file"),
-        (b'{"a":' * 5_000, "not a tekken file"),
-        (_tekken(special=10**12), "no ids of a vocabulary"),
-        (_tekken(rank=10**12), "no ids of a vocabulary"),
-        (_tekken(rank=-10), "no ids of a vocabulary"),
-    ],
-)
-def test_what_is_no_tekken_file_is_refused(content: bytes, said: str) -> None:
-    """Numbers that no vocabulary has, and members that are missing."""
-    with pytest.raises(BadData, match=said):
-        from_tekken(content, "made")
 
 
 @pytest.mark.parametrize(
@@ -300,7 +265,7 @@ def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("smolm2", "did you mean smollm2"), ("no such one", "known: smollm2, qwen")],
+    [("smolm2", "did you mean smollm2"), ("no such one", "known: smollm2, llama3.1")],
 )
 def test_an_unknown_name_is_said(settings: FetchSettings, name: str, said: str) -> None:
     """A name that is nothing gets the nearest, or the list."""

