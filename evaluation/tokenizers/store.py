@@ -82,8 +82,7 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
     where = str(file)
     try:
         if file.suffix == ".gguf":
-            with file.open("rb") as stream:
-                return from_gguf(stream, where)
+            return from_gguf(file, where)
         if file.stat().st_size > _LARGEST:
             raise BadData("too large for a tokenizer", where)
         content = file.read_bytes()

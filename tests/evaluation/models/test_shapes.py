@@ -134,7 +134,11 @@ def test_a_shape_is_a_model_like_any_other(
     """It reads prompts, takes tokens one by one, and says what it is."""
     from evaluation.models import loading  # noqa: PLC0415 - needs torch
 
-    sizes = {**_TINY, "intermediate_size": 32, "vocab_size": 320}
+    sizes: dict[str, bool | int | float] = {
+        **_TINY,
+        "intermediate_size": 32,
+        "vocab_size": 320,
+    }
     shape = ModelShape(
         title="Tiny",
         tokenizer="bytes",
