@@ -221,12 +221,12 @@ def _run() -> None:
             raise fault from error
         raise
     except Exception as error:
-        cause: BaseException = error
-        while earlier := cause.__cause__ or cause.__context__:
-            cause = earlier
-            # While a module loads Ctrl-C can come out as another error.
+        # While a module loads Ctrl-C can come out as another error.
+        causes: list[BaseException | None] = [error]
+        while (cause := causes[-1]) is not None and cause not in causes[:-1]:
             if isinstance(cause, KeyboardInterrupt):
                 raise Stopped("stopped", then=_GOES_ON) from error
+            causes.append(cause.__cause__ or cause.__context__)
         raise
 
 
