@@ -73,7 +73,7 @@ def verify(
       csbdata verify --all
       csbdata verify --against-sources
       csbdata verify build/JSONSchemaBench --format json
-      csbdata verify epfl-dlab/JSONSchemaBench@v2.0.0
+      csbdata verify epfl-dlab/JSONSchemaBench@2026.11.28
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.verify import verify as verify_dataset
     from curation.system.progress import Quiet, Shown

@@ -21,11 +21,13 @@ from curation.verification import Verification, verify_folder
 from curation.verification.counts import COUNTS
 from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.registry import select_checks
-from curation.verification.tables import CANARY
+from curation.verification.tables import CANARY_CHECK
 
 #: Checks that are run beside a new build of the sources: what equals it passes the
 #: others.
-BESIDE_REPLAY = frozenset(check.name for check in (CANARY, COUNTS, DIGESTS, STRAYS))
+BESIDE_REPLAY = frozenset(
+    check.name for check in (CANARY_CHECK, COUNTS, DIGESTS, STRAYS)
+)
 
 
 def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
@@ -154,7 +156,7 @@ class VerifiedFolder:
 def verify_for_push(
     folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
 ) -> VerifiedFolder:
-    """Verify a folder before a push: a release whole, another build by a sample.
+    """Verify a folder before a push; of its instances a sample is judged.
 
     Digests are taken first, so that a later change of a file is noticed.
 
@@ -175,14 +177,11 @@ def verify_for_push(
         read_facts(folder) != facts
     ):
         raise BadData("changes while it is looked at", str(folder), "push it again")
-    release, nonce = not facts.data_version.endswith("-dev"), token_hex(8)
+    nonce = token_hex(8)
     progress.say(
-        f"Release {facts.data_version}: every instance is judged and made again, which"
-        " takes about as long as making them"
-        if release
-        else f"Instances are judged by a sample (nonce {nonce}); a release, whole"
+        f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
     )
-    checks = select_checks(whole=release, nonce=nonce)
+    checks = select_checks(nonce=nonce)
     verification = verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
     for finding in verification.findings:
         if finding.not_run:
