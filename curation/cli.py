@@ -97,7 +97,7 @@ _GOES_ON = "what is finished is kept; the same command goes on from there"
 #: `curation.commands` and of what it offers.
 _COMMANDS: Final = (
     *("build", "sources", "explain", "stats", "diff", "check", "fit", "instances"),
-    *("card", "verify", "push", "release", "export"),
+    *("card", "verify", "push", "export"),
 )
 
 

@@ -14,6 +14,7 @@ from huggingface_hub.utils import _http
 
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
+from curation.publish import hub_push
 from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
 from curation.publish.plan import inventory
 from curation.system.progress import Quiet
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from curation.publish.hub_push import HubPreview, HubPushed
 
 NAME = "tester/data"
+#: The day on which a test pushes, and a later one.
+DAY, LATER = "2026.11.28", "2026.12.01"
 TOKEN = "hf_" + "Qz7" * 11 + "Q"
 #: Limits that let a test end soon.
 HASTY = HubTimeLimits(connect=2.0, silence=0.7, limited=30.0, attempts=3, pause=0.01)
@@ -46,7 +49,6 @@ def write_folder(
     folder: Path,
     files: Mapping[str, bytes] = FILES,
     *,
-    version: str = "2.0.0",
     partial: tuple[str, ...] = (),
 ) -> Path:
     """Write files and the manifest that lists them; returns the folder."""
@@ -58,7 +60,6 @@ def write_folder(
         listed[name] = {"bytes": len(content), "sha256": digest}
     manifest = {
         "name": "Small",
-        "data_version": version,
         "canary": "",
         "pins": [],
         "rules": "clean",
@@ -110,6 +111,8 @@ class Connection:
 
     hub: FakeHub
     waits: list[float] = field(default_factory=list)
+    #: The day of a push.
+    day: str = DAY
 
     def seen(self, revision: str = "main") -> dict[str, bytes]:
         """Return what a reader sees, without the Hub's own file."""
@@ -142,4 +145,5 @@ def connected(monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[Connectio
         for module in (_http, file_download):
             monkeypatch.setattr(module, "time", clock)
         monkeypatch.setattr("tenacity.nap.time", clock)
+        monkeypatch.setattr(hub_push, "today", lambda: connection.day)
         yield connection

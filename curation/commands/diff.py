@@ -40,7 +40,7 @@ class DiffFormat(StrEnum):
     JSON = "json"
     """One JSON object on stdout, for programs."""
     MARKDOWN = "markdown"
-    """A document, as the section of a changelog says it."""
+    """A document with a table of the configs and every record's name."""
 
 
 class Unwanted(StrEnum):
@@ -59,7 +59,7 @@ def diff(
         DiffFormat,
         typer.Option(
             "--format",
-            help="auto is for people, json for programs, markdown for a changelog.",
+            help="auto is for people, json for programs, markdown for a document.",
         ),
     ] = DiffFormat.AUTO,
     fail_on: Annotated[
@@ -76,7 +76,7 @@ def diff(
     \b
     Examples:
       csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
-      csbdata diff released build/JSONSchemaBench --format markdown > CHANGES.md
+      csbdata diff before build/JSONSchemaBench --format markdown > CHANGES.md
       csbdata diff before.schema.json after.schema.json --fail-on narrower
 
     Of editions, `textual` means another key order or number spelling of an equal
@@ -100,7 +100,7 @@ def diff(
     if format_ is DiffFormat.JSON:
         print_json(as_json(first, second, pairs))
     elif format_ is DiffFormat.MARKDOWN:
-        from curation.publish.changelog import diff_markdown
+        from curation.publish.diff_document import diff_markdown
 
         show_whole(diff_markdown(first, second, pairs).rstrip())
     else:

@@ -190,7 +190,7 @@ def _sentence(result: PushResult) -> str:
     elif pushed.tag:
         parts.append(f"Tagged {pushed.tag}.")
     else:
-        parts.append("Not tagged: csbdata release gives the data a version.")
+        parts.append("Not tagged.")
     return " ".join(parts)
 
 

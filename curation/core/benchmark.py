@@ -169,20 +169,15 @@ def is_github_config(config: str) -> bool:
     return config == LARGEST or any(config == name for name, _ in LIMITS)
 
 
-#: Major version of the data that this code builds: it goes up when ids or splits of
-#: the released data change. The edition published with the paper is 1.
-MAJOR = 2
 #: Key in the metadata of every parquet file.
 METADATA_KEY = "csbdata.canary"
-_NAMESPACE = uuid5(NAMESPACE_URL, "https://arxiv.org/abs/2501.10868")
-
-
-def canary(major: int = MAJOR) -> str:
-    """Return the GUID of a major version of the data, in lower case.
-
-    It marks a text as part of the benchmark: it stands in the card, the manifest and
-    the metadata of every parquet file, never inside a schema. To look for the benchmark
-    in training data or in completions is to look for one string (Srivastava et al.,
-    2022, "Beyond the Imitation Game", section on canaries).
-    """
-    return str(uuid5(_NAMESPACE, f"JSONSchemaBench data {major}"))
+#: The GUID that marks a text as part of the benchmark: it stands in the card, the
+#: manifest and the metadata of every parquet file, never inside a schema. To look for
+#: the benchmark in training data or in completions is to look for one string
+#: (Srivastava et al., 2022, "Beyond the Imitation Game", section on canaries).
+CANARY = str(
+    uuid5(
+        uuid5(NAMESPACE_URL, "https://arxiv.org/abs/2501.10868"),
+        "JSONSchemaBench data 2",
+    )
+)

@@ -29,8 +29,8 @@ def dataset_name(text: str) -> HubName | None:
     is a path into a folder that is: neither is asked of the Hub without the prefix.
 
     Example:
-        >>> dataset_name("hf://datasets/epfl-dlab/JSONSchemaBench@v2.0.0")
-        HubName(name='epfl-dlab/JSONSchemaBench', revision='v2.0.0')
+        >>> dataset_name("hf://datasets/epfl-dlab/JSONSchemaBench@2026.11.28")
+        HubName(name='epfl-dlab/JSONSchemaBench', revision='2026.11.28')
     """
     first = text.partition("/")[0]
     if first == _BUILDS or Path(first).is_dir():

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import (
     CONFIGS,
     DEFAULT,
-    INSTANCES,
     OTHER_FOLDERS,
     OTHER_TABLE,
     UNNAMED,
@@ -178,9 +177,3 @@ def _schema_text(path: Path) -> str:
 def instance_tables(folder: Path, config: str) -> list[Path]:
     """Return the tables of a config's instances in order."""
     return sorted((folder / instances_folder(config)).glob(f"*{OTHER_TABLE}"))
-
-
-def configs_with_instances(folder: Path) -> set[str]:
-    """Return the configs with instances in a folder."""
-    inside = folder / INSTANCES
-    return {path.name for path in inside.iterdir()} if inside.is_dir() else set()

@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import (
+    CANARY,
     METADATA_KEY,
     OTHER_TABLE,
     SCHEMA_TABLE,
     SPLITS,
-    canary,
     holds_instances,
     split_of,
 )
@@ -217,7 +217,7 @@ def parquet_writer(
     Raises:
         OSError: the file cannot be written.
     """
-    metadata = {METADATA_KEY: canary(), CHUNKING_KEY: json.dumps(_CHUNKING)}
+    metadata = {METADATA_KEY: CANARY, CHUNKING_KEY: json.dumps(_CHUNKING)}
     return pq.ParquetWriter(
         path,
         columns.with_metadata(metadata),

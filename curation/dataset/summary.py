@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from curation.core.benchmark import MAJOR
 from curation.core.documents import Origin
 
 #: The dataset's name, and its name while a part of it is missing.
 NAME = "JSONSchemaBench"
 PARTIAL_NAME = "JSONSchemaBench-partial"
-#: The version of data that is not released yet.
-UNRELEASED = f"{MAJOR}.0.0-dev"
 
 
 class ConfigFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,10 +88,6 @@ class Summary:
 
     #: `clean` or `paper`.
     rules: str
-    #: Semantic version of the data.
-    version: str = UNRELEASED
-    #: Day of its release, `YYYY-MM-DD`; empty before it.
-    released: str = ""
     rule_notes: tuple[RuleNote, ...]
     #: In benchmark order, then the extras by name; empty until they are counted.
     configs: tuple[ConfigSummary, ...] = ()

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from curation.core.benchmark import (
+    CANARY,
     DEFAULT,
-    MAJOR,
     METADATA_KEY,
     OTHER_TABLE,
     SPLITS,
-    canary,
     instances_folder,
 )
 from curation.core.benchmark import INSTANCES as INSTANCE_FOLDER
@@ -125,8 +124,6 @@ class CardContents:
     tables: PaperTables | None
     #: Paths of the archives' own licence texts and notices.
     notices: Sequence[str] = ()
-    #: Whether the folder has a CHANGELOG.md.
-    changelog: bool = False
     #: The tables of published results on it, as Markdown; empty without any.
     results: str = ""
 
@@ -343,10 +340,8 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "features": _tops(tables.figure_2.features) if tables else [],
         "formats": _tops(tables.figure_2.formats) if tables else [],
         "lint_meanings": CODES,
-        "canary": canary(),
+        "canary": CANARY,
         "canary_key": METADATA_KEY,
-        "major": MAJOR,
-        "changelog": contents.changelog,
         "results": contents.results,
         "core": own[len(COLUMNS) :] if contents.core else (),
         "default_name": DEFAULT,

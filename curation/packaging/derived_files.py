@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from curation.instances.dataset.tasks import RecordInstances
     from curation.packaging.plot_process import PlotProcess
 
-#: What the release of an edition writes (`csbdata release`), and the card links.
-CHANGELOG = "CHANGELOG.md"
 _SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 
@@ -57,16 +55,6 @@ _FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 def is_derived(name: str) -> bool:
     """Return whether a file of a folder, named with `/`, is written here."""
     return name in _SINGLE or name.startswith(_FOLDERS)
-
-
-def carry_over(old: Path, folder: Path) -> None:
-    """Copy the changelog of a folder that is replaced: no build can make it again.
-
-    Raises:
-        OSError: it cannot be read or written.
-    """
-    if (old / CHANGELOG).is_file():
-        copyfile(old / CHANGELOG, folder / CHANGELOG)
 
 
 def write_derived(
@@ -143,7 +131,6 @@ def _contents(
             for name in checksums.names_in(folder)
             if name.startswith(f"{NOTICES}/")
         ),
-        changelog=(folder / CHANGELOG).is_file(),
         results=_results(edition) if edition else "",
     )
     contents = replace(contents, tables=drawing.finish(into))

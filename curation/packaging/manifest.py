@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
-from curation.core.benchmark import CONFIGS, canary
+from curation.core.benchmark import CANARY, CONFIGS
 from curation.core.documents import Origin
 from curation.dataset.summary import (
     ConfigFigures,
@@ -64,8 +64,6 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The dataset's name.
     name: str
-    #: Semantic version of the data.
-    data_version: str
     #: The GUID by which a text from the benchmark is known again.
     canary: str
     #: One sentence for each reason why the build is partial.
@@ -82,8 +80,6 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     options: list[str]
     #: Where it is published; absent until `csbdata card` was told.
     publication: Publication | msgspec.UnsetType = msgspec.UNSET
-    #: Day of the release, `YYYY-MM-DD` or empty; absent before the first.
-    released: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Manifest(BuildFacts, frozen=True, kw_only=True):
@@ -102,8 +98,7 @@ def facts_of(summary: Summary) -> BuildFacts:
     """Return the facts of a build."""
     return BuildFacts(
         name=summary.name,
-        data_version=summary.version,
-        canary=canary(),
+        canary=CANARY,
         partial=list(summary.partial),
         rules=summary.rules,
         versions=versions_here(),

@@ -29,8 +29,6 @@ def recount(facts: BuildFacts, folder: Path) -> Summary:
     configs = recount_configs(open_ledger(folder))
     return Summary(
         rules=facts.rules,
-        version=facts.data_version,
-        released=facts.released if isinstance(facts.released, str) else "",
         rule_notes=tuple(facts.rule_list),
         configs=configs,
         extras=frozenset(facts.extras),

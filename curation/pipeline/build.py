@@ -21,7 +21,7 @@ import msgspec
 from curation.core.benchmark import CONFIGS, NOTICES, in_benchmark_order, is_notice
 from curation.dataset.decisions import ResultFile
 from curation.dataset.summary import RuleNote, Summary
-from curation.packaging.derived_files import carry_over, write_folder
+from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
 from curation.packaging.plot_process import PlotProcess
@@ -317,7 +317,6 @@ def _write(
     with atomic_folder(out) as folder:
         drawing.begin(tables_of_documents(documents, fits))
         documents = in_clusters(documents)
-        carry_over(out, folder)
         write_notices(plan.inputs, folder)
         manifest = write_folder(
             folder,

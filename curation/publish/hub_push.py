@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ from curation.download.huggingface import (
     may_pass,
     repeated,
 )
-from curation.publish.dataset_diff import Version
 from curation.publish.plan import (
     HUB_FILE,
     LocalFile,
@@ -68,12 +68,6 @@ class HubPushRequest:
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
     @property
-    def tag(self) -> str | None:
-        """The tag of the data's version; None if it is not released."""
-        version = Version.parse(self.facts.data_version)
-        return f"v{version}" if version else None
-
-    @property
     def mark(self) -> str:
         """The line that marks our commits of this dataset."""
         return f"{_MARK}{self.facts.name}"
@@ -81,7 +75,7 @@ class HubPushRequest:
     @property
     def title(self) -> str:
         """The commit's message."""
-        return f"{self.facts.name} {self.facts.data_version}"
+        return f"{self.facts.name}, rules {self.facts.rules}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +101,6 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     """Return the plan of a push; nothing is changed.
 
     Raises:
-        BadData: the version's tag stands for other content, or main would go back
-            to an earlier version or to data that was not released (exit 65).
         CannotCreate: the edition there has no tag, and its name is taken (exit 73).
         CsbdataError: no answer, or a refusal.
     """
@@ -124,7 +116,6 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
             new_branch=request.revision != MAIN,
             plan=plan,
         )
-    _is_tagged(repository, request)  # Raises if the tag stands for other content.
     revision = pull_request_of(repository, request) or request.revision
     new_branch = False
     if not revision.startswith("refs/pr/") and revision != MAIN:
@@ -133,8 +124,6 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     listed = files_listed(repository.manifest(state))
     edition = listed or published_files(state.files)
     plan = plan_for(request.files, state.files, edition)
-    if not plan.nothing:
-        _refuse_to_go_back(repository, request)
     return HubPreview(
         request=request,
         visibility=visibility,
@@ -173,43 +162,25 @@ def _former_tag(
     return _PAPER
 
 
-def _is_tagged(repository: HubRepository, request: HubPushRequest) -> bool:
-    """Return whether the tag of the data's version is there, for the same files.
+def _tag_of(repository: HubRepository, commit: str) -> str | None:
+    """Return the tag of a commit, which gets that of today if it has none.
 
-    Raises:
-        BadData: it stands for other content (exit 65).
-        CsbdataError: no answer, or another refusal.
+    None if today's tag leads to another commit already: a tag never moves.
     """
-    commit = repository.tags().get(request.tag) if request.tag else None
-    if commit and files_to_send(request.files, repository.files(commit)):
-        raise BadData(
-            f"the tag {request.tag} is there already and stands for other content",
-            request.name,
-            "csbdata release computes the next version",
-        )
-    return commit is not None
+    tags = repository.tags()
+    for tag, tagged in tags.items():
+        if tagged == commit:
+            return tag
+    day = today()
+    if day in tags:
+        return None
+    repository.tag(day, commit)
+    return day
 
 
-def _refuse_to_go_back(repository: HubRepository, request: HubPushRequest) -> None:
-    """Refuse to put less than the newest release in its place on main.
-
-    Other branches may hold patches of older releases, or previews.
-
-    Raises:
-        BadData: a tag on the Hub is of a higher version (exit 65).
-    """
-    if request.revision != MAIN:
-        return
-    released = [version for tag in repository.tags() if (version := Version.parse(tag))]
-    own = Version.parse(request.facts.data_version)
-    if released and (own is None or own < max(released)):
-        text = request.facts.data_version
-        raise BadData(
-            f"{text} would replace {max(released)} on main"
-            + ("" if own else f": {text} was never released"),
-            request.name,
-            "csbdata release, or --revision BRANCH for a branch of its own",
-        )
+def today() -> str:
+    """Return the day, in UTC, as a tag names it: `2026.11.28`."""
+    return f"{datetime.now(UTC):%Y.%m.%d}"
 
 
 def pull_request_of(repository: HubRepository, request: HubPushRequest) -> str | None:
@@ -234,7 +205,8 @@ class HubPushed:
     commit: str
     #: Whether there was nothing to commit: all of it was there.
     unchanged: bool
-    #: The tag that leads to the commit, if the data has a released version.
+    #: The tag that leads to the commit; None if it is not on main yet, or if the day's
+    #: tag was given before.
     tag: str | None
     #: The pull request that holds the commit, if it is not on a branch yet.
     pull_request: str | None
@@ -266,9 +238,8 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
         commit, url = _commit(repository, preview, progress)
     progress.say(f"reading back {counted(len(request.files), 'file')} of {commit[:12]}")
     _read_back(repository, request, commit)
-    tag = request.tag if url is None else None
-    if tag and not _is_tagged(repository, request):
-        repository.tag(tag, commit)
+    is_on_main = url is None and preview.revision == MAIN
+    tag = _tag_of(repository, commit) if is_on_main else None
     return HubPushed(
         commit=commit, unchanged=preview.plan.nothing, tag=tag, pull_request=url
     )

@@ -10,7 +10,6 @@ from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from curation.core.hub_names import HubName, dataset_name
-from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.plan import LocalFile, describe_content, inventory
@@ -18,22 +17,14 @@ from curation.system.errors import BadData, NoInput, TemporarilyUnavailable, Una
 from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
-from curation.verification.counts import COUNTS
-from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.registry import select_checks
-from curation.verification.tables import CANARY
-
-#: Checks that are run beside a new build of the sources: what equals it passes the
-#: others.
-BESIDE_REPLAY = frozenset(check.name for check in (CANARY, COUNTS, DIGESTS, STRAYS))
 
 
-def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
+def verify(
     where: str,
     *,
     jobs: int = 2,
     whole: bool = False,
-    against_sources: bool = False,
     nonce: str | None = None,
     progress: Progress | None = None,
 ) -> Verification:
@@ -46,8 +37,6 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
         where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
         jobs: Worker processes.
         whole: Whether every instance is judged again, and not a sample.
-        against_sources: Whether the folder is built again from its pinned sources, and
-            every file compared; then nothing is judged or made again.
         nonce: Seeds the sample; None for a new one.
         progress: Shows progress on stderr.
 
@@ -56,7 +45,6 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
 
     Raises:
         NoInput: there is no such folder or dataset, or no build in it.
-        Unavailable: a source cannot be had.
         WorkerDidNotStart: no child process can be started.
         CsbdataError: the Hub cannot be reached, or refuses.
 
@@ -70,37 +58,39 @@ def verify(  # noqa: PLR0913 (one argument for each thing that is asked)
     if nonce is None:
         nonce = token_hex(8)
     checks = select_checks(whole=whole, nonce=nonce)
-    if against_sources:
-        checks = tuple(check for check in checks if check.name in BESIDE_REPLAY)
     with _folder_of(where, progress) as folder:
         before = _stamps(folder)
         verification = verify_folder(
             folder, jobs=jobs, progress=progress, checks=checks
         )
-        if against_sources:
-            verification = _replayed(folder, verification, jobs, progress)
         if _stamps(folder) != before:
             raise TemporarilyUnavailable(
                 "files changed while they were checked", where, "run it again"
             )
-    if whole or against_sources:
+    if whole:
         return verification
     return replace(verification, nonce=nonce)
 
 
-def _replayed(
-    folder: Path, verification: Verification, jobs: int, progress: Progress
-) -> Verification:
-    """Return a verification with the differences from the sources."""
-    from curation.publish.replay import NAME, QUESTION, replay  # noqa: PLC0415 - slow, rarely asked
+def rebuild_and_compare(
+    where: str, *, jobs: int = 2, progress: Progress | None = None
+) -> list[str]:
+    """Return the files of a dataset folder that a build of its sources gives otherwise.
 
-    settings = FetchSettings.from_environment()
-    findings = replay(folder, settings, jobs=jobs, progress=progress)
-    return replace(
-        verification,
-        findings=(*verification.findings, *findings),
-        questions={**verification.questions, NAME: QUESTION},
-    )
+    Args:
+        where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
+        jobs: Worker processes.
+        progress: Shows progress on stderr.
+
+    Raises:
+        NoInput: there is no such folder or dataset, or no build in it.
+        CsbdataError: a source or the Hub cannot be had.
+    """
+    from curation.publish.rebuild import files_built_otherwise  # noqa: PLC0415 - slow, rarely asked
+
+    progress = progress or Quiet()
+    with _folder_of(where, progress) as folder:
+        return files_built_otherwise(folder, jobs=jobs, progress=progress)
 
 
 def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
@@ -154,7 +144,7 @@ class VerifiedFolder:
 def verify_for_push(
     folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
 ) -> VerifiedFolder:
-    """Verify a folder before a push: a release whole, another build by a sample.
+    """Verify a folder before a push; of its instances a sample is judged.
 
     Digests are taken first, so that a later change of a file is noticed.
 
@@ -175,14 +165,11 @@ def verify_for_push(
         read_facts(folder) != facts
     ):
         raise BadData("changes while it is looked at", str(folder), "push it again")
-    release, nonce = not facts.data_version.endswith("-dev"), token_hex(8)
+    nonce = token_hex(8)
     progress.say(
-        f"Release {facts.data_version}: every instance is judged and made again, which"
-        " takes about as long as making them"
-        if release
-        else f"Instances are judged by a sample (nonce {nonce}); a release, whole"
+        f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
     )
-    checks = select_checks(whole=release, nonce=nonce)
+    checks = select_checks(nonce=nonce)
     verification = verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
     for finding in verification.findings:
         if finding.not_run:

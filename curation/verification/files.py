@@ -15,7 +15,7 @@ from curation.core.benchmark import (
     records_config,
 )
 from curation.dataset.parquet import file_name
-from curation.packaging.derived_files import CHANGELOG, differing_files, is_derived
+from curation.packaging.derived_files import differing_files, is_derived
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import UNLISTED
 from curation.system.checksums import FILE as SUMS
@@ -152,7 +152,7 @@ def _strays_of_files(contents: FolderContents) -> Iterator[Finding]:
         if own is not None and own.folder != LEDGER:
             if not _is_table_of_build(name, own.folder, tables[own.folder]):
                 yield _stray(name, "a table that no build writes under this name")
-        elif own is None and not is_derived(name) and name != CHANGELOG:
+        elif own is None and not is_derived(name):
             try:
                 read_text(path)
             except (ValueError, OSError) as error:

@@ -17,7 +17,7 @@ from curation.verification.loading import LOADING
 from curation.verification.personal import PERSONAL
 from curation.verification.remaking import REMAKING
 from curation.verification.schemas import SCHEMAS
-from curation.verification.tables import CANARY, ENCODING, VIEWER
+from curation.verification.tables import CANARY_CHECK, ENCODING, VIEWER
 
 if TYPE_CHECKING:
     from curation.verification.check import FolderCheck
@@ -36,7 +36,7 @@ CHECKS = (
     IDENTITY,
     LEAKAGE,
     VIEWER,
-    CANARY,
+    CANARY_CHECK,
     CREDENTIALS,
     PERSONAL,
 )

@@ -6,7 +6,6 @@ its metadata, its statistics, or between its pages.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,7 +14,12 @@ import msgspec
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import LEDGER, METADATA_KEY, canary, holds_instances
+from curation.core.benchmark import (
+    CANARY,
+    LEDGER,
+    METADATA_KEY,
+    holds_instances,
+)
 from curation.dataset.parquet import (
     CHUNKING_KEY,
     TableForm,
@@ -50,7 +54,6 @@ MOST_ROW = 2_000_000
 MOST_GROUP = 4_000_000
 #: Bytes of one file; a build begins another before.
 MOST_FILE = 300_000_000
-_VERSION = re.compile(r"(\d+)\.\d+\.\d+(-dev)?")
 
 
 def _large_rows(table: ParquetTable) -> Iterator[str]:
@@ -130,15 +133,12 @@ VIEWER = FolderCheck(
 
 
 def _canary_faults(contents: FolderContents) -> Iterator[tuple[str, str]]:
-    """Yield the files without the canary of the data's major version."""
+    """Yield the files without the canary of the benchmark."""
     if contents.manifest is None:
         return
-    own, version = contents.manifest.canary, contents.manifest.data_version
-    match = _VERSION.fullmatch(version)
-    if match is None:
-        yield MANIFEST, f"`data_version` is {version!r}: no version"
-    elif own != canary(int(match[1])):
-        yield MANIFEST, f"the canary is not that of version {match[1]}"
+    own = contents.manifest.canary
+    if own != CANARY:
+        yield MANIFEST, "the canary is not that of the benchmark"
     if CARD in contents.files:
         try:
             if own not in read_text(contents.files[CARD]):
@@ -162,9 +162,9 @@ def _judge_canary(
     )
 
 
-CANARY = FolderCheck(
+CANARY_CHECK = FolderCheck(
     name="canary",
-    question="do card, manifest and every table have the canary of their version?",
+    question="do card, manifest and every table have the canary?",
     judge=_judge_canary,
 )
 

@@ -254,7 +254,6 @@ NOWHERE = [
     ("instances", "--check", "nowhere"),
     ("instances", "--report", "nowhere"),
     ("push", "nowhere", "--repo", "owner/name", "--dry-run"),
-    ("release", "nowhere"),
     ("results", "show", "nowhere"),
     ("sources", "--mirror", "nowhere"),
     ("stats", "nowhere"),
@@ -263,7 +262,6 @@ NOWHERE = [
     ("card",),
     ("explain", "x"),
     ("instances", "x"),
-    ("release",),
     ("stats",),
     ("verify",),
     # A folder that is there and holds none of what is looked for.
@@ -272,7 +270,6 @@ NOWHERE = [
     ("export", "maskbench", "out", "--data", "."),
     ("instances", "--report", "."),
     ("push", ".", "--repo", "owner/name", "--dry-run"),
-    ("release", "."),
     ("results", "show", "."),
     ("stats", "."),
     ("stats", "folder"),

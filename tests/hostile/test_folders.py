@@ -23,7 +23,7 @@ from curation.verification.credentials import CREDENTIALS
 from curation.verification.files import DIGESTS
 from curation.verification.leakage import LEAKAGE
 from curation.verification.loading import LOADING
-from curation.verification.tables import CANARY, VIEWER
+from curation.verification.tables import CANARY_CHECK, VIEWER
 from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from curation.verification.check import FolderCheck
 
 #: Those that need no child process.
-QUICK = (DIGESTS, COUNTS, IDENTITY, VIEWER, CANARY)
+QUICK = (DIGESTS, COUNTS, IDENTITY, VIEWER, CANARY_CHECK)
 #: Each of these mappings is ten times the one before it.
 MERGED = "".join(
     f"{name}: &{name} {{<<: [{', '.join([f'*{merged}'] * 10)}]}}\n"

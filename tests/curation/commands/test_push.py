@@ -1,4 +1,4 @@
-"""`csbdata push` and `csbdata release` as they are typed."""
+"""`csbdata push` as it is typed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from curation.cli import application
 from curation.publish import verify as module
 from curation.system.errors import BadData, CsbdataError, NoInput
 from curation.verification import Finding, Verification
-from tests.builds import write_build
 from tests.publishing import (
+    DAY,
     NAME,
     UPLOAD_WARNING,
     Connection,
@@ -84,7 +84,7 @@ def test_a_program_gets_the_plan_as_json(there: Connection, tmp_path: Path) -> N
     assert planned["plan"]["added"] == sorted(contents(folder))
     assert planned["plan"]["bytes"] == sum(map(len, contents(folder).values()))
     done = _json("push", str(folder), "--repo", NAME, "-y")
-    assert (done["done"], done["tag"]) == ("pushed", "v2.0.0")
+    assert (done["done"], done["tag"]) == ("pushed", DAY)
     assert there.seen(done["commit"]) == contents(folder)
     assert _json("push", str(folder), "--repo", NAME, "-y")["done"] == "checked"
 
@@ -160,27 +160,8 @@ def test_what_is_no_build_is_said(there: Connection, tmp_path: Path) -> None:
     assert there.hub.asked == []
 
 
-def test_a_release_is_shown_before_it_is_written(tmp_path: Path) -> None:
-    """The version, what it follows from and the changelog; nothing is touched."""
-    folder = write_build(tmp_path / "x")
-    before = contents(folder)
-    found = _json("release", str(folder), "--dry-run", "--allow-partial")
-    assert (found["version"], found["previous"]) == ("2.0.0", None)
-    assert found["written"] is False
-    assert "The first release" in found["changelog"]
-    assert contents(folder) == before
-
-
-@pytest.mark.parametrize("day", ["tomorrow", "2026-99-99", "2026-02-29", "2026-11"])
-def test_a_day_is_a_day(tmp_path: Path, day: str) -> None:
-    """Anything else is refused: exit code 2."""
-    done = _run("release", str(tmp_path), "--date", day)
-    assert done.exit_code == 2
-
-
 def test_help_is_help() -> None:
     """Examples, exit codes and every option are in it."""
-    for command in ("push", "release"):
-        done = _run(command, "--help")
-        assert done.exit_code == 0
-        assert "Examples:" in done.stdout
+    done = _run("push", "--help")
+    assert done.exit_code == 0
+    assert "Examples:" in done.stdout

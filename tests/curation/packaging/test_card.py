@@ -12,7 +12,7 @@ import pytest
 from huggingface_hub import DatasetCard, DatasetCardData
 
 import csbdata
-from curation.core.benchmark import SPLITS, canary
+from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS
@@ -182,8 +182,8 @@ def test_each_subset_tells_how_it_was_made(tmp_path: Path) -> None:
 def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
     """The card has the GUID once; the prompt gives a part of it only."""
     text = card_text(contents(tmp_path))
-    assert text.count(canary()) == 1
-    assert canary()[:9] in text.replace(canary(), "")
+    assert text.count(CANARY) == 1
+    assert CANARY[:9] in text.replace(CANARY, "")
 
 
 def test_a_card_without_records_and_sources_can_be_written(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
 
-from curation.core.benchmark import METADATA_KEY, canary
+from curation.core.benchmark import CANARY, METADATA_KEY
 from curation.dataset import plots
 from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import as_json, statistics_of
@@ -23,7 +23,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import figure_2, table_8, table_9
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
-from curation.packaging.manifest import read_facts, read_manifest
+from curation.packaging.manifest import read_manifest
 from curation.packaging.plot_process import PaperTables
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system.checksums import read_sums
@@ -150,10 +150,10 @@ def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
     assert paths
     for path in paths:
         metadata = pq.read_schema(path).metadata
-        assert metadata[METADATA_KEY.encode()] == canary().encode()
+        assert metadata[METADATA_KEY.encode()] == CANARY.encode()
         columns = pq.read_table(path)
-        assert canary() not in json.dumps(columns.to_pylist(), default=str)
-    assert read_manifest(sample).canary == canary()
+        assert CANARY not in json.dumps(columns.to_pylist(), default=str)
+    assert read_manifest(sample).canary == CANARY
 
 
 @pytest.mark.slow
@@ -172,13 +172,12 @@ def test_the_plots_are_those_of_the_rows(sample: Path, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("drawn")
 def test_others_files_are_listed_and_left_alone(built: Path) -> None:
-    """A changelog that a release wrote is listed, linked and kept."""
-    (built / "CHANGELOG.md").write_text("## 2.1.0\n")
+    """A text that somebody wrote is listed and kept."""
+    (built / "NOTES.md").write_text("Mine.\n")
     rebuild(built)
-    assert (built / "CHANGELOG.md").read_text() == "## 2.1.0\n"
-    assert "CHANGELOG.md" in read_sums(built)
-    assert "CHANGELOG.md" in read_manifest(built).files
-    assert "(CHANGELOG.md)" in (built / "README.md").read_text()
+    assert (built / "NOTES.md").read_text() == "Mine.\n"
+    assert "NOTES.md" in read_sums(built)
+    assert "NOTES.md" in read_manifest(built).files
 
 
 @pytest.mark.slow
@@ -230,22 +229,6 @@ def test_the_core_of_an_edition_is_a_config(
 def _ids(folder: Path, config: str) -> list[str]:
     rows = open_edition(str(folder)).rows
     return rows.filter(config=config)["unique_id"].to_list()
-
-
-@pytest.mark.usefixtures("drawn")
-def test_a_release_changes_the_version_and_nothing_else(built: Path) -> None:
-    """Version and day are told everywhere; rows and plots keep their bytes."""
-    before = bytes_of(built)
-    facts = read_facts(built)
-    rebuild(
-        built,
-        msgspec.structs.replace(facts, data_version="2.1.0", released="2026-11-22"),
-    )
-    after = bytes_of(built)
-    changed = {name for name in after if after[name] != before[name]}
-    assert changed == {"README.md", "manifest.json", "SHA256SUMS"}
-    assert "Version `2.1.0` of the data" in (built / "README.md").read_text()
-    assert differing_files(built) == []
 
 
 def test_a_missing_table_is_named(built: Path) -> None:

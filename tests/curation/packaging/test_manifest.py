@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from curation.core.benchmark import CONFIGS, canary
+from curation.core.benchmark import CANARY, CONFIGS
 from curation.dataset.summary import ConfigFigures
 from curation.packaging.manifest import (
     FILE,
@@ -76,7 +76,7 @@ def test_it_names_versions_pins_rules_and_counts(tmp_path: Path) -> None:
     assert found.rules == "clean"
     assert found.pins[0].archive == "corpus"
     assert found.configs["Snowplow"].kept == 1
-    assert found.canary == canary()
+    assert found.canary == CANARY
     assert found.partial == ["Half is missing."]
 
 

@@ -16,7 +16,6 @@ from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing
 from curation.download.acquire import FetchSettings
-from curation.packaging.derived_files import differing_files
 from curation.packaging.plot_process import PlotProcess
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.inputs import ExtraSource
@@ -92,24 +91,6 @@ def test_a_damaged_file_is_built_anew(built: BuildResult) -> None:
     again = build(built.request, Quiet())
     assert not again.unchanged
     assert file.read_bytes() == whole
-
-
-@pytest.mark.slow
-def test_a_build_keeps_the_changelog(built: BuildResult) -> None:
-    """What a release has put into the folder outlives a build, and stays listed."""
-    out = built.request.out
-    (out / "CHANGELOG.md").write_text("# Changelog\n\n## 2.0.0\n", encoding="utf-8")
-    (out / "LICENSE").write_text("so that there is something to do")
-    try:
-        again = build(built.request, Quiet())
-        assert not again.unchanged
-        assert (out / "CHANGELOG.md").read_text("utf-8") == "# Changelog\n\n## 2.0.0\n"
-        assert "CHANGELOG.md" in again.manifest.files
-        assert differing_files(out) == []
-    finally:
-        (out / "CHANGELOG.md").unlink()
-        # The other tests want the folder as it was, in whatever order they come.
-        build(built.request, Quiet())
 
 
 def test_every_config_of_the_sample_says_where_it_is_from(built: BuildResult) -> None:

@@ -15,8 +15,10 @@ from curation.system.errors import BadData, CannotCreate, NotPermitted
 from curation.system.progress import Quiet
 from tests.fake_hub.published import published
 from tests.publishing import (
+    DAY,
     FILES,
     HASTY,
+    LATER,
     NAME,
     TOKEN,
     UPLOAD_WARNING,
@@ -36,13 +38,13 @@ pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 def test_a_first_push_makes_a_private_repository_with_one_commit(
     there: Connection, tmp_path: Path
 ) -> None:
-    """The reader sees the folder's files and the tag of its version."""
+    """The reader sees the folder's files, and the tag of the day."""
     folder = write_folder(tmp_path / "build")
     done = pushed(folder)
-    assert there.seen() == there.seen("v2.0.0") == contents(folder)
+    assert there.seen() == there.seen(DAY) == contents(folder)
     assert there.hub.repository(NAME).private
     assert there.commits == 2
-    assert (done.unchanged, done.tag) == (False, "v2.0.0")
+    assert (done.unchanged, done.tag) == (False, DAY)
     assert done.commit == there.hub.repository(NAME).branches["main"]
 
 
@@ -66,70 +68,46 @@ def test_what_is_there_already_is_only_read_back(
     first = pushed(folder)
     sent = there.hub.count("PUT", "")
     again = pushed(folder)
-    assert (again.commit, again.unchanged, again.tag) == (first.commit, True, "v2.0.0")
+    assert (again.commit, again.unchanged, again.tag) == (first.commit, True, DAY)
     assert there.commits == 2
     assert there.hub.count("PUT", "") == sent
 
 
-def test_versions_go_forward(there: Connection, tmp_path: Path) -> None:
-    """Neither an earlier release nor unreleased data takes the place of a newer one."""
-    old = write_folder(tmp_path / "old", version="2.0.0")
-    new = write_folder(
-        tmp_path / "new", {**FILES, "LICENSES/MIT.txt": b"New."}, version="2.1.0"
-    )
-    dev = write_folder(tmp_path / "dev", version="2.2.0-dev")
-    for folder in (old, new):
-        pushed(folder)
-    requests = len(there.hub.asked)
-    for folder, said in (
-        (old, "2.0.0 would replace 2.1.0 on main"),
-        (dev, "2.2.0-dev was never released"),
-    ):
-        with pytest.raises(BadData, match=said):
-            looked(folder)
-        with pytest.raises(BadData, match=said):
-            looked(folder, create_pr=True)
-    assert {asked.method for asked in there.hub.asked[requests:]} == {"GET", "HEAD"}
-    assert there.seen() == contents(new)
-    assert there.commits == 3
-    assert pushed(dev, revision="next").tag is None
-    assert there.seen("next") == contents(dev)
-
-
-def test_a_release_pushed_again_changes_nothing(
+def test_a_second_edition_of_a_day_has_no_tag(
     there: Connection, tmp_path: Path
 ) -> None:
-    """Neither the branch nor its tag."""
-    folder = write_folder(tmp_path / "build")
-    first = pushed(folder)
-    again = pushed(folder)
-    assert (again.unchanged, again.tag) == (True, "v2.0.0")
-    assert there.hub.repository(NAME).tags == {"v2.0.0": first.commit}
+    """A tag never moves; on a later day the same commit gets that day's, and one."""
+    first = pushed(write_folder(tmp_path / "one"))
+    folder = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
+    second = pushed(folder)
+    assert (second.tag, there.seen(DAY)) == (None, contents(tmp_path / "one"))
+    there.day = LATER
+    assert (pushed(folder).tag, pushed(folder, revision="main").tag) == (LATER, LATER)
+    there.day = "2026.12.02"
+    assert pushed(folder).tag == LATER
+    tags = {DAY: first.commit, LATER: second.commit}
+    assert there.hub.repository(NAME).tags == tags
 
 
-def test_a_release_returns_to_its_place(there: Connection, tmp_path: Path) -> None:
-    """Main was changed by hand; the newest release replaces it, and its tag stays."""
+def test_a_branch_is_not_tagged(there: Connection, tmp_path: Path) -> None:
+    """An edition is what stands on main."""
+    assert pushed(write_folder(tmp_path / "build"), revision="next").tag is None
+
+
+def test_an_edition_returns_to_its_place(there: Connection, tmp_path: Path) -> None:
+    """Main was changed by hand; the edition replaces it, and its tag stays."""
     folder = write_folder(tmp_path / "build")
     first = pushed(folder)
     there.hub.store.put(NAME, {**there.seen(), "LICENSES/MIT.txt": b"mine"})
     again = pushed(folder)
     assert again.commit != first.commit
     assert there.seen() == contents(folder)
-    assert there.hub.repository(NAME).tags == {"v2.0.0": first.commit}
-
-
-def test_data_without_a_released_version_is_not_tagged(
-    there: Connection, tmp_path: Path
-) -> None:
-    """A development version is pushed, but no name is given to it."""
-    done = pushed(write_folder(tmp_path / "build", version="2.0.0-dev"))
-    assert done.tag is None
-    assert there.hub.repository(NAME).tags == {}
+    assert there.hub.repository(NAME).tags == {DAY: first.commit}
 
 
 def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
     """Large objects that the Hub holds stay there."""
-    pushed(write_folder(tmp_path / "one", version="1.0.0"))
+    pushed(write_folder(tmp_path / "one"))
     before = there.hub.count("PUT", "")
     changed = {**FILES, "A/test-00000-of-00001.parquet": b"PAR1 other"}
     folder = write_folder(tmp_path / "two", changed)
@@ -139,14 +117,14 @@ def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
     pushed(folder)
     assert there.hub.count("PUT", "") == before + 1
     assert there.seen() == contents(folder)
-    assert there.seen("v1.0.0") == contents(tmp_path / "one")
+    assert there.seen(DAY) == contents(tmp_path / "one")
 
 
 def test_deleted_is_only_what_the_manifest_there_lists(
     there: Connection, tmp_path: Path
 ) -> None:
     """A file of the edition there goes with it; anyone else's is foreign."""
-    pushed(write_folder(tmp_path / "one", version="1.0.0"))
+    pushed(write_folder(tmp_path / "one"))
     theirs = ("A/theirs.parquet", "data/train-00000-of-00001.parquet", "theirs.txt")
     there.hub.store.put(NAME, dict.fromkeys(theirs, b"1"))
     fewer = {name: FILES[name] for name in list(FILES)[:3]}
@@ -165,7 +143,7 @@ def test_the_published_edition_is_tagged_and_replaced(
     assert (preview.former_tag, preview.plan.foreign) == ("v1", ())
     assert there.hub.repository(NAME).tags == {}
     done = pushed(folder)
-    assert there.hub.repository(NAME).tags == {"v1": head, "v2.0.0": done.commit}
+    assert there.hub.repository(NAME).tags == {"v1": head, DAY: done.commit}
     assert there.seen("v1") == published()
     assert there.seen() == contents(folder)
     assert looked(folder).former_tag is None
@@ -248,34 +226,11 @@ def test_a_branch_is_made_where_it_is_missing(
     there: Connection, tmp_path: Path
 ) -> None:
     """The commit is on it, main stays."""
-    pushed(write_folder(tmp_path / "one", version="1.0.0"))
+    pushed(write_folder(tmp_path / "one"))
     folder = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
     pushed(folder, revision="next")
     assert there.seen("next") == contents(folder)
     assert there.seen() == contents(tmp_path / "one")
-
-
-def test_a_taken_tag_is_refused_before_anything_is_sent(
-    there: Connection, tmp_path: Path
-) -> None:
-    """A version stands for one content for ever."""
-    pushed(write_folder(tmp_path / "one"))
-    asked = len(there.hub.asked)
-    with pytest.raises(BadData, match=r"v2\.0\.0 is there already"):
-        pushed(write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"}))
-    assert there.seen() == contents(tmp_path / "one")
-    assert all(each.method == "GET" for each in there.hub.asked[asked:])
-
-
-def test_a_tag_that_came_meanwhile_stays(there: Connection, tmp_path: Path) -> None:
-    """Somebody else's release of the same number is seen before ours has its tag."""
-    preview = looked(write_folder(tmp_path / "one"))
-    there.hub.store.create(NAME)
-    other = there.hub.repository(NAME)
-    other.tags["v2.0.0"] = other.branches["main"]
-    with hub_client(HASTY), pytest.raises(BadData, match="stands for other content"):
-        push_to_hub(preview, Quiet())
-    assert other.tags["v2.0.0"] != other.branches["main"]
 
 
 def test_one_pull_request_holds_every_push_of_a_dataset(
@@ -306,7 +261,7 @@ def test_a_merged_pull_request_is_tagged_by_the_next_push(
     pushed(folder, create_pr=True)
     merged = there.hub.repository(NAME).merge(1)
     done = pushed(folder, create_pr=True)
-    assert (done.commit, done.tag) == (merged.oid, "v2.0.0")
+    assert (done.commit, done.tag) == (merged.oid, DAY)
     assert done.pull_request is None
     assert len(there.hub.repository(NAME).pulls) == 1
 
@@ -335,10 +290,10 @@ def test_a_tag_that_somebody_sets_at_the_same_time_has_to_lead_there_too(
     commit = pushed(write_folder(tmp_path / "build")).commit
     repository = HubRepository(name=NAME, time_limits=HASTY)
     with hub_client(HASTY):
-        repository.tag("v2.0.0", commit)
-        there.hub.repository(NAME).tags["v2.0.0"] = "0" * 40
+        repository.tag(DAY, commit)
+        there.hub.repository(NAME).tags[DAY] = "0" * 40
         with pytest.raises(BadData, match="leads to another commit"):
-            repository.tag("v2.0.0", commit)
+            repository.tag(DAY, commit)
 
 
 def test_a_token_that_may_only_read_is_refused(

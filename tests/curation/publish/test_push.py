@@ -56,16 +56,10 @@ def test_a_folder_that_changes_while_it_is_checked_is_checked_again(
         verify.verify(str(manifest.parent))
 
 
-@pytest.mark.parametrize(("version", "whole"), [("2.0.0", True), ("2.0.0-dev", False)])
-def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
-    there: Connection,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    version: str,
-    *,
-    whole: bool,
+def test_every_push_judges_another_sample(
+    there: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The checks are chosen by the folder's version; each sample has its own nonce."""
+    """Each has its own nonce."""
     asked: list[dict[str, object]] = []
 
     def select(**options: object) -> tuple[()]:
@@ -73,12 +67,11 @@ def test_a_release_is_judged_whole_and_another_build_by_a_new_sample(
         return ()
 
     monkeypatch.setattr(verify, "select_checks", select)
-    folder = write_folder(tmp_path / "built", version=version)
+    folder = write_folder(tmp_path / "built")
     for _ in range(2):
         push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))
     assert there.commits == 2
     first, second = asked
-    assert (first["whole"], second["whole"]) == (whole, whole)
     assert first["nonce"] != second["nonce"]
 
 

@@ -126,7 +126,7 @@ FILE_TAMPERS = list(
             ),
             ("token in an edit", where(CHANGES, FIRST, before=TOKEN), "column before"),
             ("token in an instance", instance("text", f'"{TOKEN}"'), "column text"),
-            ("token in a text", text_file("CHANGELOG.md", TOKEN), "CHANGELOG.md"),
+            ("token in a text", text_file("NOTES.md", TOKEN), "NOTES.md"),
             ("token in a name", text_file(f"{TOKEN}.txt", ""), "the name of a file"),
         ),
         tampers(

@@ -32,7 +32,7 @@ from curation.verification.ledger import LEDGER
 from curation.verification.loading import LOADING, OpenedConfig
 from curation.verification.personal import PERSONAL
 from curation.verification.schemas import SCHEMAS
-from curation.verification.tables import CANARY, MOST_ROW, VIEWER
+from curation.verification.tables import CANARY_CHECK, MOST_ROW, VIEWER
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.verification.file_tampers import TOKEN
@@ -320,11 +320,11 @@ def test_what_the_viewer_cannot_show_is_named(folder: Path) -> None:
 def test_every_table_bears_the_canary(folder: Path) -> None:
     """A table without it is named, and so is a manifest without it."""
     pl.read_parquet(folder / TABLE).write_parquet(folder / TABLE)
-    assert said_by(CANARY, folder) == [
+    assert said_by(CANARY_CHECK, folder) == [
         f"canary: {TABLE}: without the canary of the manifest"
     ]
     edit_manifest(folder, lambda manifest: manifest.pop("canary"))
-    (line,) = said_by(CANARY, folder)
+    (line,) = said_by(CANARY_CHECK, folder)
     assert line.startswith("readable: manifest.json: not of this version")
 
 

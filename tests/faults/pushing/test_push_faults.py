@@ -19,8 +19,10 @@ from curation.system.errors import (
 from curation.system.progress import Quiet
 from tests.fake_hub.troubles import cut, cut_body, rate_limited, silent, status
 from tests.publishing import (
+    DAY,
     FILES,
     HASTY,
+    LATER,
     NAME,
     TOKEN,
     UPLOAD_WARNING,
@@ -71,9 +73,10 @@ def there(
 @pytest.fixture
 def old(there: Connection, tmp_path: Path) -> dict[str, bytes]:
     """What the Hub has before."""
-    folder = write_folder(tmp_path / "old", {"old.txt": b"1"}, version="1.0.0")
+    folder = write_folder(tmp_path / "old", {"old.txt": b"1"})
     pushed(folder)
     there.waits.clear()
+    there.day = LATER
     return contents(folder)
 
 
@@ -99,8 +102,8 @@ def test_a_fault_that_passes_is_survived_at_every_step(
     folder = write_folder(tmp_path / "new")
     done = pushed(folder)
     assert trouble.met == 1
-    assert there.seen() == there.seen("v2.0.0") == contents(folder)
-    assert there.seen("v1.0.0") == old
+    assert there.seen() == there.seen(LATER) == contents(folder)
+    assert there.seen(DAY) == old
     assert there.commits == 3
     assert done.commit == there.hub.repository(NAME).branches["main"]
 
@@ -120,9 +123,9 @@ def test_a_fault_that_stays_ends_with_69_and_the_same_command_finishes(
         pushed(folder)
     assert NAME in str(caught.value)
     assert there.seen() in (old, contents(folder))
-    assert there.seen("v2.0.0") == {}
+    assert there.seen(LATER) == {}
     trouble.times = 0
-    assert pushed(folder).tag == "v2.0.0"
+    assert pushed(folder).tag == LATER
     assert there.seen() == contents(folder)
     assert there.commits == 3
 
@@ -135,7 +138,7 @@ def test_f41_a_commit_that_landed_without_a_word_is_recognised(
     theirs = partial(there.hub.store.put, NAME, {"theirs.txt": b"1"})
     there.hub.troubles.add("POST", "/commit/", cut, after=True, happens=theirs)
     done = pushed(folder)
-    assert there.seen("v2.0.0") == there.seen(done.commit) == contents(folder)
+    assert there.seen(LATER) == there.seen(done.commit) == contents(folder)
     assert there.seen() == {**contents(folder), "theirs.txt": b"1"}
     assert old
 
@@ -167,7 +170,7 @@ def test_f42_a_lost_race_is_told_and_never_overwritten(
     assert there.seen() == {**old, "theirs.txt": b"1"}
     assert there.hub.repository(NAME).pulls == []
     pushed(folder)
-    assert there.seen() == {**contents(folder), "theirs.txt": b"1"}
+    assert there.seen() == contents(folder)
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
@@ -175,7 +178,7 @@ def test_f42_a_commit_that_keeps_what_goes_is_not_ours(
     *, is_ours: bool, there: Connection, tmp_path: Path
 ) -> None:
     """All our files make no commit ours where a file that was to go still stands."""
-    pushed(write_folder(tmp_path / "old", version="1.0.0"))
+    pushed(write_folder(tmp_path / "old"))
     folder = write_folder(tmp_path / "new", dict(list(FILES.items())[:3]))
     assert looked(folder).plan.deleted
     if is_ours:
@@ -263,7 +266,7 @@ def test_f44_a_tag_is_withheld_from_what_came_back_otherwise(
     there.hub.troubles.add("POST", "/commit/", after=True, happens=spoil)
     with pytest.raises(BadData, match="no tag was set"):
         pushed(write_folder(tmp_path / "new"))
-    assert list(there.hub.repository(NAME).tags) == ["v1.0.0"]
+    assert list(there.hub.repository(NAME).tags) == [DAY]
     assert old
 
 
@@ -282,7 +285,7 @@ def test_f44_content_that_only_the_download_shows_is_noticed(
     there.hub.troubles.add("GET", hashlib.sha256(held).hexdigest(), lie)
     with pytest.raises(BadData, match="no tag was set"):
         pushed(write_folder(tmp_path / "new"))
-    assert list(there.hub.repository(NAME).tags) == ["v1.0.0"]
+    assert list(there.hub.repository(NAME).tags) == [DAY]
     assert old
 
 
@@ -297,7 +300,7 @@ def test_a_rate_limit_is_waited_for(
     folder = write_folder(tmp_path / "new")
     pushed(folder)
     assert [each for each in there.waits if each >= 1] == [8.0]
-    assert there.seen("v2.0.0") == contents(folder)
+    assert there.seen(LATER) == contents(folder)
     assert old
 
 
@@ -325,7 +328,7 @@ def test_a_rate_limit_beyond_our_patience_ends_with_75(
     assert there.seen() in (old, contents(folder))
     trouble.times = 0
     pushed(folder)
-    assert there.seen("v2.0.0") == contents(folder)
+    assert there.seen(LATER) == contents(folder)
 
 
 def test_a_download_that_breaks_off_is_asked_for_again(
@@ -335,7 +338,7 @@ def test_a_download_that_breaks_off_is_asked_for_again(
     there.hub.troubles.add("GET", "/resolve/", cut_body)
     there.hub.troubles.add("GET", "X-Amz-Signature", cut_body)
     folder = write_folder(tmp_path / "new")
-    assert pushed(folder).tag == "v2.0.0"
+    assert pushed(folder).tag == LATER
     assert old
 
 
@@ -348,7 +351,7 @@ def test_a_hub_that_says_nothing_is_not_waited_for_for_ever(
     method, pattern = STEPS[step]
     there.hub.troubles.add(method, pattern, silent(3.0))
     folder = write_folder(tmp_path / "new")
-    assert pushed(folder).tag == "v2.0.0"
+    assert pushed(folder).tag == LATER
     assert old
 
 

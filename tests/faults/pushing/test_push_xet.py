@@ -15,7 +15,7 @@ from huggingface_hub.utils._xet import abort_xet_session
 from curation.download.huggingface import HubTimeLimits
 from curation.system.errors import CsbdataError
 from tests.fake_hub.troubles import cut, status
-from tests.publishing import NAME, TOKEN, connected, contents, pushed, write_folder
+from tests.publishing import DAY, NAME, TOKEN, connected, contents, pushed, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,8 +60,8 @@ def test_files_arrive_over_xet(there: Connection, tmp_path: Path) -> None:
             "A/train-00000-of-00001.parquet": b"PAR1" + b"abcd" * 90_000,
         },
     )
-    assert pushed(folder).tag == "v2.0.0"
-    assert there.seen() == there.seen("v2.0.0") == contents(folder)
+    assert pushed(folder).tag == DAY
+    assert there.seen() == there.seen(DAY) == contents(folder)
     assert there.hub.count("POST", "/shards") == 1
     assert there.hub.count("POST", "/info/lfs") == there.hub.count("PUT", "") == 0
 
@@ -115,6 +115,6 @@ def test_a_fault_ends_in_its_code(  # noqa: PLR0913, PLR0917 (a row of the table
     assert there.seen() == {}
     trouble.times = trouble.met
     abort_xet_session()  # type: ignore[no-untyped-call]  # a process of its own again
-    assert pushed(folder, time_limits=_PATIENT).tag == "v2.0.0"
-    assert there.hub.store.view(NAME, "v2.0.0")
+    assert pushed(folder, time_limits=_PATIENT).tag == DAY
+    assert there.hub.store.view(NAME, DAY)
     assert there.seen() == contents(folder)
