@@ -59,7 +59,7 @@ test: $(DEV)
 
 # How cost grows with the size of a schema: one process, so that it is quiet.
 test-growth: $(DEV)
-	$(BIN)/python -m pytest -q -rs -n 0 tests/growth
+	$(BIN)/python -m tests.growth
 
 # The table of what the project can do, row by row.
 test-capabilities: $(DEV)
