@@ -10,8 +10,8 @@ import typer
 
 from curation.commands.options import CommandGroup, local_path
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.terminal import Format, FormatOption, print_json, say_command, show
-from curation.system.words import command, counted
+from curation.system.terminal import Format, FormatOption, print_json, show
+from curation.system.words import counted
 
 export = typer.Typer(
     name="export",
@@ -80,4 +80,3 @@ def maskbench(
         print_json({"folder": str(folder), "files": count})
         return
     show(f"{counted(count, 'file')} in {folder}")
-    say_command("Are the labels right?", command("instances", "--check", folder))

@@ -299,7 +299,7 @@ class InstanceStep:
         stored = self._run.done(batch_name(number))
         if stored is None:
             raise LookupError(batch_name(number))
-        return msgspec.json.decode(stored, type=list[record])  # type: ignore[valid-type]
+        return msgspec.json.decode(stored, type=list[record])  # type: ignore[valid-type]  # the type is a parameter
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split."""

@@ -95,7 +95,7 @@ TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
     "between masks": lambda taken: taken.between_ns,
 }
 #: The standard deviation between processes of one engine, as a logarithm, that is
-#: assumed of each time: what `bench/engine/engine_noise.py` has found for llguidance.
+#: assumed of each time, as repeated runs of llguidance showed it.
 ASSUMED_DEVIATIONS: Final = {
     "to first mask": 0.02,
     "first mask": 0.05,

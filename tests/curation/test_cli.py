@@ -251,7 +251,6 @@ NOWHERE = [
     ("export", "maskbench", "out", "--data", "nowhere"),
     ("sources", "--fetch", "--mirror", "nowhere"),
     ("instances", "nowhere.json"),
-    ("instances", "--check", "nowhere"),
     ("instances", "--report", "nowhere"),
     ("push", "nowhere", "--repo", "owner/name", "--dry-run"),
     ("results", "show", "nowhere"),

@@ -65,8 +65,6 @@ _BUILD = [
     Case("verify BUILD", 1),
     Case("push BUILD --repo owner/name --dry-run --allow-partial", 65),
     Case("export maskbench OUT --data BUILD --config Snowplow"),
-    Case("export training OUT --as trl --data BUILD"),
-    Case("export training OUT --as lm-eval --data BUILD"),
     Case("instances --report BUILD"),
     Case("diff BUILD BUILD"),
     Case(

@@ -239,7 +239,7 @@ def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) ->
         for key in bundle:
             assert records.bundle_of(key, len(bundles)) == number
     every = {key: record for own in bundles.values() for key, record in own.items()}
-    assert len(every) == 6
+    assert len(every) == 8
     first = every["Github_easy/o0"]
     assert json.loads(first["schema"])["title"] == EVIL
     assert first["rows"].keys() == {"alpha 1.0", "beta 2.0"}
