@@ -77,7 +77,7 @@ def _remember_literals() -> dict[int, tuple[Json, str]]:
     """
     from fastjsonschema import generator  # noqa: PLC0415 - only the child needs it
 
-    expand = generator.CodeGenerator._expand_refs  # noqa: SLF001 (no public name)
+    expand: Callable[..., Json] = generator.CodeGenerator._expand_refs  # noqa: SLF001 (no public name)
     literals: dict[int, tuple[Json, str]] = {}
 
     def expanded(self: Any, value: Json) -> Json:  # noqa: ANN401 (untyped library)
@@ -85,15 +85,16 @@ def _remember_literals() -> dict[int, tuple[Json, str]]:
         key = id(value), self._resolver.resolution_scope
         if key not in known:
             known[key] = value, expand(self, value)
-        return known[key][1]
+        answer: Json = known[key][1]
+        return answer
 
     def literal(value: Json) -> str:
         if id(value) not in literals:
             literals[id(value)] = value, _brief(value)
         return literals[id(value)][1]
 
-    generator.CodeGenerator._expand_refs = expanded  # noqa: SLF001 (no public name)
-    generator.repr_default = literal
+    vars(generator)["repr_default"] = literal
+    setattr(generator.CodeGenerator, "_expand_refs", expanded)  # noqa: B010 (a method)
     return literals
 
 
