@@ -85,7 +85,6 @@ _MISTAKES = {
         card badbuild
         verify badbuild
         push badbuild --repo a/b --dry-run
-        release badbuild
         build --sample --out o --with openapi:bad.json
         eval --data bad.json --engine none --task masks
         eval --engine none --task masks --data good.json --tokenizer ./bad.json
@@ -120,7 +119,6 @@ _MISTAKES = {
         card nosuch
         verify nosuch
         push nosuch --repo a/b --dry-run
-        release nosuch
         export maskbench o --data nosuch
         build --sample --out o --with ./nosuch.json
         build --sample --out o --with openapi:nosuch.json

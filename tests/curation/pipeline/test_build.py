@@ -44,7 +44,7 @@ class _Watched(Quiet):
         self.total = 0
 
     def say(self, message: str) -> None:
-        if message.startswith("Writing"):
+        if " Writing " in f" {message}":
             self.collecting = gc.isenabled()
             if self.fault is not None:
                 raise self.fault

@@ -155,10 +155,10 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> _Machine:
 
 
 def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
-    """Run two tasks with a schema on which one of two engines never ends."""
+    """Run a task with a schema on which one of two engines never ends."""
     bounds = Bounds(compile_seconds=0.2, run_seconds=0.2, wall_times=2.0)
     samples = [sample("hang-compile"), sample("fine", "1")]
-    request = request_of(folder, samples, tasks=("probe", "masks"), bounds=bounds)
+    request = request_of(folder, samples, tasks=("masks",), bounds=bounds)
     return measured(folder, [miniature("troubled"), "none"], request)
 
 
@@ -169,20 +169,18 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     """It stays out of rows, is named, and asked anew by the same command."""
     totals, run = _hang(tmp_path)
     label = run.header.engines[0].engine
-    assert totals.undecided == 2
-    assert run.undecided == {
-        (label, task, "Made", "hang-compile") for task in ("declared", "masks")
-    }
+    assert totals.undecided == 1
+    assert run.undecided == {(label, "masks", "Made", "hang-compile")}
     assert [case.id for case in measure_run(run, "masks")[label]] == ["fine"]
     named = "1 case of task masks with an undecided measurement, in no figure"
     assert any(named in gap for gap in gaps_of(run))
     machine.busy = False
     totals, run = _hang(tmp_path)
-    assert (totals.reused, totals.undecided) == (6, 0)
+    assert (totals.reused, totals.undecided) == (3, 0)
     assert not run.undecided
     assert not run.replaced
     hung = [row.result for row in run.all_rows() if row.id == "hang-compile"]
-    assert hung.count(Result.TIMEOUT) == 2
+    assert hung.count(Result.TIMEOUT) == 1
 
 
 @pytest.mark.slow
@@ -193,16 +191,16 @@ def test_what_is_undecided_is_asked_once_more_at_the_end(
     ask_again = walking_run._ask_again
 
     def on_a_quiet_machine(work: SharedWork) -> None:
-        assert len(work.undecided) == 2
+        assert len(work.undecided) == 1
         machine.busy = False
         ask_again(work)
 
     monkeypatch.setattr(walking_run, "_ask_again", on_a_quiet_machine)
     totals, run = _hang(tmp_path)
-    assert (totals.undecided, totals.ran) == (0, 8)
+    assert (totals.undecided, totals.ran) == (0, 4)
     assert not run.undecided
     hung = [row.result for row in run.all_rows() if row.id == "hang-compile"]
-    assert hung.count(Result.TIMEOUT) == 2
+    assert hung.count(Result.TIMEOUT) == 1
 
 
 @pytest.mark.slow
