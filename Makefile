@@ -53,9 +53,10 @@ eval: $(MODELS)
 
 # A file's tests stay on one worker, so that shared fixtures are built once.
 PYTEST := -m pytest -q -rs -n auto --dist loadfile
+ROWS := tests/capabilities
 
 test: $(DEV)
-	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly"
+	$(BIN)/python $(COVERED) $(PYTEST) -m "not slow and not nightly" --ignore $(ROWS)
 
 # How cost grows with the size of a schema: one process, so that it is quiet.
 test-growth: $(DEV)
@@ -63,7 +64,7 @@ test-growth: $(DEV)
 
 # The table of what the project can do, row by row.
 test-capabilities: $(DEV)
-	$(BIN)/python $(PYTEST) tests/capabilities
+	$(BIN)/python $(PYTEST) --dist worksteal $(ROWS)
 
 # A tenth of the slow tests, another for each commit.
 test-slow-tenth: $(DEV)
@@ -78,7 +79,8 @@ test-all: $(DEV)
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report
-	$(BIN)/python $(PYTEST) -m "slow and not nightly"
+	$(MAKE) test-capabilities
+	$(BIN)/python $(PYTEST) -m "slow and not nightly" --ignore $(ROWS)
 
 # Forty one-line mutants of the product, drawn by the commit (tests/mutants.py).
 mutants: $(DEV)

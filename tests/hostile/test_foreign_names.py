@@ -37,6 +37,8 @@ class Case(NamedTuple):
 
     words: str
     code: int = 0
+    #: Whether it draws pictures or loads a whole dataset.
+    is_slow: bool = False
 
 
 _RUN = [
@@ -46,11 +48,10 @@ _RUN = [
     Case("results merge RUN --out OUT", 65),
     *(
         Case(f"results export RUN --format {form} --out OUT")
-        for form in (
-            *("plots", "csv", "parquet", "maskbench", "bowtie", "issues", "profiles"),
-        )
+        for form in (*("csv", "parquet", "maskbench", "bowtie", "issues", "profiles"),)
     ),
-    Case("results export RUN --format html --out OUT/page.html"),
+    Case("results export RUN --format plots --out OUT", is_slow=True),
+    Case("results export RUN --format html --out OUT/page.html", is_slow=True),
     Case("results publish RUN --out OUT"),
 ]
 _EDITION = [
@@ -61,9 +62,9 @@ _EDITION = [
 ]
 _BUILD = [
     Case("stats BUILD"),
-    Case("card OUT"),
-    Case("verify BUILD", 1),
-    Case("push BUILD --repo owner/name --dry-run --allow-partial", 65),
+    Case("card OUT", is_slow=True),
+    Case("verify BUILD", 1, is_slow=True),
+    Case("push BUILD --repo owner/name --dry-run --allow-partial", 65, is_slow=True),
     Case("export maskbench OUT --data BUILD --config Snowplow"),
     Case("instances --report BUILD"),
     Case("diff BUILD BUILD"),
@@ -76,7 +77,7 @@ _BUILD = [
 
 @pytest.fixture(scope="module")
 def hostile(
-    tmp_path_factory: pytest.TempPathFactory, sample_build_with_instances: Path
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
     """Return a folder, deep in one of its own, of a run, an edition and a build."""
     base = tmp_path_factory.mktemp("base")
@@ -84,7 +85,9 @@ def hostile(
     given.mkdir(parents=True)
     names = [*_NAMES, str(base / "absolute")]
     _write_run(given, names)
-    shutil.copytree(sample_build_with_instances, given / "BUILD")
+    build = "build --sample --only snowplow --instances --out"
+    words = [*build.split(), str(given / "BUILD")]
+    assert CliRunner().invoke(cli.application(), words).exit_code == 0
     for file in given.glob("BUILD/**/Snowplow/test-*"):
         table = pq.read_table(file, partitioning=None)
         ids = table["unique_id"].to_pylist()
@@ -134,7 +137,13 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")
-@pytest.mark.parametrize("case", [*_RUN, *_EDITION, *_BUILD], ids=lambda it: it.words)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.words, marks=[pytest.mark.slow] * case.is_slow)
+        for case in (*_RUN, *_EDITION, *_BUILD)
+    ],
+)
 def test_a_foreign_name_is_no_path_and_no_markup(
     case: Case, hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
