@@ -48,11 +48,8 @@ class Refusing(Mapping[str, Callable[[str], Any]]):
         return 0
 
 
-def _brief(value: Json) -> str:
-    """Return a literal for a value of the schema in the program; an empty one, if flat.
-
-    The program repeats the schema around each message, a thousand times its length.
-    """
+def _is_flat(value: Json) -> bool:
+    """Return whether Python surely reads the literal of a value."""
     level = [value]
     for _ in range(_LEVELS):
         level = [
@@ -62,40 +59,46 @@ def _brief(value: Json) -> str:
             for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
         if not level:
-            return "{}" if isinstance(value, dict) else repr(None)
-    return repr(value)
+            return True
+    return False
 
 
-def _remember_literals() -> dict[int, tuple[Json, str]]:
-    """Have fastjsonschema make the literals of a schema's values once for each value.
+def _shorten_programs() -> dict[tuple[int, str], tuple[Json, bool]]:
+    """Have fastjsonschema leave the schema out of the errors that its programs raise.
 
-    It makes them again for every message, references expanded, which is a third of what
-    a schema costs.
+    Each error holds the part of the schema that it is about, references expanded: most
+    of what a program costs. Where Python might not read the literal, it stays.
 
     Returns:
-        The literals by the identity of their values, to be cleared with each schema.
+        By the identity of a part and its scope, whether it is left out: to be cleared
+        with each schema.
     """
-    from fastjsonschema import generator  # noqa: PLC0415 - only the child needs it
+    from fastjsonschema.generator import CodeGenerator  # noqa: PLC0415 - only the child needs it
 
-    expand: Callable[..., Json] = generator.CodeGenerator._expand_refs  # noqa: SLF001 (no public name)
-    literals: dict[int, tuple[Json, str]] = {}
+    detailed, expand = CodeGenerator.exc, CodeGenerator._expand_refs  # noqa: SLF001 (no public name)
+    flat: dict[tuple[int, str], tuple[Json, bool]] = {}
 
-    def expanded(self: Any, value: Json) -> Json:  # noqa: ANN401 (untyped library)
-        known = vars(self).setdefault("expanded", {})
-        key = id(value), self._resolver.resolution_scope
-        if key not in known:
-            known[key] = value, expand(self, value)
-        answer: Json = known[key][1]
-        return answer
+    def raise_message(
+        self: Any,  # noqa: ANN401 (untyped library)
+        message: str,
+        *args: object,
+        append_to_msg: str | None = None,
+        rule: str | None = None,
+    ) -> None:
+        part, scope = self._definition, self._resolver.resolution_scope
+        if (id(part), scope) not in flat:
+            expanded = expand(self, part)
+            flat[id(part), scope] = part, isinstance(part, dict) and _is_flat(expanded)
+        if not flat[id(part), scope][1]:
+            detailed(self, message, *args, append_to_msg=append_to_msg, rule=rule)
+            return
+        text = f'"{message}"' + (f" + ({append_to_msg})" if append_to_msg else "")
+        value = self.e(part.get(rule)) if "{definition_rule}" in text else ""
+        raised = f"raise JsonSchemaValueException({text})"
+        self.l(raised, *args, definition="{}", rule=repr(rule), definition_rule=value)
 
-    def literal(value: Json) -> str:
-        if id(value) not in literals:
-            literals[id(value)] = value, _brief(value)
-        return literals[id(value)][1]
-
-    vars(generator)["repr_default"] = literal
-    setattr(generator.CodeGenerator, "_expand_refs", expanded)  # noqa: B010 (a method)
-    return literals
+    CodeGenerator.exc = raise_message
+    return flat
 
 
 def verdict(text: str) -> str:
@@ -116,11 +119,11 @@ def verdict(text: str) -> str:
 
 def start(_setup: Json) -> Callable[[str], str]:
     """Import fastjsonschema; return the handler of one schema's text."""
-    literals = _remember_literals()
+    flat = _shorten_programs()
     verdict("true")
 
     def handle(text: str) -> str:
-        literals.clear()
+        flat.clear()
         return verdict(text)
 
     return collecting(handle)

@@ -182,6 +182,7 @@ class CompiledSchema(Schema):
         """Return whether the schema accepts a value where no format is asserted."""
         return bool(self.validator_without_formats.is_valid(value))
 
+    @memo
     def branches(
         self, location: SchemaLocation, keyword: str
     ) -> tuple[SchemaLocation, ...]:
