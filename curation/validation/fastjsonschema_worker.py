@@ -73,9 +73,10 @@ def _shorten_programs() -> dict[tuple[int, str], tuple[Json, bool]]:
         By the identity of a part and its scope, whether it is left out: to be cleared
         with each schema.
     """
-    from fastjsonschema.generator import CodeGenerator  # noqa: PLC0415 - only the child needs it
+    from fastjsonschema import generator  # noqa: PLC0415 - only the child needs it
 
-    detailed, expand = CodeGenerator.exc, CodeGenerator._expand_refs  # noqa: SLF001 (no public name)
+    writer: Any = generator.CodeGenerator
+    detailed, expand = writer.exc, writer._expand_refs  # noqa: SLF001 (no public name)
     flat: dict[tuple[int, str], tuple[Json, bool]] = {}
 
     def raise_message(
@@ -97,7 +98,7 @@ def _shorten_programs() -> dict[tuple[int, str], tuple[Json, bool]]:
         raised = f"raise JsonSchemaValueException({text})"
         self.l(raised, *args, definition="{}", rule=repr(rule), definition_rule=value)
 
-    CodeGenerator.exc = raise_message
+    writer.exc = raise_message
     return flat
 
 

@@ -23,7 +23,6 @@ from curation.instances.dataset.tasks import InstanceTask
 from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
-from curation.system.errors import TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
 
@@ -170,18 +169,21 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
 
 
-def test_no_clock_decides_what_a_record_has(
+def test_a_search_without_end_leaves_the_others_their_instances(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A schema without end ends the step with its name, and exit code 75."""
+    """The record has none, and the reason; the build goes on."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
     monkeypatch.setattr("curation.pipeline.instance_step._WORKER", worker)
-    monkeypatch.setattr("curation.pipeline.instance_step.BACKSTOP", 0.1)
+    monkeypatch.setattr("curation.pipeline.instance_step._ENDLESS", 0.1)
+    endless = replace(TASKS[0], unique_id="endless", schema='{"title": "slow"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
-        step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
-        with pytest.raises(TemporarilyUnavailable, match="Github_easy/easy: no answer"):
-            step.work(jobs=1, progress=lambda _done: None)
+        step = InstanceStep([endless, TASKS[1]], run)
+        step.work(jobs=1, progress=lambda _done: None)
+        made = {each.task.unique_id: each.result for each in step.results()}
+    assert made["endless"].reason == "timed_out"
+    assert made["array"].instances
 
 
 def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
