@@ -27,7 +27,7 @@ from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.growing_edition import GrowingEdition
 from evaluation.analysis.paper_setup import FRAMEWORKS
 from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
-from evaluation.analysis.regression_gate import criterion_of
+from evaluation.analysis.compare_runs import criterion_of
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import differences, participant_difference

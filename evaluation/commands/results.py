@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -18,7 +17,6 @@ from evaluation.commands.opened_run import (
     RunsArgument,
     open_and_report_problems,
 )
-from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import (
     SHOWN,
     FailureOptions,
@@ -56,6 +54,8 @@ class ExportFormat(StrEnum):
     """`rows.csv` and `walks.csv`."""
     PARQUET = "parquet"
     """`rows.parquet` and `walks.parquet`."""
+    OUTCOMES = "outcomes"
+    """A file of expected outcomes, for `results compare`."""
     MASKBENCH = "maskbench"
     """A folder of MaskBench's result files for each engine."""
     BOWTIE = "bowtie"
@@ -101,54 +101,37 @@ def show(
         show_tables(opened_run, task or [], tables, format_)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineGate:
-    """Baseline and gate."""
+class FailOn(StrEnum):
+    """What of a comparison is a failure."""
 
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN", help="Hold the runs against this one.", parser=local_path
-        ),
-    ] = None
-    fail_under: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=100,
-            metavar="PERCENT",
-            help="Exit 1 unless so many per cent of the baseline's cases are no worse.",
-        ),
-    ] = None
-    fail_slower: Annotated[
-        float | None,
-        typer.Option(
-            min=1,
-            metavar="TIMES",
-            help="Exit 1 if compiling or masks surely take more than so many times as "
-            "long as in the baseline; of timed tasks alone.",
-        ),
-    ] = None
-
-    @property
-    def gated(self) -> bool:
-        """Whether the comparison can fail."""
-        return self.fail_under is not None or self.fail_slower is not None
-
-    @property
-    def percent(self) -> float:
-        """How many per cent must be no worse: none where only times are asked."""
-        if self.fail_under is not None:
-            return self.fail_under
-        return 100.0 if self.fail_slower is None else 0.0
+    WORSE = "worse"
+    """A case of the baseline is worse, or was not run."""
+    SLOWER = "slower"
+    """A time is surely longer."""
 
 
 @app.command()
 @with_option_groups
 def compare(
     *,
-    runs: RunsArgument,
-    gate: BaselineGate,
+    run: RunArgument,
+    baseline: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="RUN|FILE",
+            help="Another run, or a file of expected outcomes.",
+            parser=local_path,
+        ),
+    ] = None,
+    fail_on: Annotated[
+        list[FailOn] | None,
+        typer.Option(
+            metavar="worse|slower",
+            help="Exit 1 if a case of the baseline is worse or was not run; or if "
+            "compiling or masks surely take more than 1.2 times as long, in timed "
+            "tasks. Repeatable.",
+        ),
+    ] = None,
     tables: TableOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
@@ -156,37 +139,38 @@ def compare(
 
     Example: csbdata results compare runs/4f1c22a09b3e
 
-    Example: csbdata results compare runs/new --baseline runs/old --fail-under 100
+    Example: csbdata results compare runs/new runs/old --fail-on worse
 
-    Example: csbdata results compare runs/new --baseline runs/old --fail-slower 1.2
+    Example: csbdata results compare runs/new expected.jsonl --fail-on worse
 
-    Of one run all its engines are compared with each other, of several runs all
-    engines of all. With --baseline each engine is compared with the one of its name
-    there, regardless of version.
+    Of one run all its engines are compared with each other. With a baseline (b is the
+    run, a the baseline) each engine is compared with the one of its name there,
+    regardless of version. `csbdata results export RUN --format outcomes` writes a file
+    of expected outcomes. Exits with 0, with 1 where --fail-on says so, with 65 if the
+    file has a line that is not an outcome, with 66 if there is no such run or file.
     """
     from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 
-    if gate.gated and gate.baseline is None:
-        raise typer.BadParameter(
-            "wants --baseline RUN", param_hint="--fail-under, --fail-slower"
+    opened: RecordedRun | Path | None = baseline
+    if baseline is not None and not baseline.is_file():
+        opened = open_and_report_problems(baseline)
+    answer = compare_runs(
+        ComparisonRequest(
+            run=open_and_report_problems(run),
+            baseline=opened,
+            fail_on=fail_on or [],
+            limit=SHOWN if format_ is ReportFormat.AUTO else None,
         )
-    request = ComparisonRequest(
-        runs=[open_and_report_problems(folder) for folder in runs],
-        baseline=None
-        if gate.baseline is None
-        else open_and_report_problems(gate.baseline),
-        percent=gate.percent,
-        slower=gate.fail_slower,
-        limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
-    answer = compare_runs(request)
     for objection in answer.objections:
         say(objection, style="yellow")
-    head = {"objections": list(answer.objections), "gate": answer.holds}
-    here = with_more(here=("results", "compare", *runs))
+    head = {"objections": list(answer.objections), "failures": list(answer.failures)}
+    here = with_more(
+        here=("results", "compare", run, *([baseline] if baseline else ()))
+    )
     print_report(here, answer.tables, tables, format_, head, every=answer.tables)
-    if gate.gated and not answer.holds:
-        say(f"the gate fails: {answer.reason}", style="red")
+    if answer.failures:
+        say(f"failed: {'; '.join(answer.failures)}", style="red")
         raise typer.Exit(1)
 
 
@@ -222,7 +206,8 @@ def export(
         typer.Option(
             "--format",
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
-            "line a case and a line a walk; maskbench: its result files; bowtie: a "
+            "line a case and a line a walk; outcomes: a file of expected outcomes for "
+            "`csbdata results compare`; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft; issues: a page for each "
             "engine with each class of wrong walks and its smallest reproducer; "
             "profiles: what `csbdata fit --for FILE.toml` takes, of each engine of "
@@ -232,7 +217,9 @@ def export(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="PATH", help="A folder; of html the file.", parser=local_path
+            metavar="PATH",
+            help="A folder; of html and outcomes the file.",
+            parser=local_path,
         ),
     ],
 ) -> None:
@@ -250,6 +237,10 @@ def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
         from evaluation.site.run_page import write_page
 
         return [write_page(run, out)]
+    if form is ExportFormat.OUTCOMES:
+        from evaluation.analysis.compare_runs import write_outcomes
+
+        return write_outcomes(run, out)
     from curation.system.atomic_files import atomic_write_bytes
     from curation.system.atomic_folders import EXPORTED, refuse_foreign
     from evaluation.analysis.plots import write_notice
@@ -418,6 +409,3 @@ def shrink(
     say(f"{counted(smallest.before, 'character')}, {smallest.after:,} left")
     say(f"{counted(len(failed_case.walks), 'text')}, {len(smallest.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))
-
-
-app.command()(ratchet)

@@ -323,21 +323,16 @@ def test_a_percentile_stands_where_there_are_values_for_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("broken", "code"), [(0.0, 0), (0.5, 1)])
-def test_the_gate_decides_the_exit_code(
+def test_what_is_worse_decides_the_exit_code(
     broken: float, code: int, tmp_path: Path
 ) -> None:
-    """0 where it holds, 1 with the reason on stderr where it fails."""
+    """0 where nothing is, 1 with the reason on stderr where something is."""
     old = _run(tmp_path / "old", broken=0.1)
     new = _run(tmp_path / "new", broken=broken)
-    answer = _ask("compare", new, "--baseline", old, "--fail-under", "100")
+    answer = _ask("compare", new, old, "--fail-on", "worse")
     assert answer.exit_code == code
-    assert ("the gate fails" in answer.stderr) == bool(code)
-    assert "Regression gate" in answer.stdout
-
-
-def test_a_gate_without_a_baseline_is_wrong_usage(tmp_path: Path) -> None:
-    """Exit 2: there is nothing to be under."""
-    assert _ask("compare", _run(tmp_path / "a"), "--fail-under", "9").exit_code == 2
+    assert ("failed: alpha" in answer.stderr) == bool(code)
+    assert "Beside the baseline" in answer.stdout
 
 
 def test_merge_says_what_it_made(tmp_path: Path) -> None:
