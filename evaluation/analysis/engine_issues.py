@@ -17,15 +17,13 @@ from curation.json.pointer import at, tokens_of_fragment
 from curation.system.atomic_files import atomic_file
 from curation.system.file_names import safe_name
 from curation.system.words import counted
-from evaluation.analysis.shrink_failure import (
-    ROOT_MEMBERS,
+from evaluation.analysis.recorded_cases import (
     ask_in_new_process,
     cases_of,
     open_engine,
     participant_of,
-    shrink,
-    stays_judged,
 )
+from evaluation.analysis.shrink_failure import ROOT_MEMBERS, shrink, stays_judged
 from evaluation.core.cases import Case, InstanceWalk, Row, Why
 from evaluation.core.spelled_json import Spelled, read_spelled
 from evaluation.results.why_classes import WhyClass, classes_of

@@ -38,9 +38,8 @@ app = typer.Typer(
 )
 
 
-#: Deadline of one try of `shrink` in seconds, and the most tries.
+#: Deadline of one try of `shrink` in seconds.
 _TRY_SECONDS: Final = 10.0
-_MOST_TRIES: Final = 300
 
 
 class ExportFormat(StrEnum):
@@ -387,25 +386,26 @@ def shrink(
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
     from curation.download.acquire import FetchSettings
-    from evaluation.analysis.shrink_failure import (
+    from evaluation.analysis.recorded_cases import (
         ask_in_new_process,
-        case_of,
+        cases_of,
         engine_of_failure,
         open_engine,
-        shrink_failure,
     )
+    from evaluation.analysis.shrink_failure import shrink_failure
     from evaluation.tokenizers import get_tokenizer
     from evaluation.walking.engine_worker import Bounds
 
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
-    failed_case = case_of(opened_run, task, case, fetch)
+    failed_case = cases_of(opened_run, task, {case}, fetch)[case]
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=_TRY_SECONDS, run_seconds=_TRY_SECONDS)
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
-        smallest = shrink_failure(failed_case, ask, _MOST_TRIES, afresh)
-    say(f"{counted(smallest.before, 'character')}, {smallest.after:,} left")
-    say(f"{counted(len(failed_case.walks), 'text')}, {len(smallest.walks):,} needed")
+        smallest = shrink_failure(failed_case, ask, afresh)
+    left, walks = smallest.case, failed_case.walks
+    say(f"{counted(len(failed_case.schema), 'character')}, {len(left.schema):,} left")
+    say(f"{counted(len(walks), 'text')}, {len(left.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))
