@@ -293,7 +293,7 @@ def publish(
 
     Runs may ask each a part of the records, of one dataset under the same limits;
     what no run has is `not run`, and what is undecided is in no figure. An edition in
-    the folder keeps what it has, and runs made in the same way join it.
+    the folder is written anew.
     """
     from evaluation.analysis.publish_edition import publish_edition
     from evaluation.results.edition import ROWS, engines_table

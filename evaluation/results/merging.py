@@ -99,7 +99,7 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
                 str(other.folder),
                 "run it anew in the same way, or use csbdata results compare",
             )
-    _check_participants(runs)
+    check_participants(runs)
     if missing := missing_shards(runs):
         raise BadData(
             "; ".join(missing),
@@ -124,7 +124,12 @@ def _differences_of_parts(
     ]
 
 
-def _check_participants(runs: Sequence[RecordedRun]) -> None:
+def check_participants(runs: Sequence[RecordedRun]) -> None:
+    """Check that participants of one label are the same in all runs.
+
+    Raises:
+        BadConfiguration: two are not; says in what.
+    """
     first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
     for run in runs:
         for entry in run.raw_header.get("engines") or ():
