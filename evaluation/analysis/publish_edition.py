@@ -45,8 +45,6 @@ from evaluation.results.edition import (
     all_asked_table,
     common_records,
     engines_table,
-    pairs_of,
-    pairs_table,
     scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
@@ -252,7 +250,6 @@ def _index(
                 reverse=True,
             )
         ],
-        pairs=pairs_of(lines, "masks"),
     )
 
 
@@ -386,7 +383,6 @@ def _write(
         "table": table,
         "all_asked": as_markdown(all_asked_table(index)),
         "paper": paper,
-        "pairs": as_markdown(pairs_table(index)),
         "fits": contents.get(FITS_TABLE, b"").decode(),
         "suites": as_markdown(scorecards_table(index)) if index.scorecards else "",
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},

@@ -8,7 +8,6 @@ suites are counted from runs, which `csbdata suite run` makes again.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -19,7 +18,6 @@ from curation.system.errors import BadData, NoInput
 from curation.system.user_files import reading_parquet
 from curation.system.words import counted
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
@@ -207,46 +205,6 @@ class EngineResults(msgspec.Struct, frozen=True, kw_only=True):
     tasks: Tasks
 
 
-class EnginePair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two engines on the schemas of a task that both were asked, and p (McNemar)."""
-
-    a: str
-    b: str
-    task: str
-    of: int
-    both_pass: int
-    only_a: int
-    only_b: int
-    p: float
-
-
-def pairs_of(lines: Sequence[Line], task: str) -> list[EnginePair]:
-    """Return every two engines on what both were asked, where that is anything."""
-    passed: dict[str, dict[tuple[str, str], bool]] = {}
-    for line in lines:
-        if line["task"] == task and line["passed"] is not None:
-            own = passed.setdefault(line["engine"], {})
-            own[line["config"], line["id"]] = line["passed"]
-    pairs = []
-    for a, b in combinations(passed, 2):
-        shared = passed[a].keys() & passed[b].keys()
-        counts = Counter((passed[a][key], passed[b][key]) for key in shared)
-        only_a, only_b = counts[True, False], counts[False, True]
-        if shared:
-            pair = EnginePair(
-                a=a,
-                b=b,
-                task=task,
-                of=len(shared),
-                both_pass=counts[True, True],
-                only_a=only_a,
-                only_b=only_b,
-                p=mcnemar(only_a, only_b),
-            )
-            pairs.append(pair)
-    return pairs
-
-
 def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
     """Return config and id of the records that every engine has in task masks."""
     of_engine: dict[str, set[tuple[str, str]]] = {}
@@ -320,8 +278,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     rows: dict[str, int]
     #: Those that pass most of the common records first.
     engines: list[EngineEntry]
-    #: Every two engines on task masks.
-    pairs: list[EnginePair]
     scorecards: list[Scorecard] = []
 
 
@@ -446,27 +402,6 @@ def scorecards_table(index: Index) -> Table:
         note=" ".join(
             dict.fromkeys(f"{it.suite}: {it.records}" for it in index.scorecards)
         ),
-    )
-
-
-def pairs_table(index: Index) -> Table:
-    """Return one line for two engines: what only one of them passes."""
-    return Table.of_records(
-        "Engines in pairs",
-        (
-            {
-                "a": pair.a,
-                "b": pair.b,
-                "schemas": pair.of,
-                "both pass": pair.both_pass,
-                "only a": pair.only_a,
-                "only b": pair.only_b,
-                "p": pair.p,
-            }
-            for pair in index.pairs
-        ),
-        note="Schemas of task masks that both were asked. p: McNemar's exact test, not "
-        "adjusted for the number of lines.",
     )
 
 

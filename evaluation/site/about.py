@@ -8,7 +8,6 @@ from evaluation.results.edition import (
     COLUMNS,
     INDEX,
     ROWS,
-    pairs_table,
     scorecards_table,
 )
 from evaluation.results.outcomes import Outcome
@@ -36,6 +35,5 @@ def pages(site: Site) -> Iterator[Page]:
             "outcomes": Outcome,
             "probes": ProbeOutcome,
         },
-        pairs=pairs_table(site.index),
         suites=scorecards_table(site.index),
     )

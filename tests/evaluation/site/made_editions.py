@@ -133,7 +133,7 @@ def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Pat
         _write(folder / file, figures)
     dataset = msgspec.structs.replace(index.dataset, content=content)
     index = msgspec.structs.replace(
-        index, edition="tiny", engines=engines, pairs=[], dataset=dataset
+        index, edition="tiny", engines=engines, dataset=dataset
     )
     _write(folder / INDEX, index)
     schema = {name: kind for name, (kind, _) in COLUMNS.items()}
