@@ -49,8 +49,6 @@ class ExportFormat(StrEnum):
     """One self-contained page, with plots."""
     PLOTS = "plots"
     """Every plot as SVG and PNG."""
-    CSV = "csv"
-    """`rows.csv` and `walks.csv`."""
     PARQUET = "parquet"
     """`rows.parquet` and `walks.parquet`."""
     OUTCOMES = "outcomes"
@@ -204,7 +202,7 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
+            help="html: a page without scripts; plots: SVG and PNG; parquet: a "
             "line a case and a line a walk; outcomes: a file of expected outcomes for "
             "`csbdata results compare`; maskbench: its result files; bowtie: a "
             "report of task test-suite for each draft; issues: a page for each "
@@ -268,8 +266,6 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie as write
     elif form is ExportFormat.PROFILES:
         from evaluation.tasks.probe.profiles import write_profiles as write
-    elif form is ExportFormat.CSV:
-        from evaluation.results.frames import write_csv as write
     else:
         from evaluation.results.frames import write_parquet as write
     return write(run, out)

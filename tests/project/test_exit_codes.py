@@ -164,7 +164,7 @@ _MISTAKES = {
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
         results merge RUN --out file/x
-        results export RUN --format csv --out file/x
+        results export RUN --format parquet --out file/x
         results export RUN --format html --out file/x
         results publish RUN --out file/x
         results export RUN --format outcomes --out file/x
@@ -182,7 +182,7 @@ _MISTAKES = {
         suite collect passrate --data good.json --model openai:m --run-dir taken
         demo --run-dir taken
         results merge RUN --out taken
-        results export RUN --format csv --out taken
+        results export RUN --format parquet --out taken
         results export RUN --format plots --out taken
         results publish RUN --out taken
         site EDITION --out taken
