@@ -38,7 +38,7 @@ from evaluation.results.noise import (
     times_taken,
     widened,
 )
-from evaluation.results.outcomes import Outcome
+from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
@@ -153,24 +153,6 @@ def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
 def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
     """Return every engine with every other, in their order."""
     return [pair_engines(a, b) for a, b in combinations(engines, 2)]
-
-
-#: Best first. An honest refusal is better than a wrong mask, and that is better than
-#: an engine that dies.
-RANKS: Final = (
-    (Outcome.PASSED, Outcome.UNTESTED),
-    (Outcome.COMPILE_ERROR,),
-    (Outcome.MASK_GAP, Outcome.NOT_COMPLIANT, Outcome.OVER_CONSTRAINED),
-    (Outcome.UNDER_CONSTRAINED, Outcome.WRONG_BOTH_WAYS),
-    (Outcome.CONTRADICTED, Outcome.ENGINE_ERROR, Outcome.ERROR, Outcome.LIED),
-    (
-        Outcome.CRASH,
-        Outcome.OUT_OF_MEMORY,
-        Outcome.PROTOCOL_ERROR,
-        Outcome.TIMEOUT,
-        Outcome.TOO_MUCH_OUTPUT,
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from curation.system.errors import NoInput
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import (
+    RANKS,
     Outcome,
     engine_is_wrong,
     number_in,
@@ -26,23 +27,7 @@ if TYPE_CHECKING:
 #: The engine that constrains nothing: what others are held against.
 CONTROL: Final = "none"
 #: Worst first: what kills a server, then what is wrong, then what is only refused.
-SEVERITY = (
-    Outcome.CRASH,
-    Outcome.OUT_OF_MEMORY,
-    Outcome.TIMEOUT,
-    Outcome.TOO_MUCH_OUTPUT,
-    Outcome.PROTOCOL_ERROR,
-    Outcome.ENGINE_ERROR,
-    Outcome.ERROR,
-    Outcome.LIED,
-    Outcome.CONTRADICTED,
-    Outcome.WRONG_BOTH_WAYS,
-    Outcome.UNDER_CONSTRAINED,
-    Outcome.OVER_CONSTRAINED,
-    Outcome.MASK_GAP,
-    Outcome.NOT_COMPLIANT,
-    Outcome.COMPILE_ERROR,
-)
+SEVERITY = [outcome for rank in reversed(RANKS[1:]) for outcome in rank]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

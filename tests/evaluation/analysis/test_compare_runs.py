@@ -11,7 +11,6 @@ import pytest
 
 from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.analysis.compare_runs import (
-    RANKS,
     CaseStanding,
     ComparisonRequest,
     compare_runs,
@@ -24,7 +23,7 @@ from evaluation.analysis.compare_runs import (
 from evaluation.analysis.run_report import reports
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Shift, Table
-from evaluation.results.outcomes import Outcome
+from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
