@@ -26,11 +26,9 @@ from evaluation.results.measurements import (
     CaseMeasurement,
     between_masks,
     by_schema,
-    by_text,
     compiled_by_all,
     first_mask,
     mask_applied,
-    masks_alone,
     measure_run,
     to_first_mask,
 )
@@ -88,7 +86,6 @@ _BY_SCHEMA_NOTE = (
     "The mean of each schema's masks and commits: each schema counts once, however "
     "long its texts are."
 )
-_BY_TEXT_NOTE = "The mean of each text's masks and commits: each text counts once."
 _ALL_COMPILE = "Of the schemas that every engine here compiles: one that takes only "
 _ALL_COMPILE += "easy ones looks no faster for it."
 #: Applications of a mask below which their times are no table.
@@ -239,8 +236,6 @@ def latency(
         ("Time between masks by schema", "schemas", _BY_SCHEMA_NOTE, by_schema),
         ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
         ("First mask after compile", "schemas", "", first_mask),
-        ("Time between masks by text", "texts", _BY_TEXT_NOTE, by_text),
-        ("Mask without commit", "masks", "", masks_alone),
         ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
     )
     for title, what, meaning, times in kinds:
