@@ -647,13 +647,21 @@ def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
             "b": pair.b.label,
             "schemas": sum(a.compiled and b.compiled for a, b in pair.cases),
         }
-        as_measured = {name: it and it.measured for name, it in times.items()}
+        as_measured = {
+            name: time.measured if time else None for name, time in times.items()
+        }
         measured.append(
-            {**line, **as_measured, "machine": machine and Ratio(machine.value)}
+            {
+                **line,
+                **as_measured,
+                "machine": Ratio(machine.value) if machine else None,
+            }
         )
         if machine is not None:
             note[_MACHINE_NOTE] = None
-            at_one_speed = {name: it and it.corrected for name, it in times.items()}
+            at_one_speed = {
+                name: time.corrected if time else None for name, time in times.items()
+            }
             corrected.append({**line, **at_one_speed})
         elif pair.a.run is not pair.b.run:
             note[_UNKNOWN_NOTE] = None
@@ -679,7 +687,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
         times = paired_times(pair)
         if is_of_suites([pair]):
             answer = _suite_time_ratio(pair, task)
-            times = {"for an answer": answer and PairedTime(measured=answer)}
+            times = {"for an answer": PairedTime(measured=answer) if answer else None}
         for name, time in times.items():
             if time is None:
                 continue

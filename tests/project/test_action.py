@@ -240,7 +240,14 @@ def test_the_hook_of_the_page_runs(tmp_path: Path) -> None:
     assert first.returncode == 66, first.stderr
     (folder,) = tmp_path.glob("tmp.*/run")
     csbdata = Path(sys.executable).with_name("csbdata")
-    export = [csbdata, "results", "export", folder, "--format", "outcomes"]
+    export: list[str | Path] = [
+        csbdata,
+        "results",
+        "export",
+        folder,
+        "--format",
+        "outcomes",
+    ]
     subprocess.run([*export, "--out", expected], check=True)
     assert run().returncode == 0
     text = expected.read_text("utf-8")
