@@ -13,26 +13,35 @@ from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.walking.why import VARYING, validator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceWalk, Row
 
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
-ROOT_MEMBERS: Final = ("$schema", "$defs", "definitions")
+ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
 #: Characters of a string that is made shorter: no type has so many.
 _LONG: Final = 8
 
 
-def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json:
-    """Return a smaller value for which `still` holds, after at most `limit` calls.
+def shrink(
+    value: Json,
+    smaller: Callable[[Json], Iterable[Json]],
+    still: Callable[[Json], bool],
+    limit: int = 300,
+) -> Json:
+    """Return a smaller value for which `still` holds; `value` itself if nothing does.
 
-    `value` itself is returned if nothing smaller does.
+    Args:
+        value: Where it starts.
+        smaller: Returns what may take the place of a value (`smaller_trees`).
+        still: Whether a value is one that is looked for.
+        limit: Maximum number of calls of it.
     """
     tried, again = {json.dumps(value)}, True
     while again:
         again = False
-        for candidate in _smaller(value):
+        for candidate in smaller(value):
             text = json.dumps(candidate)
             if text in tried or len(text) >= len(json.dumps(value)):
                 continue
@@ -45,7 +54,7 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
     return value
 
 
-def _smaller(root: Json) -> Iterator[Json]:
+def smaller_trees(root: Json) -> Iterator[Json]:
     """Yield subschemas in place of the root, then the root without some part."""
     parts = sorted(_parts(root), key=lambda part: len(json.dumps(part[1])))
     if isinstance(root, dict):
@@ -170,7 +179,7 @@ def shrink_failure(
             fewer = tuple(each for each in small.walks if each is not walk)
             if walk is not culprit and fails(replace(small, walks=fewer)):
                 small = replace(small, walks=fewer)
-    schema = json.dumps(shrink(json.loads(case.schema), fails_under))
+    schema = json.dumps(shrink(json.loads(case.schema), smaller_trees, fails_under))
     for found in (replace(small, schema=schema), small, case):
         last = ask_afresh(found)
         if _failure(found, last, culprit) == failure:
