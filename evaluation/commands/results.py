@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Read, compare, join and hand on runs of `csbdata eval`.",
+    help="Read, compare and hand on runs of `csbdata eval`.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -169,30 +169,6 @@ def compare(
     if answer.failures:
         say(f"failed: {'; '.join(answer.failures)}", style="red")
         raise typer.Exit(1)
-
-
-@app.command()
-def merge(
-    runs: RunsArgument,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
-    ],
-) -> None:
-    """Join the shards of a run, or runs of other engines or ids, into one run.
-
-    Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
-
-    Refused by name are a run that was not finished, a shard that is missing, and runs
-    of other data, models, limits, settings, versions or machines: their times and
-    counts would mean nothing together.
-    """
-    from evaluation.analysis.run_report import conditions_of
-    from evaluation.results.merging import merge as join
-
-    joined = join(runs, out)
-    say(f"{counted(len(joined), 'row')} in {out}")
-    print_tables([conditions_of(joined)], ReportFormat.AUTO, {"run": str(out)})
 
 
 @app.command()

@@ -43,7 +43,6 @@ _RUN = [
     Case("results show RUN"),
     Case("results show RUN --failures"),
     Case("results compare RUN"),
-    Case("results merge RUN --out OUT", 65),
     *(
         Case(f"results export RUN --format {form} --out OUT")
         for form in (

@@ -95,7 +95,6 @@ _MISTAKES = {
         results compare badrun
         results compare RUN badrun
         results compare RUN bad.json
-        results merge badrun --out o
         results export badrun --format html --out o
         results publish badrun --out o
         results verify badedition
@@ -134,7 +133,6 @@ _MISTAKES = {
         results show nosuch
         results compare nosuch
         results compare RUN nosuch
-        results merge nosuch --out o
         results export nosuch --format html --out o
         results publish nosuch --out o
         results verify nosuch
@@ -163,7 +161,6 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --run-dir file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
-        results merge RUN --out file/x
         results export RUN --format parquet --out file/x
         results export RUN --format html --out file/x
         results publish RUN --out file/x
@@ -181,7 +178,6 @@ _MISTAKES = {
         suite submit passrate --data good.json --model openai:m --run-dir taken
         suite collect passrate --data good.json --model openai:m --run-dir taken
         demo --run-dir taken
-        results merge RUN --out taken
         results export RUN --format parquet --out taken
         results export RUN --format plots --out taken
         results publish RUN --out taken
