@@ -107,23 +107,20 @@ def differences(folder: Path) -> list[str]:
         ]
         if entry["common"] != (figures(own) | {"undecided": 0} if own else "not run"):
             lines.append(f"index.json: {entry['engine']} on the common records")
-        file = json.loads((folder / entry["file"]).read_text())
-        for place, tasks in (
-            (entry["file"], file["tasks"]),
-            ("index.json", entry["tasks"]),
-        ):
-            for task, published in tasks.items():
-                rows = parts.get((entry["engine"], task))
-                ours = figures(rows) if rows else "not run"
-                if published != "not run":
-                    # What has no row cannot be counted here.
-                    published.pop("undecided")
-                if ours != published:
-                    lines.append(f"{place}: {task}: {ours} here, {published} there")
+        for task, published in entry["tasks"].items():
+            rows = parts.get((entry["engine"], task))
+            ours = figures(rows) if rows else "not run"
+            if published != "not run":
+                # What has no row cannot be counted here.
+                published.pop("undecided")
+            if ours != published:
+                lines.append(f"index.json: {task}: {ours} here, {published} there")
     told = {
         (entry["engine"], task) for entry in index["engines"] for task in entry["tasks"]
     }
-    lines += [f"rows of {part}, which no file has" for part in parts.keys() - told]
+    lines += [
+        f"rows of {part}, not in the index" for part in parts.keys() - told
+    ]
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Publish runs as an edition: rows, a JSON API, and a card."""
+"""Publish runs as an edition: rows, an index, and a card."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from curation.packaging.rewritten_fits import FITS
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
-from curation.system.file_names import safe_name
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.compare_runs import criterion_of
 from evaluation.analysis.paper_setup import FRAMEWORKS
@@ -37,7 +36,6 @@ from evaluation.results.edition import (
     TASKS,
     DatasetEntry,
     EngineEntry,
-    EngineResults,
     Index,
     Scorecard,
     TaskFigures,
@@ -112,8 +110,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
             _index(runs, ordered, out),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
         )
-    files = [*_engine_files(runs, index)]
-    _write(out, files, index, [*_paper_tables(files, ordered)])
+    _write(out, index, [*_paper_tables(index.engines, ordered)])
     return index
 
 
@@ -208,7 +205,7 @@ def _index(
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {_key(line) for line in lines}
     content, rows = content_of(head)
-    labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
+    heads = {one.engine: one for run in runs for one in run.header.engines}
     sources = {
         task: source.sha256
         for run in runs
@@ -236,14 +233,19 @@ def _index(
         engines=[
             EngineEntry(
                 engine=label,
-                file=f"engines/{safe_name(label)}.json",
+                name=heads[label].name or label,
+                version=heads[label].version or "",
+                preset=heads[label].preset or "",
+                spec=heads[label].spec or "",
+                options=heads[label].options or {},
+                assigned=heads[label].assigned or {},
                 tasks=_figures(label, by_part, [key[:2] for key in undecided]),
                 common=TaskFigures.of_rows(of_common[label])
                 if of_common[label]
                 else "not run",
             )
             for label in sorted(
-                labels,
+                heads,
                 key=lambda label: sum(
                     bool(line["passed"]) for line in of_common[label]
                 ),
@@ -312,25 +314,8 @@ def content_of(run: RecordedRun) -> tuple[str, int]:
     return content_digest(folder), rows
 
 
-def _engine_files(runs: Sequence[RecordedRun], index: Index) -> Iterator[EngineResults]:
-    heads = {one.engine: one for run in runs for one in run.header.engines}
-    for entry in index.engines:
-        head = heads[entry.engine]
-        yield EngineResults(
-            edition=index.edition,
-            engine=entry.engine,
-            name=head.name or entry.engine,
-            version=head.version or "",
-            preset=head.preset or "",
-            spec=head.spec or "",
-            options=head.options or {},
-            assigned=head.assigned or {},
-            tasks=entry.tasks,
-        )
-
-
 def _paper_tables(
-    engines: Sequence[EngineResults], lines: Sequence[Line]
+    engines: Sequence[EngineEntry], lines: Sequence[Line]
 ) -> Iterator[str]:
     """Yield the paper's tables of the official suite, beside what it prints."""
     cases: dict[str, list[CaseOutcome]] = defaultdict(list)
@@ -366,15 +351,8 @@ def _suite_case(line: Line) -> CaseOutcome:
     )
 
 
-def _write(
-    out: Path, files: Sequence[EngineResults], index: Index, paper: Sequence[str]
-) -> None:
-    contents = {
-        entry.file: _json(file)
-        for entry, file in zip(index.engines, files, strict=True)
-    }
-    for name, kind in (("index", Index), ("engine", EngineResults)):
-        contents[f"schema/{name}.schema.json"] = _json(msgspec.json.schema(kind))
+def _write(out: Path, index: Index, paper: Sequence[str]) -> None:
+    contents = {"schema/index.schema.json": _json(msgspec.json.schema(Index))}
     if fits := read_fits(out):
         contents |= fits_files(fits, index.edition)
     table = as_markdown(engines_table(index))
@@ -397,10 +375,6 @@ def _write(
     contents[INDEX] = _json(index)
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
-    for path in (out / "engines").glob("*.json"):
-        if f"engines/{path.name}" not in contents:
-            # Of an engine that an edition of this name had.
-            path.unlink()
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:

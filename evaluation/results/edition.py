@@ -1,4 +1,4 @@
-"""A published edition of results: its rows, its JSON files, and their figures.
+"""A published edition of results: its rows, its index, and their figures.
 
 `rows.parquet` has a line for each engine, task and schema. Every figure of an engine is
 computed from these lines alone, so that anybody can compute it again. Scorecards of
@@ -8,7 +8,7 @@ suites are counted from runs, which `csbdata suite run` makes again.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
 import polars as pl
@@ -183,26 +183,8 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-_File = TypeVar("_File", bound=msgspec.Struct)
 #: The figures of each task, or that it was not run.
 Tasks: TypeAlias = dict[str, TaskFigures | Literal["not run"]]
-
-
-class EngineResults(msgspec.Struct, frozen=True, kw_only=True):
-    """`engines/NAME.json`: an engine as it took part, and its figures."""
-
-    edition: str
-    #: Name, version and preset, as in `rows.parquet`.
-    engine: str
-    name: str
-    version: str
-    preset: str
-    #: What `csbdata eval --engine` takes.
-    spec: str
-    options: dict[str, UntypedJson]
-    #: Those of them that `--option` gave.
-    assigned: dict[str, str] = {}
-    tasks: Tasks
 
 
 def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
@@ -216,11 +198,18 @@ def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
 
 
 class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An engine in `index.json`."""
+    """An engine in `index.json`, as it took part, and its figures."""
 
+    #: Name, version and preset, as in `rows.parquet`.
     engine: str
-    #: The path of its file.
-    file: Annotated[str, msgspec.Meta(pattern=r"^engines/[^/\\\x00-\x1f]+\.json$")]
+    name: str
+    version: str
+    preset: str
+    #: What `csbdata eval --engine` takes.
+    spec: str
+    options: dict[str, UntypedJson]
+    #: Those of them that `--option` gave.
+    assigned: dict[str, str] = {}
     tasks: Tasks
     #: Task masks on the records that every engine of the edition was asked in it.
     common: TaskFigures | Literal["not run"]
@@ -288,23 +277,15 @@ def read_index(folder: Path) -> Index:
         NoInput: there is none.
         BadData: it is no such index.
     """
-    return _read(folder / INDEX, Index)
-
-
-def _read(path: Path, kind: type[_File]) -> _File:
+    path = folder / INDEX
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(path.read_bytes(), type=Index)
     except OSError as error:
         what = error.strerror or type(error).__name__
         then = "csbdata results publish RUN... --out DIR makes one"
         raise NoInput(what, str(path), then) from error
     except msgspec.DecodeError as error:
         raise BadData(f"not of an edition ({error})", str(path)) from error
-
-
-def read_engine(path: Path) -> EngineResults:
-    """Read the file of an engine; raises as `read_index` does."""
-    return _read(path, EngineResults)
 
 
 def read_lines(folder: Path) -> list[Line]:

@@ -29,7 +29,7 @@ def pages(site: Site) -> Iterator[Page]:
         site=site,
         title="How it was measured, and the data",
         columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
-        files=[ROWS, INDEX, *(entry.file for entry in site.index.engines)],
+        files=[ROWS, INDEX],
         words={
             "classes of schemas": Class,
             "outcomes": Outcome,

@@ -91,22 +91,21 @@ def test_every_figure_of_an_edition_follows_from_its_rows(
     assert differences(tmp_path / "2026.11") == []
     path = tmp_path / "2026.11" / "index.json"
     path.write_text(path.read_text().replace('"asked": 2', '"asked": 3'))
-    # The engine's figures, and those on the common records.
+    # Of all records, and on the common ones.
     assert len(differences(tmp_path / "2026.11")) == 2
 
 
-def test_both_json_files_are_as_their_published_schemas_say(
+def test_the_index_is_as_its_published_schema_says(
     tmp_path: Path, schemas: Path
 ) -> None:
-    """Index and engine's file are valid; a figure of another type is not."""
+    """It is valid; with a member of another type it is not."""
     out = tmp_path / "e"
     index = publish_edition([_run(tmp_path, schemas, "run")], out)
-    for name, file in (("index", "index.json"), ("engine", index.engines[0].file)):
-        schema = json.loads((out / "schema" / f"{name}.schema.json").read_text())
-        validator = jsonschema_rs.validator_for(schema)
-        content = json.loads((out / file).read_text())
-        validator.validate(content)
-        assert not validator.is_valid({**content, "edition": 1})
+    schema = json.loads((out / "schema" / "index.schema.json").read_text())
+    validator = jsonschema_rs.validator_for(schema)
+    content = json.loads((out / "index.json").read_text())
+    validator.validate(content)
+    assert not validator.is_valid({**content, "edition": 1})
     assert msgspec.to_builtins(read_index(out)) == msgspec.to_builtins(index)
 
 
@@ -238,8 +237,8 @@ def test_an_engine_is_asked_again_as_it_was(tmp_path: Path, schemas: Path) -> No
     options = ["llguidance.matcher=fresh"]
     published = _run(tmp_path, schemas, "run", engines=["llguidance"], options=options)
     publish_edition([published], out)
-    (engine,) = out.glob("engines/*.json")
-    assert json.loads(engine.read_text())["assigned"] == {"matcher": "fresh"}
+    (engine,) = read_index(out).engines
+    assert engine.assigned == {"matcher": "fresh"}
     assert _verified(out, schemas, tmp_path / "again").holds
 
 
@@ -298,8 +297,9 @@ def test_an_engine_that_is_not_there_is_not_asked(
     """The others are; each of its lines says why."""
     out = tmp_path / "e"
     publish_edition([_run(tmp_path, schemas, "run")], out)
-    path = out / "engines" / "none.json"
-    path.write_text(path.read_text().replace(': "none"', ': "llguidance==0.0.1"'))
+    path = out / "index.json"
+    spec = '"spec": "llguidance==0.0.1"'
+    path.write_text(path.read_text().replace('"spec": "none"', spec))
     verdict = _verified(out, schemas, tmp_path / "again")
     assert (verdict.holds, len(verdict.not_asked)) == (False, 2)
     assert "llguidance 0.0.1 is not installed" in verdict.not_asked[0]
