@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
 ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
-#: Characters of a string that is made shorter: no type has so many.
-_LONG: Final = 8
 
 
 def shrink(
@@ -91,8 +89,6 @@ def _less(value: Json) -> Iterator[Json]:
             yield value[:start] + value[end:]
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (1, int(value / 10))
-    elif isinstance(value, str) and len(value) > _LONG:
-        yield from (value[:1], value[: len(value) // 2])
 
 
 def _spans(count: int) -> Iterator[tuple[int, int]]:
