@@ -308,10 +308,11 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
         hint = "csbdata results export RUN --format outcomes writes one"
         raise NoInput(error.strerror or str(error), str(path), hint) from error
     outcomes: dict[str, dict[CaseName, CaseStanding]] = defaultdict(dict)
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Names may hold other ends of lines.
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         try:
             case = msgspec.json.decode(line, type=ExpectedOutcome)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             what = f"not an expected outcome ({error})"
             raise BadData(what, f"{path}:{number}") from error
         standing = CaseStanding(case.outcome, case.wrong)

@@ -344,16 +344,17 @@ def test_every_outcome_has_a_rank() -> None:
 
 def test_a_file_of_outcomes_is_read_as_it_was_written(tmp_path: Path) -> None:
     """Odd names too; its lines are sorted, so that a change of one is one line."""
-    rows = [row(id="b\tc\n"), row(id="a", walks=_WAS), row(engine="beta 2.0")]
+    rows = [row(id="b\tc\n\u2028"), row(id="a", walks=_WAS), row(engine="beta 2.0")]
     file = tmp_path / "expected.jsonl"
     write_outcomes(_run(tmp_path / "run", rows), file)
-    assert file.read_text("utf-8").splitlines() == [
+    assert file.read_text("utf-8").split("\n")[:-1] == [
         (
             '{"engine":"alpha faithful","task":"masks","schema":"Github_easy/a",'
             '"outcome":"over_constrained","wrong":{"0":2}}'
         ),
         (
-            '{"engine":"alpha faithful","task":"masks","schema":"Github_easy/b\\tc\\n",'
+            '{"engine":"alpha faithful","task":"masks",'
+            '"schema":"Github_easy/b\\tc\\n\u2028",'
             '"outcome":"passed"}'
         ),
         (
@@ -365,7 +366,7 @@ def test_a_file_of_outcomes_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert (alpha.label, beta.label) == ("alpha faithful", "beta faithful")
     assert alpha.outcomes == {
         ("masks", "Github_easy/a"): CaseStanding(Outcome.OVER_CONSTRAINED, {0: 2}),
-        ("masks", "Github_easy/b\tc\n"): CaseStanding(Outcome.PASSED),
+        ("masks", "Github_easy/b\tc\n\u2028"): CaseStanding(Outcome.PASSED),
     }
 
 
@@ -376,7 +377,9 @@ def test_engines_that_a_file_cannot_tell_apart_are_refused(tmp_path: Path) -> No
         write_outcomes(run, tmp_path / "expected.jsonl")
 
 
-@pytest.mark.parametrize("line", ["masks a/b", "{}", '{"outcome": "splendid"}', "\0"])
+@pytest.mark.parametrize(
+    "line", ["masks a/b", "{}", '{"a":' * 9_999, '{"outcome": "splendid"}', "\0"]
+)
 def test_a_line_that_is_not_an_outcome_is_named(line: str, tmp_path: Path) -> None:
     """With its number; a file that is not there says what makes one."""
     file = tmp_path / "expected.jsonl"
