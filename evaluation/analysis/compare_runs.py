@@ -145,7 +145,7 @@ def _calibration(cases: Iterable[CaseMeasurement]) -> dict[tuple[str, str], floa
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two engines with the cases that both were asked."""
-    first, second = ({it.case_key: it for it in each.cases} for each in (a, b))
+    first, second = ({case.case_key: case for case in side.cases} for side in (a, b))
     cases = [(first[key], second[key]) for key in first if key in second]
     return PairedEngines(a=a, b=b, cases=cases)
 
@@ -271,17 +271,17 @@ def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
         CannotCreate: it cannot be written.
     """
     engines = engine_outcomes(
-        run, [it for task in run.tasks for it in compared_engines([run], task)]
+        run, [side for task in run.tasks for side in compared_engines([run], task)]
     )
     lines: dict[tuple[str, CaseName], bytes] = {}
     for engine in engines:
         for (task, schema), case in engine.outcomes.items():
             key = (engine.names[1], (task, schema))
             if key in lines:
-                what = (
+                message = (
                     f"two engines are {engine.names[1]!r} without version and options"
                 )
-                raise BadData(what, str(run.folder), "measure one of them alone")
+                raise BadData(message, str(run.folder), "measure one of them alone")
             lines[key] = msgspec.json.encode(
                 ExpectedOutcome(
                     engine=engine.names[1],
@@ -313,8 +313,8 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
         try:
             case = msgspec.json.decode(line, type=ExpectedOutcome)
         except (msgspec.DecodeError, RecursionError) as error:
-            what = f"not an expected outcome ({error})"
-            raise BadData(what, f"{path}:{number}") from error
+            message = f"not an expected outcome ({error})"
+            raise BadData(message, f"{path}:{number}") from error
         standing = CaseStanding(case.outcome, case.wrong)
         outcomes[case.engine][case.task, case.schema] = standing
     return [
@@ -632,7 +632,7 @@ def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
         return None
     freedom = max(1, len(logs) - 1)
     mean = fmean(logs)
-    error = sqrt(fsum((one - mean) ** 2 for one in logs) / freedom / len(logs))
+    error = sqrt(fsum((value - mean) ** 2 for value in logs) / freedom / len(logs))
     return MachineSpeed(exp(mean), t_quantile(freedom) * error)
 
 
@@ -802,7 +802,9 @@ def compare_runs(request: ComparisonRequest) -> ComparisonResult:
         task: compared_engines(runs, task)
         for task in sorted({task for each in runs for task in each.tasks})
     }
-    compared = _held(request, [it for engines in by_task.values() for it in engines])
+    compared = _held(
+        request, [side for engines in by_task.values() for side in engines]
+    )
     pairs = {
         task: found
         for task, engines in by_task.items()
@@ -870,7 +872,9 @@ def _pairs(
         return all_pairs(engines)
     before = [engine for engine in engines if engine.run is request.baseline]
     now = [engine for engine in engines if engine.run is request.run]
-    matched = {(it.before.label, it.now.label) for it in compared if it.now}
+    matched = {
+        (engine.before.label, engine.now.label) for engine in compared if engine.now
+    }
     return [
         pair_engines(a, b)
         for a, b in product(before, now)
