@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
 from curation.system.words import counted
-from evaluation.reporting.charts import Point, points, stack, survival
+from evaluation.reporting.charts import stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 from evaluation.reporting.report import Plot, Report
@@ -310,7 +310,7 @@ def _conditions(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
 def plots(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], task: str
 ) -> Iterable[Plot]:
-    """Yield the outcomes, the two kinds of time, and coverage against cost."""
+    """Yield the outcomes and the two kinds of time."""
     yield stack(
         f"{task}-outcomes",
         "Outcomes",
@@ -332,29 +332,3 @@ def plots(
         times_by_engine = {name: times(cases) for name, cases in shared.items()}
         if any(map(len, times_by_engine.values())):
             yield survival(f"{task}-{slug}", title + suffix, times_by_engine)
-    yield points(
-        f"{task}-coverage-and-cost",
-        f"Coverage and its cost{suffix and ', times of' + suffix[1:]}",
-        _points(cases_by_engine, shared),
-        x_label="median of the schemas' mean time between masks",
-        y_label="schemas passed, per cent of those with instances",
-        x_is_time=True,
-    )
-
-
-def _points(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-    timed: Mapping[str, Sequence[CaseMeasurement]],
-) -> dict[str, Point]:
-    points_by_engine = {}
-    for name, cases in cases_by_engine.items():
-        middle = by_schema(timed[name]).at(50)
-        passed = _passed(cases)
-        interval = passed.interval
-        if middle is not None and interval is not None:
-            points_by_engine[name] = Point(
-                x=middle.value,
-                y=100 * passed.count / passed.of,
-                y_interval=(100 * interval.low, 100 * interval.high),
-            )
-    return points_by_engine
