@@ -118,9 +118,7 @@ def differences(folder: Path) -> list[str]:
     told = {
         (entry["engine"], task) for entry in index["engines"] for task in entry["tasks"]
     }
-    lines += [
-        f"rows of {part}, not in the index" for part in parts.keys() - told
-    ]
+    lines += [f"rows of {part}, not in the index" for part in parts.keys() - told]
     return lines
 
 
