@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter, defaultdict
-from itertools import combinations
-from math import ceil, comb, floor, sqrt
+from math import ceil, floor, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -85,32 +84,6 @@ def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def pairs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return every two engines on what both were asked in task masks."""
-    passed: dict[str, dict[str, bool]] = defaultdict(dict)
-    for row in rows:
-        if row["task"] == "masks" and row["passed"] is not None:
-            passed[row["engine"]][f"{row['config']}/{row['id']}"] = row["passed"]
-    result = []
-    for (a, of_a), (b, of_b) in combinations(passed.items(), 2):
-        both = [(of_a[key], of_b[key]) for key in of_a.keys() & of_b.keys()]
-        if not both:
-            continue
-        only_a, only_b = both.count((True, False)), both.count((False, True))
-        n = only_a + only_b
-        tail = sum(comb(n, k) for k in range(min(only_a, only_b) + 1))
-        counts = {
-            "both_pass": both.count((True, True)),
-            "only_a": only_a,
-            "only_b": only_b,
-        }
-        p = min(1.0, 2 * tail / 2**n) if n else 1.0
-        result.append(
-            {"a": a, "b": b, "task": "masks", "of": len(both), **counts, "p": p}
-        )
-    return result
-
-
 def differences(folder: Path) -> list[str]:
     """Return every figure that is another one, a line each."""
     parts: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -118,8 +91,6 @@ def differences(folder: Path) -> list[str]:
         parts[row["engine"], row["task"]].append(row)
     index = json.loads((folder / "index.json").read_text())
     lines = []
-    if index["pairs"] != pairs([row for part in parts.values() for row in part]):
-        lines.append("index.json: other pairs")
     if sum(map(len, parts.values())) != index["rows"]["rows.parquet"]:
         lines.append("rows.parquet: another number of rows")
     asked = [
@@ -136,23 +107,18 @@ def differences(folder: Path) -> list[str]:
         ]
         if entry["common"] != (figures(own) | {"undecided": 0} if own else "not run"):
             lines.append(f"index.json: {entry['engine']} on the common records")
-        file = json.loads((folder / entry["file"]).read_text())
-        for place, tasks in (
-            (entry["file"], file["tasks"]),
-            ("index.json", entry["tasks"]),
-        ):
-            for task, published in tasks.items():
-                rows = parts.get((entry["engine"], task))
-                ours = figures(rows) if rows else "not run"
-                if published != "not run":
-                    # What has no row cannot be counted here.
-                    published.pop("undecided")
-                if ours != published:
-                    lines.append(f"{place}: {task}: {ours} here, {published} there")
+        for task, published in entry["tasks"].items():
+            rows = parts.get((entry["engine"], task))
+            ours = figures(rows) if rows else "not run"
+            if published != "not run":
+                # What has no row cannot be counted here.
+                published.pop("undecided")
+            if ours != published:
+                lines.append(f"index.json: {task}: {ours} here, {published} there")
     told = {
         (entry["engine"], task) for entry in index["engines"] for task in entry["tasks"]
     }
-    lines += [f"rows of {part}, which no file has" for part in parts.keys() - told]
+    lines += [f"rows of {part}, not in the index" for part in parts.keys() - told]
     return lines
 
 

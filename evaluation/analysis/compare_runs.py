@@ -1,34 +1,48 @@
-"""Compare engines and runs on the schemas that both were asked."""
+"""Compare engines and runs on the schemas that both were asked.
+
+Engines are paired, and each pair has tables of what passes, of times and of outcomes
+that differ. A run is also held against a baseline: another run, or a file of expected
+outcomes. Whatever the baseline has and the run has not is a failure, never a pass.
+
+Between two runs a ratio of times is also divided by that of the calibration work; how
+well engines follow this work (docs/engines.md, Noise) is part of the interval.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
-from itertools import combinations, zip_longest
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product, zip_longest
+from math import exp, fsum, log, sqrt
+from pathlib import Path
+from statistics import fmean, geometric_mean
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from curation.system.errors import BadConfiguration, NoInput
+import msgspec
+
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.user_files import read_utf8
 from curation.system.words import counted
-from evaluation.analysis.paired_times import PairedTime, paired_times, times_tables
-from evaluation.analysis.regression_gate import (
-    BaselineComparison,
-    ComparedEngine,
-    PairedEngines,
-    all_pairs,
-    compare_with_baseline,
-    compared_engines,
-    gate_table,
-    is_timed,
-    match_baselines,
-    moved_table,
-)
-from evaluation.reporting.statistics import mcnemar
+from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.statistics import mcnemar, t_quantile
+from evaluation.reporting.tables import Cell, Rate, Ratio, Table
 from evaluation.results.conditions import differences
+from evaluation.results.measurements import measure_run
+from evaluation.results.noise import (
+    ASSUMED_DEVIATIONS,
+    ASSUMED_WORTH,
+    TIMES,
+    Noise,
+    times_taken,
+    widened,
+)
+from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
     PairedShares,
-    PairedSides,
     changed_classes,
     changes_table,
     pair_sides,
@@ -41,59 +55,389 @@ from evaluation.results.suite_rows import RecordedSuiteRun, is_suite_run, scored
 from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from evaluation.core.suite import ScoredResponse
-    from evaluation.reporting.tables import Ratio, Table
-    from evaluation.results.measurements import CaseMeasurement
+    from evaluation.results.measurements import (
+        CaseMeasurement,
+        Criterion,
+        RepetitionTimes,
+    )
+
+#: Task, and CONFIG/ID.
+CaseName: TypeAlias = tuple[str, str]
 
 
-def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
-    """Return whether all that is compared comes of runs of suites."""
-    return all(
-        is_suite_run(side.run.raw_header) for pair in pairs for side in (pair.a, pair.b)
+def criterion_of(task: str) -> Criterion | None:
+    """Return the task's criterion of a row; None if its outcome decides."""
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    return tasks()[task].passes if task in tasks() else None
+
+
+def is_timed(task: str) -> bool:
+    """Return whether a task's times are results; not known of one that is not here."""
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    return task not in tasks() or tasks()[task].timed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedEngine:
+    """One engine in one run, on one task."""
+
+    #: The engine's, with the run's name where several runs have it.
+    label: str
+    run: RecordedRun
+    engine: str
+    cases: Sequence[CaseMeasurement]
+    #: Of every engine of its run, on this task, by config and id: the mean logarithm
+    #: of the time of the calibration work.
+    calibration: Mapping[str, Mapping[tuple[str, str], float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedEngines:
+    """Two engines, and the cases that both were asked."""
+
+    a: ComparedEngine
+    b: ComparedEngine
+    #: Cases of a and b with the same config and id, in order.
+    cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
+
+
+def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
+    """Return every engine of every run that has cases of a task."""
+    passes = criterion_of(task)
+    sides = []
+    for run in runs:
+        measured = measure_run(run, task, passes)
+        calibration = {
+            engine: _calibration(cases) for engine, cases in measured.items()
+        }
+        sides += [
+            (run, engine, cases, calibration) for engine, cases in measured.items()
+        ]
+    times_named, names = Counter(engine for _, engine, *_ in sides), run_names(runs)
+    return [
+        ComparedEngine(
+            label=engine
+            if times_named[engine] == 1
+            else f"{names[run.folder]}: {engine}",
+            run=run,
+            engine=engine,
+            cases=cases,
+            calibration=calibration,
+        )
+        for run, engine, cases, calibration in sides
+    ]
+
+
+def _calibration(cases: Iterable[CaseMeasurement]) -> dict[tuple[str, str], float]:
+    calibrations = {
+        case.case_key: [
+            log(times.calibration_ns)
+            for times in case.repetitions
+            if times.calibration_ns
+        ]
+        for case in cases
+    }
+    return {key: fmean(logs) for key, logs in calibrations.items() if logs}
+
+
+def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
+    """Return two engines with the cases that both were asked."""
+    first, second = ({case.case_key: case for case in side.cases} for side in (a, b))
+    cases = [(first[key], second[key]) for key in first if key in second]
+    return PairedEngines(a=a, b=b, cases=cases)
+
+
+def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
+    """Return every engine with every other, in their order."""
+    return [pair_engines(a, b) for a, b in combinations(engines, 2)]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseStanding:
+    """The outcome of a case, and where texts went wrong.
+
+    Two outcomes of one rank may be two faults: a text that was right before is worse,
+    and so is one that goes wrong earlier.
+    """
+
+    outcome: Outcome
+    #: Number of each wrong text, to the tokens before that.
+    wrong: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> int:
+        """The index of the outcome in `RANKS`, 0 the best."""
+        return next(rank for rank, same in enumerate(RANKS) if self.outcome in same)
+
+    def is_worse(self, before: CaseStanding) -> bool:
+        """Return whether anything is worse than before."""
+        if self.rank != before.rank:
+            return self.rank > before.rank
+        return any(
+            tokens < before.wrong.get(text, tokens + 1)
+            for text, tokens in self.wrong.items()
+        )
+
+    def is_better(self, before: CaseStanding) -> bool:
+        """Return whether something is better than before, and nothing worse."""
+        return before.is_worse(self) and not self.is_worse(before)
+
+    def __str__(self) -> str:
+        """Return the outcome, and the first text that is wrong."""
+        name = self.outcome.replace("_", " ")
+        if not self.wrong:
+            return name
+        text, tokens = min(self.wrong.items())
+        more = f" and {len(self.wrong) - 1:,} more" if len(self.wrong) > 1 else ""
+        return f"{name}: text {text + 1} at token {tokens + 1}{more}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOutcomes:
+    """The standing of every case under one engine."""
+
+    label: str
+    #: What it is matched by, tried in turn: its label; name and preset; name.
+    names: tuple[str, str, str]
+    outcomes: Mapping[CaseName, CaseStanding]
+    #: Cases that a busy machine left undecided: they are neither run nor missing.
+    undecided: frozenset[CaseName] = frozenset()
+
+
+def engine_outcomes(
+    run: RecordedRun, engines: Iterable[ComparedEngine]
+) -> list[EngineOutcomes]:
+    """Return the standings of a run's cases, by the tasks' own criteria.
+
+    Args:
+        run: The run.
+        engines: Its engines, of every task; those of other runs are left out.
+    """
+    outcomes: dict[str, dict[CaseName, CaseStanding]] = defaultdict(dict)
+    for engine in engines:
+        if engine.run is run:
+            outcomes[engine.engine].update(
+                ((case.task, "/".join(case.case_key)), _standing(case))
+                for case in engine.cases
+            )
+    return [
+        EngineOutcomes(
+            label=label,
+            names=_names(run, label),
+            outcomes=cases,
+            undecided=frozenset(
+                (task, f"{config}/{name}")
+                for engine, task, config, name in run.undecided
+                if engine == label
+            ),
+        )
+        for label, cases in outcomes.items()
+    ]
+
+
+def _standing(case: CaseMeasurement) -> CaseStanding:
+    if case.passed:
+        return CaseStanding(Outcome.PASSED)
+    return CaseStanding(case.outcome, case.wrong)
+
+
+def _names(run: RecordedRun, label: str) -> tuple[str, str, str]:
+    participant = run.header.participant(label)
+    name = participant.name or label
+    return label, f"{name} {participant.preset or ''}".strip(), name
+
+
+class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of a file of expected outcomes."""
+
+    #: Name and preset, without version, so that the next version is held against it.
+    engine: str
+    task: str
+    #: CONFIG/ID.
+    schema: str
+    outcome: Outcome
+    #: Number of each wrong text, from 0, to the tokens before that.
+    wrong: dict[int, int] = {}
+
+
+def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
+    """Write the outcomes of a run as a file to hold later ones against, sorted.
+
+    Raises:
+        BadData: two engines of the run differ in version or options alone.
+        CannotCreate: it cannot be written.
+    """
+    engines = engine_outcomes(
+        run, [side for task in run.tasks for side in compared_engines([run], task)]
+    )
+    lines: dict[tuple[str, CaseName], bytes] = {}
+    for engine in engines:
+        for (task, schema), case in engine.outcomes.items():
+            key = (engine.names[1], (task, schema))
+            if key in lines:
+                message = (
+                    f"two engines are {engine.names[1]!r} without version and options"
+                )
+                raise BadData(message, str(run.folder), "measure one of them alone")
+            lines[key] = msgspec.json.encode(
+                ExpectedOutcome(
+                    engine=engine.names[1],
+                    task=task,
+                    schema=schema,
+                    outcome=case.outcome,
+                    wrong=dict(sorted(case.wrong.items())),
+                )
+            )
+    atomic_write_bytes(path, b"".join(lines[key] + b"\n" for key in sorted(lines)))
+    return [path]
+
+
+def read_outcomes(path: Path) -> list[EngineOutcomes]:
+    """Read a file of expected outcomes.
+
+    Raises:
+        NoInput: there is no file.
+        BadData: a line is not an expected outcome.
+    """
+    try:
+        text = read_utf8(path)
+    except OSError as error:
+        hint = "csbdata results export RUN --format outcomes writes one"
+        raise NoInput(error.strerror or str(error), str(path), hint) from error
+    outcomes: dict[str, dict[CaseName, CaseStanding]] = defaultdict(dict)
+    # Names may hold other ends of lines.
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+        try:
+            case = msgspec.json.decode(line, type=ExpectedOutcome)
+        except (msgspec.DecodeError, RecursionError) as error:
+            message = f"not an expected outcome ({error})"
+            raise BadData(message, f"{path}:{number}") from error
+        standing = CaseStanding(case.outcome, case.wrong)
+        outcomes[case.engine][case.task, case.schema] = standing
+    return [
+        EngineOutcomes(
+            label=engine,
+            names=(engine, engine, engine.partition(" ")[0]),
+            outcomes=cases,
+        )
+        for engine, cases in outcomes.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineComparison:
+    """One engine of a baseline against the same engine now."""
+
+    before: EngineOutcomes
+    #: None if the run has no such engine.
+    now: EngineOutcomes | None
+    #: How many cases both have.
+    common: int
+    #: Cases that became worse, or better, with their standings before and now.
+    worse: Mapping[CaseName, tuple[CaseStanding, CaseStanding]]
+    better: Mapping[CaseName, tuple[CaseStanding, CaseStanding]]
+    #: Cases of the baseline that were not run now; one that is undecided was.
+    missing: Sequence[CaseName]
+
+
+def hold_against(
+    before: EngineOutcomes, now: EngineOutcomes | None
+) -> BaselineComparison:
+    """Compare the outcomes of one engine with those that it had before."""
+    outcomes = now.outcomes if now else {}
+    known = {*outcomes, *(now.undecided if now else ())}
+    both = {
+        name: (case, outcomes[name])
+        for name, case in before.outcomes.items()
+        if name in outcomes
+    }
+    return BaselineComparison(
+        before=before,
+        now=now,
+        common=len(both),
+        worse={name: (a, b) for name, (a, b) in both.items() if b.is_worse(a)},
+        better={name: (a, b) for name, (a, b) in both.items() if b.is_better(a)},
+        missing=[name for name in before.outcomes if name not in known],
     )
 
 
-def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Table]:
-    """Yield the tables of one suite's comparison.
+def match_engines(
+    before: Sequence[EngineOutcomes], now: Sequence[EngineOutcomes]
+) -> list[tuple[EngineOutcomes, EngineOutcomes]]:
+    """Return each engine with the one of the baseline that matches, if only one does.
 
-    Args:
-        pairs: Which sides are compared.
-        suite: The suite's name.
+    Tried in turn: `EngineOutcomes.names`; two that are each alone match by any name.
     """
-    sides: dict[str, Sequence[ScoredResponse]] = {}
-    for pair in pairs:
-        for side in (pair.a, pair.b):
-            if side.label not in sides:
-                sides[side.label] = _answers(side, suite)
-    paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
-    yield paired_rates(paired)
-    facts = pairs[0].a.run.raw_header["suite"]
-    yield pass_rates(RecordedSuiteRun(facts=facts, by_label=sides))
-    for table in (paired_suite_times(paired), changed_classes(paired)):
-        if table.rows:
-            yield table
+    if len(before) == len(now) == 1:
+        return [(before[0], now[0])]
+    matches = []
+    for engine in now:
+        for index, name in enumerate(engine.names):
+            alike = [each for each in before if each.names[index] == name]
+            if len(alike) == 1:
+                matches.append((alike[0], engine))
+            if alike:
+                break
+    return matches
 
 
-def suite_time_ratio(pair: PairedEngines, suite: str) -> Ratio | None:
-    """Return how many times as long an answer of b takes as one of a."""
-    sides = {"a": _answers(pair.a, suite), "b": _answers(pair.b, suite)}
-    paired: list[PairedSides] = pair_sides(sides)
-    return time_ratios(paired)[0]
+def _baseline_table(compared: Sequence[BaselineComparison]) -> Table:
+    return Table.of_records(
+        "Beside the baseline",
+        (
+            {
+                "baseline": engine.before.label,
+                "now": engine.now.label if engine.now else "not run",
+                "no worse": Rate(
+                    engine.common - len(engine.worse),
+                    engine.common + len(engine.missing),
+                ),
+                "worse": len(engine.worse),
+                "better": len(engine.better),
+                "not run": len(engine.missing),
+            }
+            for engine in compared
+        ),
+        note="Order of outcomes, best first: "
+        + "; ".join(", ".join(rank).replace("_", " ") for rank in RANKS)
+        + ". Of one rank a case is worse if a text is wrong that was right, or goes "
+        "wrong earlier.",
+    )
 
 
-def _answers(side: ComparedEngine, suite: str) -> Sequence[ScoredResponse]:
-    run = scored_run(side.run, suite, side.run.raw_header)
-    return run.by_label.get(side.engine, ())
+def _moved_table(compared: Sequence[BaselineComparison], limit: int | None) -> Table:
+    """List the cases that became worse, those not run, and those that became better."""
+    rows: list[tuple[Cell, ...]] = []
+    for engine in compared:
+        label = engine.before.label
+        rows += [
+            (label, "worse", *name, str(before), str(now))
+            for name, (before, now) in engine.worse.items()
+        ]
+        rows += [(label, "not run", *name, None, None) for name in engine.missing]
+    for engine in compared:
+        rows += [
+            (engine.before.label, "better", *name, str(before), str(now))
+            for name, (before, now) in engine.better.items()
+        ]
+    more = 0 if limit is None else len(rows) - limit
+    return Table(
+        title="Cases that moved",
+        columns=("engine", "way", "task", "schema", "before", "now"),
+        rows=tuple(rows[:limit]),
+        note=f"{more:,} more: --format json" if more > 0 else "",
+    )
 
 
-_SHARE_NOTE = (
+_SHARE_NOTE: Final = (
     "Schemas that have instances and that both were asked. difference: b - a, with a "
     "95 % interval by bootstrap over schemas. p: McNemar's exact test on the schemas "
     "that only one passes. p adjusted: Holm's, for all lines of the table."
 )
-_COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
+_COMPILE_NOTE: Final = _SHARE_NOTE.replace(" that have instances and", "").replace(
     "passes", "compiles"
 )
 
@@ -111,24 +455,36 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
     if is_timed(task):
         yield from times_tables(pairs)
         yield from latency(cases)
-    moved = changes(pairs)
-    if moved.rows:
-        yield moved
+    outcomes = [
+        (
+            pair.a.label,
+            pair.b.label,
+            [
+                (a.case_key, a.outcome.replace("_", " "), b.outcome.replace("_", " "))
+                for a, b in pair.cases
+            ],
+        )
+        for pair in pairs
+    ]
+    yield changes_table("Other outcomes on the same schema", outcomes, "schemas")
 
 
 def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield what passes and what compiles, paired; nothing that was not asked."""
-    tested = [pair for pair in map(_tested, pairs) if pair.cases]
+    tested = [
+        replace(pair, cases=cases)
+        for pair in pairs
+        if (
+            cases := [
+                (a, b) for a, b in pair.cases if a.has_instances and b.has_instances
+            ]
+        )
+    ]
     measured = [pair for pair in pairs if pair.cases]
     if tested:
         yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
     if measured:
         yield _shares("compiles", measured, lambda case: case.compiled, _COMPILE_NOTE)
-
-
-def _tested(pair: PairedEngines) -> PairedEngines:
-    cases = [(a, b) for a, b in pair.cases if a.has_instances and b.has_instances]
-    return replace(pair, cases=cases)
 
 
 def _shares(
@@ -140,30 +496,250 @@ def _shares(
     compared = []
     for pair in pairs:
         cases = [(a.case_key, good(a), good(b)) for a, b in pair.cases]
-        counts = Counter((own, other) for _, own, other in cases)
+        counts = Counter((first, second) for _, first, second in cases)
         p = mcnemar(counts[True, False], counts[False, True])
         compared.append(PairedShares(pair.a.label, pair.b.label, cases, p))
     return shares_table(f"What {verb}, paired", verb, compared, note)
 
 
-def changes(pairs: Sequence[PairedEngines]) -> Table:
-    """Return how often which outcome of a is which other outcome of b."""
-    return changes_table(
-        "Other outcomes on the same schema",
-        [
-            (
-                pair.a.label,
-                pair.b.label,
-                [(a.case_key, _outcome(a), _outcome(b)) for a, b in pair.cases],
-            )
-            for pair in pairs
-        ],
-        "schemas",
+#: The standard deviation, as a logarithm, by which a process of an engine is faster or
+#: slower than the calibration work in it says.
+FOLLOWING_DEVIATION: Final = 0.01
+#: Where that work takes longer by some per cent, so much of them may not be the
+#: engine's, or the engine's beside them.
+FOLLOWING_SLACK: Final = 0.4
+#: The whole interval of a time is above this many times the baseline's where it is
+#: slower.
+SLOWER: Final = 1.2
+_TIME_NOTE: Final = (
+    "Geometric mean of b / a over the schemas that both compile: below 1 b is faster. "
+    "Of each schema the geometric mean of its repetitions, without waits of a process "
+    "for its core; between masks: of each schema's mean, without near misses of "
+    "length bounds. The 95 % interval is by bootstrap over schemas, widened by what "
+    "lies between processes of one engine (with few repeats, by what was measured "
+    "before)."
+)
+_MACHINE_NOTE: Final = (
+    " machine: how many times as long work that is always the same took in b's run; of "
+    "two runs the times are as measured, and whether they differ is said by the next "
+    "table."
+)
+_UNKNOWN_NOTE: Final = (
+    " Two runs without calibration work in both: the interval does not hold what the "
+    "machine's speed changed between them."
+)
+_CORRECTED_NOTE: Final = (
+    "The table before, divided by machine: what is left is the engines'. --fail-on "
+    "slower looks at this. The interval holds also how well engines follow the "
+    "machine's speed, and how well that is known."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSpeed:
+    """How many times as long the same work took in another run."""
+
+    value: float
+    #: How far its logarithm may be off, in 95 of 100 cases.
+    reach: float
+
+    def corrected(self, measured: Ratio, processes: Sequence[int]) -> Ratio:
+        """Return a ratio of times as it is at one speed of the machine.
+
+        Args:
+            measured: The ratio as measured.
+            processes: How many processes each of the two sides has.
+        """
+        value = measured.value / self.value
+        if measured.interval is None:
+            return Ratio(value)
+        scaled = type(measured.interval)(
+            measured.interval.low / self.value, measured.interval.high / self.value
+        )
+        follows = Noise(FOLLOWING_DEVIATION, ASSUMED_WORTH).reach(processes)
+        slack = FOLLOWING_SLACK * abs(log(self.value))
+        return Ratio(value, widened(value, scaled, self.reach, follows, slack))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTime:
+    """One kind of time of a pair of engines."""
+
+    measured: Ratio
+    #: At one speed of the machine; None within one run, and where that is not known.
+    corrected: Ratio | None = None
+
+    @property
+    def judged(self) -> Ratio:
+        """What says whether the engines differ."""
+        return self.measured if self.corrected is None else self.corrected
+
+
+def paired_times(pair: PairedEngines) -> dict[str, PairedTime | None]:
+    """Return b / a for each kind of time, over the schemas that both compile."""
+    compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
+    machine = machine_speed(pair)
+    return {
+        name: _paired_time(compiled, time, ASSUMED_DEVIATIONS[name], machine)
+        for name, time in TIMES.items()
+    }
+
+
+def _paired_time(
+    cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]],
+    time: Callable[[RepetitionTimes], float | None],
+    assumed: float,
+    machine: MachineSpeed | None,
+) -> PairedTime | None:
+    pairs = [
+        (first, second)
+        for a, b in cases
+        if (first := times_taken(a, time)) and (second := times_taken(b, time))
+    ]
+    sides = [first for first, _ in pairs], [second for _, second in pairs]
+    a, b = ([geometric_mean(case) for case in side] for side in sides)
+    ratio = geometric_ratio(a, b)
+    if ratio is None:
+        return None
+    processes = [max(map(len, side)) for side in sides]
+    between = ratio.interval and widened(
+        ratio.value, ratio.interval, Noise.of(sides, assumed).reach(processes)
+    )
+    measured = Ratio(ratio.value, between)
+    corrected = None if machine is None else machine.corrected(measured, processes)
+    return PairedTime(measured=measured, corrected=corrected)
+
+
+def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
+    """Return how many times as long the calibration work took in b's run as in a's.
+
+    None within one run, and if it was not measured in both. The geometric mean over
+    cases; its interval follows from their spread. Caches left by an engine affect the
+    work after it, so cases of the same engine are compared: all engines in both runs,
+    else the two of the pair.
+    """
+    if pair.a.run is pair.b.run:
+        return None
+    a, b = pair.a.calibration, pair.b.calibration
+    both = [(a[engine], b[engine]) for engine in a if engine in b]
+    logs = [
+        second[case] - first[case]
+        for first, second in both or [(a[pair.a.engine], b[pair.b.engine])]
+        for case in first
+        if case in second
+    ]
+    if not logs:
+        return None
+    freedom = max(1, len(logs) - 1)
+    mean = fmean(logs)
+    error = sqrt(fsum((value - mean) ** 2 for value in logs) / freedom / len(logs))
+    return MachineSpeed(exp(mean), t_quantile(freedom) * error)
+
+
+def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
+    """Yield times as measured, and those of two runs at one speed of the machine."""
+    measured: list[dict[str, Cell]] = []
+    corrected: list[dict[str, Cell]] = []
+    note = dict.fromkeys([_TIME_NOTE])
+    for pair in pairs:
+        machine, times = machine_speed(pair), paired_times(pair)
+        line: dict[str, Cell] = {
+            "a": pair.a.label,
+            "b": pair.b.label,
+            "schemas": sum(a.compiled and b.compiled for a, b in pair.cases),
+        }
+        as_measured = {
+            name: time.measured if time else None for name, time in times.items()
+        }
+        measured.append(
+            {
+                **line,
+                **as_measured,
+                "machine": Ratio(machine.value) if machine else None,
+            }
+        )
+        if machine is not None:
+            note[_MACHINE_NOTE] = None
+            at_one_speed = {
+                name: time.corrected if time else None for name, time in times.items()
+            }
+            corrected.append({**line, **at_one_speed})
+        elif pair.a.run is not pair.b.run:
+            note[_UNKNOWN_NOTE] = None
+    table = Table.of_records("Times, paired", measured, "".join(note))
+    if len(table.without_empty_columns().columns) > len(("a", "b", "schemas")):
+        yield table.without_empty_columns()
+    if corrected:
+        title = "Times, paired, at one speed of the machine"
+        table = Table.of_records(title, corrected, _CORRECTED_NOTE)
+        yield table.without_empty_columns()
+
+
+def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
+    """Return what is surely slower than the baseline, side a of each pair.
+
+    A time is if the whole 95 % interval of its ratio is above `SLOWER`; at one speed of
+    the machine, if that is known. Where no time could be compared, that is returned.
+    """
+    slower, compared = [], False
+    for pair in pairs:
+        if not pair.cases or not is_timed(task := pair.cases[0][0].task):
+            continue
+        times = paired_times(pair)
+        if is_of_suites([pair]):
+            answer = _suite_time_ratio(pair, task)
+            times = {"for an answer": PairedTime(measured=answer) if answer else None}
+        for name, time in times.items():
+            if time is None:
+                continue
+            compared = True
+            if time.judged.interval and time.judged.interval.low > SLOWER:
+                slower.append(
+                    f"{pair.b.label} takes {time.judged} as long {name}"
+                    + (
+                        " at one speed of the machine "
+                        f"({time.measured.value:.3g}x as measured)"
+                        if time.corrected
+                        else ""
+                    )
+                )
+    return slower if compared else ["no times to compare"]
+
+
+def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
+    """Return whether all that is compared comes of runs of suites."""
+    return all(
+        is_suite_run(side.run.raw_header) for pair in pairs for side in (pair.a, pair.b)
     )
 
 
-def _outcome(case: CaseMeasurement) -> str:
-    return case.outcome.replace("_", " ")
+def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Table]:
+    """Yield the tables of one suite's comparison.
+
+    Args:
+        pairs: Which sides are compared.
+        suite: The suite's name.
+    """
+    sides: dict[str, Sequence[ScoredResponse]] = {}
+    for side in (side for pair in pairs for side in (pair.a, pair.b)):
+        if side.label not in sides:
+            sides[side.label] = _answers(side, suite)
+    paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
+    yield paired_rates(paired)
+    facts = pairs[0].a.run.raw_header["suite"]
+    yield pass_rates(RecordedSuiteRun(facts=facts, by_label=sides))
+    yield paired_suite_times(paired)
+    yield changed_classes(paired)
+
+
+def _suite_time_ratio(pair: PairedEngines, suite: str) -> Ratio | None:
+    sides = {"a": _answers(pair.a, suite), "b": _answers(pair.b, suite)}
+    return time_ratios(pair_sides(sides))[0]
+
+
+def _answers(side: ComparedEngine, suite: str) -> Sequence[ScoredResponse]:
+    run = scored_run(side.run, suite, side.run.raw_header)
+    return run.by_label.get(side.engine, ())
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
@@ -180,149 +756,145 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRequest:
-    """Which runs are compared, and when the regression gate holds."""
+    """What is compared, and what of it is a failure."""
 
-    runs: Sequence[RecordedRun]
-    baseline: RecordedRun | None = None
-    #: Empty for all that the runs have.
-    tasks: Sequence[str] = ()
-    #: Share of the baseline's cases that have to be no worse.
-    percent: float = 100.0
-    #: How many times as long as in the baseline any time may be; None for no limit.
-    slower: float | None = None
+    run: RecordedRun
+    #: Another run, or a file of expected outcomes; None: engines of the run in pairs.
+    baseline: RecordedRun | Path | None = None
+    #: `worse` and `slower`: what is a failure.
+    fail_on: Sequence[str] = ()
     #: Most cases that moved to list; None for all.
     limit: int | None = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
-    """The tables of a comparison, and whether the regression gate holds."""
+    """The tables of a comparison, and its failures."""
 
-    #: What the gate says, then the first of each task, the second of each, and so on.
+    #: What moved, then the first of each task, the second of each, and so on.
     tables: Sequence[Table]
     #: Why the runs are not wholly comparable.
     objections: Sequence[str]
-    #: Whether the gate holds; None without a baseline.
-    holds: bool | None
-    #: Why it does not.
-    reason: str
+    #: What fails of what the request names.
+    failures: Sequence[str]
 
 
-def compare_runs(question: ComparisonRequest) -> ComparisonResult:
-    """Compare all engines of all runs, or each with its baseline.
+def compare_runs(request: ComparisonRequest) -> ComparisonResult:
+    """Compare all engines of a run in pairs, or each with its baseline.
+
+    Engines of two runs of which none has its name in the other are all compared.
 
     Example:
-        >>> runs = [open_run(Path("runs/old")), open_run(Path("runs/new"))]
-        >>> result = compare_runs(ComparisonRequest(runs=runs, tasks=["masks"]))
+        >>> old, new = open_run(Path("runs/old")), open_run(Path("runs/new"))
+        >>> result = compare_runs(ComparisonRequest(run=new, baseline=old))
 
     Raises:
-        NoInput: there is no case of the tasks, or nothing to compare with.
-        BadConfiguration: an engine has no baseline, or could have several.
+        BadUsage: a file is to say what is slower, or nothing is a baseline.
+        NoInput: nothing can be compared.
     """
-    every = [*([question.baseline] if question.baseline else []), *question.runs]
-    by_task: list[list[Table]] = []
-    gates: list[BaselineComparison] = []
-    gone: list[str] = []
-    tasks = question.tasks or sorted({t for run in every for t in run.tasks})
-    for task in tasks:
-        engines = compared_engines(every, task)
-        if question.baseline is None:
-            pairs = all_pairs(engines)
-        else:
-            own = _gates(question, engines, task)
-            pairs = [comparison.pair for comparison in own]
-            gates += own
-            met = [gate.pair.a for gate in own]
-            gone += [
-                f"{it.label}, {task}: {counted(len(it.cases), 'case')} not run"
-                for it in engines
-                if it.run is question.baseline and it not in met
-            ]
-        if pairs:
-            named = task if len(tasks) > 1 else ""
-            compared = (
-                suite_comparison(pairs, task)
-                if is_of_suites(pairs)
-                else comparison(pairs, task)
-            )
-            by_task.append([replace(table, task=named) for table in compared])
-    if not by_task:
+    run, baseline = request.run, request.baseline
+    if request.fail_on and baseline is None:
+        raise BadUsage("nothing to hold the run against", then="name a second run")
+    if "slower" in request.fail_on and isinstance(baseline, Path):
+        raise BadUsage("a file of outcomes has no times", str(baseline), "name a run")
+    runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
+    by_task = {
+        task: compared_engines(runs, task)
+        for task in sorted({task for each in runs for task in each.tasks})
+    }
+    compared = _held(
+        request, [side for engines in by_task.values() for side in engines]
+    )
+    pairs = {
+        task: found
+        for task, engines in by_task.items()
+        if (found := _pairs(request, compared, engines))
+    }
+    tables = [
+        [
+            replace(table, task=task if len(by_task) > 1 else "")
+            for table in _tables(found, task)
+            if table.rows
+        ]
+        for task, found in pairs.items()
+    ]
+    if not pairs and not compared:
         raise NoInput(
             "no two engines have rows of one task",
-            ", ".join(str(run.folder) for run in every),
-            "give a second run, or --baseline",
+            ", ".join(str(each.folder) for each in runs),
+            "give a second run",
         )
-    verdicts: list[Table] = []
-    if gates:
-        verdicts = [gate_table(gates, question.percent)]
-        moved = moved_table(gates, question.limit)
-        if moved.rows:
-            verdicts.append(moved)
-    ranked = [table for each in zip_longest(*by_task) for table in each if table]
-    failing = [
-        f"{gate.pair.b.label} is no worse in {gate.no_worse}; "
-        f"{len(gate.worse):,} worse, {len(gate.missing):,} not run"
-        for gate in gates
-        if not gate.holds(question.percent)
-    ]
-    failing += gone if question.percent else ()
-    for gate in gates:
-        failing += slowdowns(gate.pair, question.slower)
-    if question.slower is not None and not any(map(is_timed, tasks)):
-        failing.append(f"task {', '.join(tasks)} has no times to compare")
+    verdict = [_baseline_table(compared), _moved_table(compared, request.limit)]
+    ranked = [table for each in zip_longest(*tables) for table in each if table]
+    failures: list[str] = []
+    if "worse" in request.fail_on:
+        failures += _worse(compared)
+    if "slower" in request.fail_on:
+        failures += slowdowns([pair for found in pairs.values() for pair in found])
     return ComparisonResult(
-        tables=[*verdicts, *ranked],
-        objections=objections(every),
-        holds=None if question.baseline is None else bool(gates) and not failing,
-        reason="; ".join(failing) or "nothing was compared",
+        tables=[*(table for table in verdict if table.rows), *ranked],
+        objections=objections(runs),
+        failures=failures,
     )
 
 
-def _gates(
-    question: ComparisonRequest, every: Sequence[ComparedEngine], task: str
+def _held(
+    request: ComparisonRequest, engines: Sequence[ComparedEngine]
 ) -> list[BaselineComparison]:
-    baselines = [engine for engine in every if engine.run is question.baseline]
-    engines = [engine for engine in every if engine.run is not question.baseline]
-    matched = match_baselines(baselines, engines)
-    alone = {engine.label for engine in engines} - {
-        engine.label for _, engine in matched
-    }
-    if alone:
-        names = ", ".join(baseline.label for baseline in baselines) or "nothing"
-        raise BadConfiguration(
-            f"no one counterpart of {', '.join(sorted(alone))} in task {task}: "
-            f"it has {names}",
-            f"baseline {baselines[0].run.folder}" if baselines else "baseline",
-            "make a baseline of the same engine, preset and task",
-        )
-    return [compare_with_baseline(a, b) for a, b in matched]
+    """Return each engine of the baseline beside the run's.
 
-
-def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
-    """Return the times whose whole 95 % interval of the ratio is above `most`.
-
-    None of a task whose times are no results (`Task.timed`).
-    Between two runs the ratio is taken at one speed of the machine, if that is known.
+    Empty without a baseline, and where no engine is in both and nothing may fail.
     """
-    task = pair.cases[0][0].task if pair.cases else ""
-    if most is None or not is_timed(task):
+    if request.baseline is None:
         return []
-    times = paired_times(pair)
-    if is_of_suites([pair]) and task:
-        answer = suite_time_ratio(pair, task)
-        times = {
-            "for an answer": None if answer is None else PairedTime(measured=answer)
-        }
-    return [
-        f"{pair.b.label} takes {time.judged} as long {name}{_as_measured(time)}"
-        for name, time in times.items()
-        if time is not None
-        and time.judged.interval is not None
-        and time.judged.interval.low > most
+    now = engine_outcomes(request.run, engines)
+    before = (
+        read_outcomes(request.baseline)
+        if isinstance(request.baseline, Path)
+        else engine_outcomes(request.baseline, engines)
+    )
+    matched = match_engines(before, now)
+    if not matched and not request.fail_on and not isinstance(request.baseline, Path):
+        return []
+    met = [engine for engine, _ in matched]
+    return [hold_against(a, b) for a, b in matched] + [
+        hold_against(engine, None) for engine in before if engine not in met
     ]
 
 
-def _as_measured(time: PairedTime) -> str:
-    if time.corrected is None:
-        return ""
-    return f" at one speed of the machine ({time.measured.value:.3g}x as measured)"
+def _pairs(
+    request: ComparisonRequest,
+    compared: Sequence[BaselineComparison],
+    engines: Sequence[ComparedEngine],
+) -> list[PairedEngines]:
+    """Return the pairs of one task that are shown, the baseline's engine first."""
+    if request.baseline is None:
+        return all_pairs(engines)
+    before = [engine for engine in engines if engine.run is request.baseline]
+    now = [engine for engine in engines if engine.run is request.run]
+    matched = {
+        (engine.before.label, engine.now.label) for engine in compared if engine.now
+    }
+    return [
+        pair_engines(a, b)
+        for a, b in product(before, now)
+        if not matched or (a.engine, b.engine) in matched
+    ]
+
+
+def _tables(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
+    if is_of_suites(pairs):
+        return suite_comparison(pairs, task)
+    return comparison(pairs, task)
+
+
+def _worse(compared: Sequence[BaselineComparison]) -> list[str]:
+    failures = [
+        f"{engine.before.label}: {len(engine.worse):,} worse, "
+        f"{counted(len(engine.missing), 'case')} not run"
+        for engine in compared
+        if engine.worse or engine.missing
+    ]
+    if not failures and not any(engine.common for engine in compared):
+        return ["nothing was compared"]
+    return failures

@@ -17,13 +17,16 @@ from curation.json.pointer import at, tokens_of_fragment
 from curation.system.atomic_files import atomic_file
 from curation.system.file_names import safe_name
 from curation.system.words import counted
-from evaluation.analysis.shrink_failure import (
-    ROOT_MEMBERS,
+from evaluation.analysis.recorded_cases import (
     ask_in_new_process,
     cases_of,
     open_engine,
     participant_of,
+)
+from evaluation.analysis.shrink_failure import (
+    ROOT_MEMBERS,
     shrink,
+    smaller_trees,
     stays_judged,
 )
 from evaluation.core.cases import Case, InstanceWalk, Row, Why
@@ -189,12 +192,17 @@ def smallest(case: Case, index: int, why: Why, ask: Ask) -> Case | None:
     def still_under(schema: Json) -> bool:
         return still(replace(found[-1], schema=json.dumps(schema)))
 
+    def still_with(text: Json) -> bool:
+        (last,) = found[-1].walks
+        return still(replace(found[-1], walks=(replace(last, text=str(text)),)))
+
     for _ in range(_ROUNDS):
         before = found[-1]
         while any(map(still, _inside(found[-1]))):
             pass
-        shrink(json.loads(found[-1].schema), still_under, _TRIES)
-        _shrink_text(found, still)
+        schema = json.loads(found[-1].schema)
+        shrink(schema, smaller_trees, still_under, _TRIES)
+        shrink(found[-1].walks[0].text, _shorter, still_with, _TRIES)
         if found[-1] == before:
             break
     return found[-1]
@@ -232,18 +240,8 @@ def _resolved(root: Json, part: Json) -> Json:
         return part
 
 
-def _shrink_text(found: Sequence[Case], still: Callable[[Case], bool]) -> None:
-    """Make the text of the last case found smaller, as long as anything does."""
-    tries, tried, again = _TRIES, set[str](), True
-    while again:
-        again = False
-        case = found[-1]
-        (walk,) = case.walks
-        for text in sorted(set(_smaller(walk.text)) - tried, key=len):
-            if len(text) < len(walk.text) and tries and not again:
-                tried.add(text)
-                tries -= 1
-                again = still(replace(case, walks=(replace(walk, text=text),)))
+def _shorter(text: Json) -> list[str]:
+    return sorted(set(_smaller(str(text))), key=len)
 
 
 def _smaller(text: str) -> Iterator[str]:

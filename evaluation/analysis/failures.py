@@ -10,6 +10,7 @@ from curation.system.errors import NoInput
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import (
+    RANKS,
     Outcome,
     engine_is_wrong,
     number_in,
@@ -26,23 +27,7 @@ if TYPE_CHECKING:
 #: The engine that constrains nothing: what others are held against.
 CONTROL: Final = "none"
 #: Worst first: what kills a server, then what is wrong, then what is only refused.
-SEVERITY = (
-    Outcome.CRASH,
-    Outcome.OUT_OF_MEMORY,
-    Outcome.TIMEOUT,
-    Outcome.TOO_MUCH_OUTPUT,
-    Outcome.PROTOCOL_ERROR,
-    Outcome.ENGINE_ERROR,
-    Outcome.ERROR,
-    Outcome.LIED,
-    Outcome.CONTRADICTED,
-    Outcome.WRONG_BOTH_WAYS,
-    Outcome.UNDER_CONSTRAINED,
-    Outcome.OVER_CONSTRAINED,
-    Outcome.MASK_GAP,
-    Outcome.NOT_COMPLIANT,
-    Outcome.COMPILE_ERROR,
-)
+SEVERITY = [outcome for rank in reversed(RANKS[1:]) for outcome in rank]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,64 +47,43 @@ class FailedCase:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailureChoice:
-    """Which failures are wanted; empty parts leave all."""
-
-    tasks: Sequence[str] = ()
-    #: Labels of engines, or their names without version.
-    engines: Sequence[str] = ()
-
-    @classmethod
-    def parse(
-        cls, run: RecordedRun, *, tasks: Sequence[str] = (), engines: Sequence[str] = ()
-    ) -> FailureChoice:
-        """Return the choice that a user names.
-
-        Raises:
-            NoInput: the run has no such engine.
-        """
-        labels = {engine for engine, _ in run.row_counts}
-        names = run.header.names()
-        allowed = {*labels, *(names.get(label, label) for label in labels)}
-        for engine in engines:
-            if engine not in allowed:
-                raise NoInput(
-                    f"no row of engine {engine!r}",
-                    str(run.folder),
-                    f"it has {', '.join(sorted(labels))}",
-                )
-        return cls(tasks=tasks, engines=engines)
-
-    def allows(self, row: Row, name: str) -> bool:
-        """Return whether the failures of a row are shown; the control's only by name.
-
-        Args:
-            row: The row.
-            name: The engine's name without its version.
-        """
-        if self.tasks and row.task not in self.tasks:
-            return False
-        if not self.engines:
-            return name != CONTROL
-        return row.engine in self.engines or name in self.engines
-
-
-def failures(run: RecordedRun, choice: FailureChoice | None = None) -> list[FailedCase]:
-    """Return the failures of a choice, the worst first, the shortest texts first.
+def failures(
+    run: RecordedRun, only: Sequence[str] = (), engines: Sequence[str] = ()
+) -> list[FailedCase]:
+    """Return failures of a run, the worst first, the shortest texts first.
 
     A case that its task lets pass is no failure, such as a refused schema that nothing
     satisfies.
+
+    Args:
+        run: The run.
+        only: Tasks; empty for all.
+        engines: Labels of engines, or their names without version; empty for all but
+            the control.
+
+    Raises:
+        NoInput: the run has no such engine.
     """
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
-    choice = choice or FailureChoice()
-    passes = {name: task.passes for name, task in tasks().items() if task.passes}
     names = run.header.names()
+    aliases = {label: {label, names.get(label, label)} for label, _ in run.row_counts}
+    if unknown := set(engines).difference(*aliases.values()):
+        raise NoInput(
+            f"no row of engine {min(unknown)!r}",
+            str(run.folder),
+            f"it has {', '.join(sorted(aliases))}",
+        )
+    chosen = {
+        label
+        for label, called in aliases.items()
+        if (called & {*engines} if engines else CONTROL not in called)
+    }
+    passes = {name: task.passes for name, task in tasks().items() if task.passes}
     failed = [
         failure
         for row in run.rows()
-        if choice.allows(row, names.get(row.engine, row.engine))
+        if row.engine in chosen and (not only or row.task in only)
         if row.task not in passes or not passes[row.task](row)
         for failure in _failure(row)
     ]

@@ -1,11 +1,9 @@
-"""Publish runs as an edition: rows, a JSON API, and a card.
-
-An edition grows: what it has stays, and runs that were made in the same way join it.
-"""
+"""Publish runs as an edition: rows, an index, and a card."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import combinations
 from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,15 +20,13 @@ from curation.packaging.rewritten_fits import FITS
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
-from curation.system.file_names import safe_name
 from curation.workers.fingerprint import fingerprint
-from evaluation.analysis.growing_edition import GrowingEdition
+from evaluation.analysis.compare_runs import criterion_of
 from evaluation.analysis.paper_setup import FRAMEWORKS
 from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
-from evaluation.analysis.regression_gate import criterion_of
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.results.conditions import differences, participant_difference
+from evaluation.results.conditions import differences
 from evaluation.results.edition import (
     COLUMNS,
     INDEX,
@@ -40,7 +36,6 @@ from evaluation.results.edition import (
     TASKS,
     DatasetEntry,
     EngineEntry,
-    EngineResults,
     Index,
     Scorecard,
     TaskFigures,
@@ -48,13 +43,12 @@ from evaluation.results.edition import (
     all_asked_table,
     common_records,
     engines_table,
-    pairs_of,
-    pairs_table,
     scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.measurements import measure
+from evaluation.results.merging import check_participants
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
@@ -64,7 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.cases import Row
-    from evaluation.results.conditions import Header
     from evaluation.results.edition import Line
     from evaluation.results.reader import RecordedRun
 
@@ -75,16 +68,16 @@ _DIGITS: Final = 3
 
 
 def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
-    """Write the folder of an edition, named after it, or add to it; return its index.
+    """Write the folder of an edition, named after it; return its index.
 
     Args:
         runs: The runs, each of some engines, tasks and records, or of a suite.
-        out: The folder. An edition in it keeps its rows and scorecards; a sample and
+        out: The folder. An edition in it is written anew; its sample and
             `fits.parquet` stay as they are.
 
     Raises:
         BadConfiguration: none is of an engine, one has no time limits, or they were
-            not made in the same way, or not as the edition; says in what.
+            not made in the same way; says in what.
         BadData: two have different rows of one case, or the data has changed.
         CannotCreate: the folder cannot be written, or holds something else.
     """
@@ -95,9 +88,8 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
         raise BadConfiguration(
             "no run of an engine", str(out), "csbdata eval makes one"
         )
-    earlier = GrowingEdition.read(out)
-    _check_alike(runs, out, earlier)
-    lines = {_key(line): line for line in (earlier.lines if earlier else ())}
+    _check_alike(runs)
+    lines: dict[tuple[str, str, str, str], Line] = {}
     for run in runs:
         for row in run.rows():
             line = line_of(row, run.header.limits.compile_ns)
@@ -105,23 +97,20 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
                 raise BadData(
                     f"another result of {'/'.join(_key(line))} than before it",
                     str(run.folder),
-                    f"leave one of them out, or begin anew without {out / INDEX}",
+                    "leave one of them out",
                 )
     ordered = [lines[key] for key in sorted(lines)]
     frame = pl.DataFrame(
         ordered, schema={name: kind for name, (kind, _) in COLUMNS.items()}
     )
-    if earlier:
-        cards = [*earlier.index.scorecards, *cards]
     # What the index refuses leaves the rows as they were.
     with atomic_file(out / ROWS) as temporary:
         frame.write_parquet(temporary, compression="zstd", compression_level=19)
         index = msgspec.structs.replace(
-            _index(runs, ordered, out, earlier),
+            _index(runs, ordered, out),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
         )
-    files = [*_engine_files(runs, index, earlier)]
-    _write(out, files, index, [*_paper_tables(files, ordered)])
+    _write(out, index, [*_paper_tables(index.engines, ordered)])
     return index
 
 
@@ -129,37 +118,25 @@ def _key(line: Line) -> tuple[str, str, str, str]:
     return line["engine"], line["task"], line["config"], line["id"]
 
 
-def _check_alike(
-    runs: Sequence[RecordedRun], out: Path, earlier: GrowingEdition | None
-) -> None:
-    heads = [(earlier.header(runs[0].raw_header), out)] if earlier else []
+def _check_alike(runs: Sequence[RecordedRun]) -> None:
     for run in runs:
         if None in (run.header.limits.compile_seconds, run.header.limits.run_seconds):
             raise BadConfiguration(
                 "no time limits of a schema", str(run.folder), "csbdata eval has them"
             )
-        for head, where in heads:
-            if unlike := _differences(head, run.raw_header):
-                raise BadConfiguration(
-                    f"not the {', '.join(unlike)} of {where}",
-                    str(run.folder),
-                    "run it anew in the same way",
-                )
-        heads.append((run.raw_header, run.folder))
-
-
-def _differences(first: Header, other: Header) -> list[str]:
-    """Return why two runs are no parts of one edition; each has ids of its own."""
-    unlike = [
-        str(it) for it in differences(first, other) if it.condition.name != "--id"
-    ]
-    known = {entry["engine"]: entry for entry in first.get("engines") or ()}
-    for entry in other.get("engines") or ():
-        # An edition does not say all of them.
-        same = {**entry, **known.get(entry["engine"], {})}
-        if detail := participant_difference(same, entry):
-            unlike.append(f"engine {entry['engine']} ({detail})")
-    return unlike
+    for first, other in combinations(runs, 2):
+        unlike = [
+            str(difference)
+            for difference in differences(first.raw_header, other.raw_header)
+            if difference.condition.name != "--id"
+        ]
+        if unlike:
+            raise BadConfiguration(
+                f"not the {', '.join(unlike)} of {first.folder}",
+                str(other.folder),
+                "run it anew in the same way",
+            )
+    check_participants(runs)
 
 
 def line_of(row: Row, cut_ns: int | None) -> Line:
@@ -212,7 +189,6 @@ def _index(
     runs: Sequence[RecordedRun],
     lines: Sequence[Line],
     out: Path,
-    earlier: GrowingEdition | None,
 ) -> Index:
     head = next((run for run in runs if run.header.data.sha256), runs[0])
     data, raw = head.header.data, head.raw_header
@@ -228,34 +204,20 @@ def _index(
             of_common[line["engine"]].append(line)
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {_key(line) for line in lines}
-    if earlier and not data.sha256:
-        content, rows = earlier.index.dataset.content, earlier.index.dataset.rows
-    else:
-        content, rows = content_of(head)
-    labels = dict.fromkeys(one.engine for run in runs for one in run.header.engines)
+    content, rows = content_of(head)
+    heads = {one.engine: one for run in runs for one in run.header.engines}
     sources = {
         task: source.sha256
         for run in runs
         for task, source in run.header.sources.items()
     }
-    name, sha256 = Path(data.name or "").name, data.sha256 or ""
-    if earlier:
-        published = earlier.index.dataset
-        if content != published.content:
-            raise BadConfiguration(
-                f"not the data of {out}", str(data.place), "run it on these"
-            )
-        name, sha256 = published.name, published.sha256
-        days += earlier.index.days
-        labels = dict.fromkeys([*earlier.engines, *labels])
-        sources = earlier.index.sources | sources
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
-            name=name,
+            name=Path(data.name or "").name,
             content=content,
             rows=rows,
-            sha256=sha256,
+            sha256=data.sha256 or "",
             asked=len({(r["config"], r["id"]) for r in lines if r["task"] not in own}),
             common=len(common),
             sample=len(sample.read_text().split()) if sample.exists() else None,
@@ -271,21 +233,25 @@ def _index(
         engines=[
             EngineEntry(
                 engine=label,
-                file=f"engines/{safe_name(label)}.json",
+                name=heads[label].name or label,
+                version=heads[label].version or "",
+                preset=heads[label].preset or "",
+                spec=heads[label].spec or "",
+                options=heads[label].options or {},
+                assigned=heads[label].assigned or {},
                 tasks=_figures(label, by_part, [key[:2] for key in undecided]),
                 common=TaskFigures.of_rows(of_common[label])
                 if of_common[label]
                 else "not run",
             )
             for label in sorted(
-                labels,
+                heads,
                 key=lambda label: sum(
                     bool(line["passed"]) for line in of_common[label]
                 ),
                 reverse=True,
             )
         ],
-        pairs=pairs_of(lines, "masks"),
     )
 
 
@@ -348,33 +314,8 @@ def content_of(run: RecordedRun) -> tuple[str, int]:
     return content_digest(folder), rows
 
 
-def _engine_files(
-    runs: Sequence[RecordedRun], index: Index, earlier: GrowingEdition | None
-) -> Iterator[EngineResults]:
-    known = earlier.engines if earlier else {}
-    heads = {one.engine: one for run in runs for one in run.header.engines}
-    for entry in index.engines:
-        if entry.engine in known:
-            yield msgspec.structs.replace(
-                known[entry.engine], edition=index.edition, tasks=entry.tasks
-            )
-            continue
-        head = heads[entry.engine]
-        yield EngineResults(
-            edition=index.edition,
-            engine=entry.engine,
-            name=head.name or entry.engine,
-            version=head.version or "",
-            preset=head.preset or "",
-            spec=head.spec or "",
-            options=head.options or {},
-            assigned=head.assigned or {},
-            tasks=entry.tasks,
-        )
-
-
 def _paper_tables(
-    engines: Sequence[EngineResults], lines: Sequence[Line]
+    engines: Sequence[EngineEntry], lines: Sequence[Line]
 ) -> Iterator[str]:
     """Yield the paper's tables of the official suite, beside what it prints."""
     cases: dict[str, list[CaseOutcome]] = defaultdict(list)
@@ -410,15 +351,8 @@ def _suite_case(line: Line) -> CaseOutcome:
     )
 
 
-def _write(
-    out: Path, files: Sequence[EngineResults], index: Index, paper: Sequence[str]
-) -> None:
-    contents = {
-        entry.file: _json(file)
-        for entry, file in zip(index.engines, files, strict=True)
-    }
-    for name, kind in (("index", Index), ("engine", EngineResults)):
-        contents[f"schema/{name}.schema.json"] = _json(msgspec.json.schema(kind))
+def _write(out: Path, index: Index, paper: Sequence[str]) -> None:
+    contents = {"schema/index.schema.json": _json(msgspec.json.schema(Index))}
     if fits := read_fits(out):
         contents |= fits_files(fits, index.edition)
     table = as_markdown(engines_table(index))
@@ -427,7 +361,6 @@ def _write(
         "table": table,
         "all_asked": as_markdown(all_asked_table(index)),
         "paper": paper,
-        "pairs": as_markdown(pairs_table(index)),
         "fits": contents.get(FITS_TABLE, b"").decode(),
         "suites": as_markdown(scorecards_table(index)) if index.scorecards else "",
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},
@@ -442,10 +375,6 @@ def _write(
     contents[INDEX] = _json(index)
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
-    for path in (out / "engines").glob("*.json"):
-        if f"engines/{path.name}" not in contents:
-            # Of an engine that an edition of this name had.
-            path.unlink()
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:

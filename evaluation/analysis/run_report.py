@@ -169,16 +169,16 @@ def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
     It is made on what both were asked; after it come the rates, then the times of a
     task whose times are results.
     """
-    from evaluation.analysis import regression_gate as gate  # noqa: PLC0415 (rarely)
-    from evaluation.analysis.compare_runs import paired_shares  # noqa: PLC0415 (rarely)
-    from evaluation.analysis.paired_times import times_tables  # noqa: PLC0415 (rarely)
+    from evaluation.analysis import compare_runs as compared  # noqa: PLC0415 (rarely)
 
     if sum(name == task for _, name in run.row_counts) < 2:  # noqa: PLR2004 (a pair)
         return report
-    pairs = gate.all_pairs(gate.compared_engines([run], task))
-    times = times_tables(pairs) if gate.is_timed(task) else ()
+    pairs = compared.all_pairs(compared.compared_engines([run], task))
+    times = compared.times_tables(pairs) if compared.is_timed(task) else ()
     rates, rest = report.tables[:1], report.tables[1:]
-    return replace(report, tables=(*paired_shares(pairs), *rates, *times, *rest))
+    return replace(
+        report, tables=(*compared.paired_shares(pairs), *rates, *times, *rest)
+    )
 
 
 def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:

@@ -16,7 +16,7 @@ from curation.system.progress import Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.ray_shards import LOCAL, Shard, run_shards
 from evaluation.asking.request import RUNS, RunRequest, RunResult, choose_suite
-from evaluation.results.merging import merge
+from evaluation.results.merging import join_shards
 from evaluation.results.reader import HEADER, open_run
 from evaluation.tasks.registry import task_named
 from evaluation.walking.code_digest import writing_digest
@@ -127,7 +127,7 @@ def run_in_shards(
             use_gpus=writes,
             say=progress.say,
         )
-        merged = merge(folders, folder, **{_REQUEST: mark})
+        merged = join_shards(folders, folder, **{_REQUEST: mark})
     shutil.rmtree(parts_folder, ignore_errors=True)
     lacking = {
         one.engine: one.unavailable for one in merged.header.engines if one.unavailable

@@ -17,7 +17,7 @@ from evaluation.analysis.publish_edition import content_of, line_of
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
-from evaluation.results.edition import Line, read_engine, read_index, read_lines
+from evaluation.results.edition import Line, read_index, read_lines
 from evaluation.results.outcomes import Outcome
 from evaluation.tasks.registry import task_named
 from evaluation.walking.engine_worker import Bounds
@@ -226,11 +226,10 @@ class _Asker:
             Unavailable: the engine is not here.
         """
         index = self.index
-        entry = next((e for e in index.engines if e.engine == label), None)
-        if entry is None:
-            what = f"rows of {label}, which no file describes"
+        engine = next((e for e in index.engines if e.engine == label), None)
+        if engine is None:
+            what = f"rows of {label}, which the index does not describe"
             raise BadData(what, str(self._folder))
-        engine = read_engine(self._folder / entry.file)
         # What an engine's name stands for is another version tomorrow.
         named = engine.spec.partition("@")[0] == engine.name and engine.version
         spec = f"{engine.name}=={engine.version}" if named else engine.spec

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -18,7 +17,6 @@ from evaluation.commands.opened_run import (
     RunsArgument,
     open_and_report_problems,
 )
-from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import (
     SHOWN,
     FailureOptions,
@@ -34,15 +32,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="Read, compare, join and hand on runs of `csbdata eval`.",
+    help="Read, compare and hand on runs of `csbdata eval`.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
-#: Deadline of one try of `shrink` in seconds, and the most tries.
+#: Deadline of one try of `shrink` in seconds.
 _TRY_SECONDS: Final = 10.0
-_MOST_TRIES: Final = 300
 
 
 class ExportFormat(StrEnum):
@@ -52,14 +49,12 @@ class ExportFormat(StrEnum):
     """One self-contained page, with plots."""
     PLOTS = "plots"
     """Every plot as SVG and PNG."""
-    CSV = "csv"
-    """`rows.csv` and `walks.csv`."""
     PARQUET = "parquet"
     """`rows.parquet` and `walks.parquet`."""
+    OUTCOMES = "outcomes"
+    """A file of expected outcomes, for `results compare`."""
     MASKBENCH = "maskbench"
     """A folder of MaskBench's result files for each engine."""
-    BOWTIE = "bowtie"
-    """A report like Bowtie's for each draft of task test-suite."""
     ISSUES = "issues"
     """A page for each engine: its faults, each with a smallest reproducer."""
     PROFILES = "profiles"
@@ -101,54 +96,37 @@ def show(
         show_tables(opened_run, task or [], tables, format_)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineGate:
-    """Baseline and gate."""
+class FailOn(StrEnum):
+    """What of a comparison is a failure."""
 
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN", help="Hold the runs against this one.", parser=local_path
-        ),
-    ] = None
-    fail_under: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=100,
-            metavar="PERCENT",
-            help="Exit 1 unless so many per cent of the baseline's cases are no worse.",
-        ),
-    ] = None
-    fail_slower: Annotated[
-        float | None,
-        typer.Option(
-            min=1,
-            metavar="TIMES",
-            help="Exit 1 if compiling or masks surely take more than so many times as "
-            "long as in the baseline; of timed tasks alone.",
-        ),
-    ] = None
-
-    @property
-    def gated(self) -> bool:
-        """Whether the comparison can fail."""
-        return self.fail_under is not None or self.fail_slower is not None
-
-    @property
-    def percent(self) -> float:
-        """How many per cent must be no worse: none where only times are asked."""
-        if self.fail_under is not None:
-            return self.fail_under
-        return 100.0 if self.fail_slower is None else 0.0
+    WORSE = "worse"
+    """A case of the baseline is worse, or was not run."""
+    SLOWER = "slower"
+    """A time is surely longer."""
 
 
 @app.command()
 @with_option_groups
 def compare(
     *,
-    runs: RunsArgument,
-    gate: BaselineGate,
+    run: RunArgument,
+    baseline: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="RUN|FILE",
+            help="Another run, or a file of expected outcomes.",
+            parser=local_path,
+        ),
+    ] = None,
+    fail_on: Annotated[
+        list[FailOn] | None,
+        typer.Option(
+            metavar="worse|slower",
+            help="Exit 1 if a case of the baseline is worse or was not run; or if "
+            "compiling or masks surely take more than 1.2 times as long, in timed "
+            "tasks. Repeatable.",
+        ),
+    ] = None,
     tables: TableOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
@@ -156,62 +134,39 @@ def compare(
 
     Example: csbdata results compare runs/4f1c22a09b3e
 
-    Example: csbdata results compare runs/new --baseline runs/old --fail-under 100
+    Example: csbdata results compare runs/new runs/old --fail-on worse
 
-    Example: csbdata results compare runs/new --baseline runs/old --fail-slower 1.2
+    Example: csbdata results compare runs/new expected.jsonl --fail-on worse
 
-    Of one run all its engines are compared with each other, of several runs all
-    engines of all. With --baseline each engine is compared with the one of its name
-    there, regardless of version.
+    Of one run all its engines are compared with each other. With a baseline (b is the
+    run, a the baseline) each engine is compared with the one of its name there,
+    regardless of version. `csbdata results export RUN --format outcomes` writes a file
+    of expected outcomes. Exits with 0, with 1 where --fail-on says so, with 65 if the
+    file has a line that is not an outcome, with 66 if there is no such run or file.
     """
     from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 
-    if gate.gated and gate.baseline is None:
-        raise typer.BadParameter(
-            "wants --baseline RUN", param_hint="--fail-under, --fail-slower"
+    opened: RecordedRun | Path | None = baseline
+    if baseline is not None and not baseline.is_file():
+        opened = open_and_report_problems(baseline)
+    answer = compare_runs(
+        ComparisonRequest(
+            run=open_and_report_problems(run),
+            baseline=opened,
+            fail_on=fail_on or [],
+            limit=SHOWN if format_ is ReportFormat.AUTO else None,
         )
-    request = ComparisonRequest(
-        runs=[open_and_report_problems(folder) for folder in runs],
-        baseline=None
-        if gate.baseline is None
-        else open_and_report_problems(gate.baseline),
-        percent=gate.percent,
-        slower=gate.fail_slower,
-        limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
-    answer = compare_runs(request)
     for objection in answer.objections:
         say(objection, style="yellow")
-    head = {"objections": list(answer.objections), "gate": answer.holds}
-    here = with_more(here=("results", "compare", *runs))
+    head = {"objections": list(answer.objections), "failures": list(answer.failures)}
+    here = with_more(
+        here=("results", "compare", run, *([baseline] if baseline else ()))
+    )
     print_report(here, answer.tables, tables, format_, head, every=answer.tables)
-    if gate.gated and not answer.holds:
-        say(f"the gate fails: {answer.reason}", style="red")
+    if answer.failures:
+        say(f"failed: {'; '.join(answer.failures)}", style="red")
         raise typer.Exit(1)
-
-
-@app.command()
-def merge(
-    runs: RunsArgument,
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", help="The new run's folder.", parser=local_path),
-    ],
-) -> None:
-    """Join the shards of a run, or runs of other engines or ids, into one run.
-
-    Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
-
-    Refused by name are a run that was not finished, a shard that is missing, and runs
-    of other data, models, limits, settings, versions or machines: their times and
-    counts would mean nothing together.
-    """
-    from evaluation.analysis.run_report import conditions_of
-    from evaluation.results.merging import merge as join
-
-    joined = join(runs, out)
-    say(f"{counted(len(joined), 'row')} in {out}")
-    print_tables([conditions_of(joined)], ReportFormat.AUTO, {"run": str(out)})
 
 
 @app.command()
@@ -221,18 +176,20 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
-            "line a case and a line a walk; maskbench: its result files; bowtie: a "
-            "report of task test-suite for each draft; issues: a page for each "
-            "engine with each class of wrong walks and its smallest reproducer; "
-            "profiles: what `csbdata fit --for FILE.toml` takes, of each engine of "
-            "task probe.",
+            help="html: a page without scripts; plots: SVG and PNG; parquet: a line a "
+            "case and a line a walk; outcomes: a file of expected outcomes for "
+            "`csbdata results compare`; maskbench: its result files; issues: a page "
+            "for each engine with each class of wrong walks and its smallest "
+            "reproducer; profiles: what `csbdata fit --for FILE.toml` takes, of each "
+            "engine of task probe.",
         ),
     ],
     out: Annotated[
         Path,
         typer.Option(
-            metavar="PATH", help="A folder; of html the file.", parser=local_path
+            metavar="PATH",
+            help="A folder; of html and outcomes the file.",
+            parser=local_path,
         ),
     ],
 ) -> None:
@@ -250,6 +207,10 @@ def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
         from evaluation.site.run_page import write_page
 
         return [write_page(run, out)]
+    if form is ExportFormat.OUTCOMES:
+        from evaluation.analysis.compare_runs import write_outcomes
+
+        return write_outcomes(run, out)
     from curation.system.atomic_files import atomic_write_bytes
     from curation.system.atomic_folders import EXPORTED, refuse_foreign
     from evaluation.analysis.plots import write_notice
@@ -274,12 +235,8 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         return write_issues(run, out, FetchSettings.from_environment(), say)
     if form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench as write
-    elif form is ExportFormat.BOWTIE:
-        from evaluation.tasks.official_suite.bowtie_report import write_bowtie as write
     elif form is ExportFormat.PROFILES:
         from evaluation.tasks.probe.profiles import write_profiles as write
-    elif form is ExportFormat.CSV:
-        from evaluation.results.frames import write_csv as write
     else:
         from evaluation.results.frames import write_parquet as write
     return write(run, out)
@@ -303,7 +260,7 @@ def publish(
 
     Runs may ask each a part of the records, of one dataset under the same limits;
     what no run has is `not run`, and what is undecided is in no figure. An edition in
-    the folder keeps what it has, and runs made in the same way join it.
+    the folder is written anew.
     """
     from evaluation.analysis.publish_edition import publish_edition
     from evaluation.results.edition import ROWS, engines_table
@@ -396,28 +353,26 @@ def shrink(
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
     from curation.download.acquire import FetchSettings
-    from evaluation.analysis.shrink_failure import (
+    from evaluation.analysis.recorded_cases import (
         ask_in_new_process,
-        case_of,
+        cases_of,
         engine_of_failure,
         open_engine,
-        shrink_failure,
     )
+    from evaluation.analysis.shrink_failure import shrink_failure
     from evaluation.tokenizers import get_tokenizer
     from evaluation.walking.engine_worker import Bounds
 
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
-    failed_case = case_of(opened_run, task, case, fetch)
+    failed_case = cases_of(opened_run, task, {case}, fetch)[case]
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=_TRY_SECONDS, run_seconds=_TRY_SECONDS)
     with open_engine(participant, tokenizer, bounds) as ask:
         afresh = ask_in_new_process(participant, tokenizer, bounds)
-        smallest = shrink_failure(failed_case, ask, _MOST_TRIES, afresh)
-    say(f"{counted(smallest.before, 'character')}, {smallest.after:,} left")
-    say(f"{counted(len(failed_case.walks), 'text')}, {len(smallest.walks):,} needed")
+        smallest = shrink_failure(failed_case, ask, afresh)
+    left, walks = smallest.case, failed_case.walks
+    say(f"{counted(len(failed_case.schema), 'character')}, {len(left.schema):,} left")
+    say(f"{counted(len(walks), 'text')}, {len(left.walks):,} needed")
     print_json(smallest.as_json(f"{participant.label}: {smallest.row.result}"))
-
-
-app.command()(ratchet)

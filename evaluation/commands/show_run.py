@@ -149,15 +149,13 @@ def show_failures(
 ) -> None:
     """Print the failures that are wanted, each with the command that shows it again."""
     from evaluation.analysis.failures import (
-        FailureChoice,
         failures,
         failures_table,
         shrinking_command,
     )
     from evaluation.results.suite_rows import is_suite_run
 
-    choice = FailureChoice.parse(run, tasks=tasks, engines=options.engine or ())
-    worst = failures(run, choice)
+    worst = failures(run, tasks, options.engine or ())
     table = failures_table(
         run,
         worst,

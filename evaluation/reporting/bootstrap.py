@@ -16,7 +16,6 @@ import numpy as np
 
 from evaluation.reporting.statistics import (
     Interval,
-    clustered_error,
     freedom_of,
     p_of_t,
     t_quantile,
@@ -40,7 +39,7 @@ class PairedFigure:
     interval: Interval | None
     #: Pairs that have both figures.
     pairs: int
-    #: Two-sided p of there being no difference; None with fewer than two clusters.
+    #: Two-sided p of there being no difference; None with fewer than five clusters.
     p: float | None
 
 
@@ -112,9 +111,8 @@ def mean_difference(
 
     Percentiles over resampled clusters (B. Efron, 1979), the same for the same seed,
     widened for the number of clusters that their sizes are worth (T. Hesterberg, 2015,
-    "What teachers should know about the bootstrap", 3.3); Student's interval, with the
-    error of the jackknife, where that is below five; None below two clusters.
-    p is below 0.05 where 0 is outside.
+    "What teachers should know about the bootstrap", 3.3). p is below 0.05 where 0 is
+    outside. Neither is known of fewer than five clusters.
 
     Args:
         a: A figure of each subject.
@@ -136,29 +134,13 @@ def mean_difference(
         return None
     pairs = sum(sizes.values())
     mean = sum(sums.values()) / pairs
-    if len(sums) < _SPREAD:
-        return PairedFigure(mean, None, pairs, None)
     number = freedom_of([*sizes.values()]) + 1
     if number < _RESAMPLED:
-        interval, p = _students(mean, list(sums.values()), list(sizes.values()))
-        return PairedFigure(mean, interval, pairs, p)
+        return PairedFigure(mean, None, pairs, None)
     totals = np.array([*sums.values()])[:, None]
     means = _drawn_means(totals, np.array([*sizes.values()]), _RESAMPLES, seed)
     (interval,) = _intervals(means, _tail(number))
     return PairedFigure(mean, interval, pairs, _p_of(means[:, 0], number))
-
-
-def _students(
-    mean: float, sums: Sequence[float], sizes: Sequence[int]
-) -> tuple[Interval, float]:
-    """Return the 95 % interval of a mean over clusters by Student's t, and its p."""
-    freedom = freedom_of(sizes)
-    error = clustered_error([*zip(sums, sizes, strict=True)])
-    wide = t_quantile(freedom) * error
-    interval = Interval(mean - wide, mean + wide)
-    if not error:
-        return interval, 0.0 if mean else 1.0
-    return interval, p_of_t(abs(mean) / error, freedom)
 
 
 def _drawn_means(

@@ -122,19 +122,15 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
     return points
 
 
-def points(  # noqa: PLR0913 (what a plot of points says of itself)
+def points(
     name: str,
     title: str,
     by_engine: Mapping[str, Point],
     *,
     x_label: str,
     y_label: str,
-    x_is_time: bool = False,
 ) -> Plot:
-    """Draw named points with the intervals of both figures.
-
-    With `x_is_time` x is in nanoseconds on a logarithmic axis.
-    """
+    """Draw named points with the intervals of both figures."""
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
@@ -157,8 +153,6 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
                 textcoords="offset points",
                 fontsize=7,
             )
-        if x_is_time:
-            logarithmic(axes, axes.xaxis, _duration)
         axes.margins(x=0.25)
 
     return Plot(name=name, title=title, draw=draw)

@@ -1,4 +1,4 @@
-"""A published edition of results: its rows, its JSON files, and their figures.
+"""A published edition of results: its rows, its index, and their figures.
 
 `rows.parquet` has a line for each engine, task and schema. Every figure of an engine is
 computed from these lines alone, so that anybody can compute it again. Scorecards of
@@ -8,8 +8,7 @@ suites are counted from runs, which `csbdata suite run` makes again.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
 import polars as pl
@@ -19,7 +18,6 @@ from curation.system.errors import BadData, NoInput
 from curation.system.user_files import reading_parquet
 from curation.system.words import counted
 from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.statistics import mcnemar
 from evaluation.reporting.tables import (
     NOT_RUN,
     Cell,
@@ -185,66 +183,8 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-_File = TypeVar("_File", bound=msgspec.Struct)
 #: The figures of each task, or that it was not run.
 Tasks: TypeAlias = dict[str, TaskFigures | Literal["not run"]]
-
-
-class EngineResults(msgspec.Struct, frozen=True, kw_only=True):
-    """`engines/NAME.json`: an engine as it took part, and its figures."""
-
-    edition: str
-    #: Name, version and preset, as in `rows.parquet`.
-    engine: str
-    name: str
-    version: str
-    preset: str
-    #: What `csbdata eval --engine` takes.
-    spec: str
-    options: dict[str, UntypedJson]
-    #: Those of them that `--option` gave.
-    assigned: dict[str, str] = {}
-    tasks: Tasks
-
-
-class EnginePair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two engines on the schemas of a task that both were asked, and p (McNemar)."""
-
-    a: str
-    b: str
-    task: str
-    of: int
-    both_pass: int
-    only_a: int
-    only_b: int
-    p: float
-
-
-def pairs_of(lines: Sequence[Line], task: str) -> list[EnginePair]:
-    """Return every two engines on what both were asked, where that is anything."""
-    passed: dict[str, dict[tuple[str, str], bool]] = {}
-    for line in lines:
-        if line["task"] == task and line["passed"] is not None:
-            own = passed.setdefault(line["engine"], {})
-            own[line["config"], line["id"]] = line["passed"]
-    pairs = []
-    for a, b in combinations(passed, 2):
-        shared = passed[a].keys() & passed[b].keys()
-        counts = Counter((passed[a][key], passed[b][key]) for key in shared)
-        only_a, only_b = counts[True, False], counts[False, True]
-        if shared:
-            pair = EnginePair(
-                a=a,
-                b=b,
-                task=task,
-                of=len(shared),
-                both_pass=counts[True, True],
-                only_a=only_a,
-                only_b=only_b,
-                p=mcnemar(only_a, only_b),
-            )
-            pairs.append(pair)
-    return pairs
 
 
 def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
@@ -258,11 +198,18 @@ def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
 
 
 class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """An engine in `index.json`."""
+    """An engine in `index.json`, as it took part, and its figures."""
 
+    #: Name, version and preset, as in `rows.parquet`.
     engine: str
-    #: The path of its file.
-    file: Annotated[str, msgspec.Meta(pattern=r"^engines/[^/\\\x00-\x1f]+\.json$")]
+    name: str
+    version: str
+    preset: str
+    #: What `csbdata eval --engine` takes.
+    spec: str
+    options: dict[str, UntypedJson]
+    #: Those of them that `--option` gave.
+    assigned: dict[str, str] = {}
     tasks: Tasks
     #: Task masks on the records that every engine of the edition was asked in it.
     common: TaskFigures | Literal["not run"]
@@ -320,8 +267,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     rows: dict[str, int]
     #: Those that pass most of the common records first.
     engines: list[EngineEntry]
-    #: Every two engines on task masks.
-    pairs: list[EnginePair]
     scorecards: list[Scorecard] = []
 
 
@@ -332,23 +277,15 @@ def read_index(folder: Path) -> Index:
         NoInput: there is none.
         BadData: it is no such index.
     """
-    return _read(folder / INDEX, Index)
-
-
-def _read(path: Path, kind: type[_File]) -> _File:
+    path = folder / INDEX
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(path.read_bytes(), type=Index)
     except OSError as error:
         what = error.strerror or type(error).__name__
         then = "csbdata results publish RUN... --out DIR makes one"
         raise NoInput(what, str(path), then) from error
     except msgspec.DecodeError as error:
         raise BadData(f"not of an edition ({error})", str(path)) from error
-
-
-def read_engine(path: Path) -> EngineResults:
-    """Read the file of an engine; raises as `read_index` does."""
-    return _read(path, EngineResults)
 
 
 def read_lines(folder: Path) -> list[Line]:
@@ -446,27 +383,6 @@ def scorecards_table(index: Index) -> Table:
         note=" ".join(
             dict.fromkeys(f"{it.suite}: {it.records}" for it in index.scorecards)
         ),
-    )
-
-
-def pairs_table(index: Index) -> Table:
-    """Return one line for two engines: what only one of them passes."""
-    return Table.of_records(
-        "Engines in pairs",
-        (
-            {
-                "a": pair.a,
-                "b": pair.b,
-                "schemas": pair.of,
-                "both pass": pair.both_pass,
-                "only a": pair.only_a,
-                "only b": pair.only_b,
-                "p": pair.p,
-            }
-            for pair in index.pairs
-        ),
-        note="Schemas of task masks that both were asked. p: McNemar's exact test, not "
-        "adjusted for the number of lines.",
     )
 
 

@@ -9,12 +9,11 @@ import orjson
 import polars as pl
 
 from curation.system.atomic_files import atomic_file
-from curation.system.escaping import spreadsheet_text
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from pathlib import Path
 
     from evaluation.core.task import RunRows
@@ -165,49 +164,9 @@ def write_parquet(run: RunRows, folder: Path) -> list[Path]:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    return _write(run, folder, "parquet", pl.DataFrame.write_parquet)
-
-
-def write_csv(run: RunRows, folder: Path) -> list[Path]:
-    """Write `rows.csv` and `walks.csv`; lists are JSON, what is missing is empty.
-
-    A text that a spreadsheet would compute has an apostrophe before it.
-
-    Raises:
-        CannotCreate: the folder cannot be written.
-    """
-    return _write(
-        run,
-        folder,
-        "csv",
-        lambda frame, path: (
-            frame.with_columns(_as_json(frame))
-            .with_columns(
-                pl.col(pl.String).map_elements(spreadsheet_text, return_dtype=pl.String)
-            )
-            .write_csv(path)
-        ),
-    )
-
-
-def _write(
-    run: RunRows, folder: Path, suffix: str, write: Callable[[pl.DataFrame, Path], None]
-) -> list[Path]:
     frames = {"rows": run.frame(), "walks": run.walks()}
-    paths = {name: folder / f"{name}.{suffix}" for name in frames}
-    for name, frame in frames.items():
-        with atomic_file(paths[name]) as temporary:
-            write(frame, temporary)
-    return list(paths.values())
-
-
-def _as_json(frame: pl.DataFrame) -> list[pl.Expr]:
-    columns = []
-    for name, kind in frame.schema.items():
-        if kind == pl.List(pl.String):
-            struct = pl.struct(pl.col(name).alias("list")).struct.json_encode()
-            columns.append(struct.str.slice(len('{"list":')).str.head(-1).alias(name))
-        elif isinstance(kind, pl.List):
-            numbers = pl.col(name).cast(pl.List(pl.String)).list.join(",")
-            columns.append(pl.concat_str(pl.lit("["), numbers, pl.lit("]")).alias(name))
-    return columns
+    paths = [folder / f"{name}.parquet" for name in frames]
+    for path, frame in zip(paths, frames.values(), strict=True):
+        with atomic_file(path) as temporary:
+            frame.write_parquet(temporary)
+    return paths

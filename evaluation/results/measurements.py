@@ -64,22 +64,19 @@ class TextTimes:
 
     #: Nanoseconds of each token's mask and commit.
     between_ns: array[int]
-    #: Nanoseconds of each token's mask alone.
-    mask_ns: array[int]
     #: Masks computed in each text.
     masks: tuple[int, ...]
 
     @classmethod
     def of(cls, walks: Sequence[InstanceResult]) -> TextTimes:
         """Return the times of the walks in which a mask was computed."""
-        between, mask_ns = array("q"), array("q")
+        between = array("q")
         for walk in walks:
             between.extend(map(add, walk.mask_ns, walk.commit_ns))
             # A token that is blocked, or refused, has no commit.
             between.extend(walk.mask_ns[len(walk.commit_ns) :])
-            mask_ns.extend(walk.mask_ns)
         masks = tuple(len(walk.mask_ns) for walk in walks if walk.mask_ns)
-        return cls(between, mask_ns, masks)
+        return cls(between, masks)
 
     @property
     def mean_between_ns(self) -> float | None:
@@ -327,18 +324,6 @@ def by_schema(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return each schema's mean time between masks: each schema counts once."""
     means = (case.ordinary.mean_between_ns for case in cases)
     return Quantiles.of([mean for mean in means if mean is not None])
-
-
-def by_text(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return each text's mean time between masks: each text counts once."""
-    return Quantiles.of(
-        [sum(times) / len(times) for case in cases for times in case.ordinary.texts()]
-    )
-
-
-def masks_alone(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times of the masks without the commits, of all cases together."""
-    return _pooled(case.ordinary.mask_ns for case in cases)
 
 
 def _pooled(parts: Iterable[array[int]]) -> Quantiles:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from curation.core.documents import Explained
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 
@@ -52,6 +54,24 @@ class Outcome(Explained):
     ERROR = ("error", "the model, or what it was asked through, failed")
     TOO_MUCH_OUTPUT = ("too_much_output", "it printed without end")
     PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
+
+
+#: Best first. An honest refusal is better than a wrong mask, and that is better than
+#: an engine that dies.
+RANKS: Final = (
+    (Outcome.PASSED, Outcome.UNTESTED),
+    (Outcome.COMPILE_ERROR,),
+    (Outcome.OVER_CONSTRAINED, Outcome.MASK_GAP, Outcome.NOT_COMPLIANT),
+    (Outcome.WRONG_BOTH_WAYS, Outcome.UNDER_CONSTRAINED),
+    (Outcome.ENGINE_ERROR, Outcome.ERROR, Outcome.LIED, Outcome.CONTRADICTED),
+    (
+        Outcome.CRASH,
+        Outcome.OUT_OF_MEMORY,
+        Outcome.TIMEOUT,
+        Outcome.TOO_MUCH_OUTPUT,
+        Outcome.PROTOCOL_ERROR,
+    ),
+)
 
 
 def is_judged_apart(walked: InstanceResult) -> bool:

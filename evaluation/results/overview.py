@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
 from curation.system.words import counted
-from evaluation.reporting.charts import Point, points, stack, survival
+from evaluation.reporting.charts import stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 from evaluation.reporting.report import Plot, Report
@@ -26,11 +26,9 @@ from evaluation.results.measurements import (
     CaseMeasurement,
     between_masks,
     by_schema,
-    by_text,
     compiled_by_all,
     first_mask,
     mask_applied,
-    masks_alone,
     measure_run,
     to_first_mask,
 )
@@ -88,7 +86,6 @@ _BY_SCHEMA_NOTE = (
     "The mean of each schema's masks and commits: each schema counts once, however "
     "long its texts are."
 )
-_BY_TEXT_NOTE = "The mean of each text's masks and commits: each text counts once."
 _ALL_COMPILE = "Of the schemas that every engine here compiles: one that takes only "
 _ALL_COMPILE += "easy ones looks no faster for it."
 #: Applications of a mask below which their times are no table.
@@ -239,8 +236,6 @@ def latency(
         ("Time between masks by schema", "schemas", _BY_SCHEMA_NOTE, by_schema),
         ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
         ("First mask after compile", "schemas", "", first_mask),
-        ("Time between masks by text", "texts", _BY_TEXT_NOTE, by_text),
-        ("Mask without commit", "masks", "", masks_alone),
         ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
     )
     for title, what, meaning, times in kinds:
@@ -315,7 +310,7 @@ def _conditions(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
 def plots(
     cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], task: str
 ) -> Iterable[Plot]:
-    """Yield the outcomes, the two kinds of time, and coverage against cost."""
+    """Yield the outcomes and the two kinds of time."""
     yield stack(
         f"{task}-outcomes",
         "Outcomes",
@@ -337,29 +332,3 @@ def plots(
         times_by_engine = {name: times(cases) for name, cases in shared.items()}
         if any(map(len, times_by_engine.values())):
             yield survival(f"{task}-{slug}", title + suffix, times_by_engine)
-    yield points(
-        f"{task}-coverage-and-cost",
-        f"Coverage and its cost{suffix and ', times of' + suffix[1:]}",
-        _points(cases_by_engine, shared),
-        x_label="median of the schemas' mean time between masks",
-        y_label="schemas passed, per cent of those with instances",
-        x_is_time=True,
-    )
-
-
-def _points(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-    timed: Mapping[str, Sequence[CaseMeasurement]],
-) -> dict[str, Point]:
-    points_by_engine = {}
-    for name, cases in cases_by_engine.items():
-        middle = by_schema(timed[name]).at(50)
-        passed = _passed(cases)
-        interval = passed.interval
-        if middle is not None and interval is not None:
-            points_by_engine[name] = Point(
-                x=middle.value,
-                y=100 * passed.count / passed.of,
-                y_interval=(100 * interval.low, 100 * interval.high),
-            )
-    return points_by_engine

@@ -9,7 +9,6 @@ row: no reader can count either by accident. `row.schema.json` publishes the typ
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -296,11 +295,6 @@ def _lines(
 
 #: The shard of a run that was not divided.
 WHOLE = "1/1"
-#: Characters of a command that a message prints; one with a hundred `--id` is read in
-#: the header.
-_LONGEST_COMMAND = 400
-#: More parts than this no run is divided into.
-_MOST = 100_000
 
 
 def gaps_of(run: RecordedRun) -> list[str]:
@@ -334,56 +328,3 @@ def run_names(runs: Iterable[RecordedRun]) -> dict[Path, str]:
     names = {run.folder: run.folder.resolve().name for run in runs}
     of = Counter(names.values())
     return {path: name if of[name] == 1 else str(path) for path, name in names.items()}
-
-
-def to_finish(run: RecordedRun) -> str:
-    """Return the command that goes on with a run, or where a long one stands.
-
-    Empty where it had none.
-    """
-    words = list(run.header.command)
-    if words and not any(word.startswith("--run-dir") for word in words):
-        words += ["--run-dir", str(run.folder)]
-    line = shlex.join(words)
-    where = f"the command in {run.folder / HEADER}"
-    return line if len(line) <= _LONGEST_COMMAND else where
-
-
-def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return the shards that engines lack, a line each, where runs are joined.
-
-    Each engine must have all parts of its run for each task: those of one division,
-    or a run that was not divided.
-    """
-    shards: dict[tuple[str, str], set[str]] = {}
-    for run in runs:
-        for part in run.header.finished.parts if run.header.finished else ():
-            own = shards.setdefault((part.engine, part.task), set())
-            own.add(run.header.shard)
-    return [
-        f"{engine} has no shard {', '.join(missing)} of task {task}"
-        for (engine, task), parts in shards.items()
-        if (missing := _missing(parts))
-    ]
-
-
-def _missing(present: set[str]) -> list[str]:
-    """Return what is missing of the division that lacks least."""
-    divisions = {
-        int(parts)
-        for shard in present
-        if (parts := shard.partition("/")[2]).isdecimal() and 0 < int(parts) <= _MOST
-    }
-    if not divisions:
-        return [f"that makes sense (it says {', '.join(sorted(present))})"]
-    return min(
-        (
-            [
-                shard
-                for part in range(1, parts + 1)
-                if (shard := f"{part}/{parts}") not in present
-            ]
-            for parts in sorted(divisions)
-        ),
-        key=len,
-    )

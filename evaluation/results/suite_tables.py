@@ -255,7 +255,6 @@ def costs(run: ScoredRun) -> Table:
     rows: list[dict[str, Cell]] = []
     for label, responses in run.by_label.items():
         times = Quantiles.of([one.seconds * _NS for one in responses if one.seconds])
-        cost = total_cost(one.cost for one in responses)
         rows.append(
             {
                 "model": label,
@@ -264,10 +263,7 @@ def costs(run: ScoredRun) -> Table:
                 "prompt tokens": _total(one.prompt_tokens for one in responses),
                 "output tokens": _total(one.output_tokens for one in responses),
                 "thinking": _total(one.reasoning_tokens for one in responses),
-                "cost": cost,
-                "cost of 50": 50 * cost / len(responses)
-                if isinstance(cost, float)
-                else None,
+                "cost": total_cost(one.cost for one in responses),
             }
         )
     return Table.of_records(

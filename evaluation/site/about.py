@@ -8,7 +8,6 @@ from evaluation.results.edition import (
     COLUMNS,
     INDEX,
     ROWS,
-    pairs_table,
     scorecards_table,
 )
 from evaluation.results.outcomes import Outcome
@@ -30,12 +29,11 @@ def pages(site: Site) -> Iterator[Page]:
         site=site,
         title="How it was measured, and the data",
         columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
-        files=[ROWS, INDEX, *(entry.file for entry in site.index.engines)],
+        files=[ROWS, INDEX],
         words={
             "classes of schemas": Class,
             "outcomes": Outcome,
             "probes": ProbeOutcome,
         },
-        pairs=pairs_table(site.index),
         suites=scorecards_table(site.index),
     )

@@ -55,8 +55,7 @@ def files_of(site: Site) -> Iterator[Page]:
 
 def _files(site: Site) -> Iterator[Page]:
     """Yield the edition's own files under `results/`, and the scripts."""
-    own = [INDEX, ROWS, *(entry.file for entry in site.index.engines)]
-    for name in own:
+    for name in (INDEX, ROWS):
         path = site.folder / name
         yield Page(path=f"results/{name}", content=path.read_bytes())
     for name in script_names():

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from evaluation.reporting.tables import Duration
-from evaluation.results.edition import TASKS, Line, is_cut, read_engine
+from evaluation.results.edition import TASKS, Line, is_cut
 from evaluation.site.classes import Class, class_of, rates_of
 from evaluation.site.keywords import (
     keywords_of_messages,
@@ -30,7 +30,7 @@ _EXAMPLES: Final = 3
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of each engine."""
-    entries = [read_engine(site.folder / entry.file) for entry in site.index.engines]
+    entries = site.index.engines
     known = keywords_of_messages(site)
     for entry in entries:
         lines = site.by_task.get((entry.engine, MASKS), [])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.system.atomic_files import atomic_write_bytes
-from evaluation.analysis.failures import FailureChoice, failures, failures_table
+from evaluation.analysis.failures import failures, failures_table
 from evaluation.analysis.plots import notice_of, svg_of
 from evaluation.analysis.run_report import conditions_of, engines_of, reports
 from evaluation.results.description import describe
@@ -91,7 +91,7 @@ def _rendered(title: str, runs: Sequence[RecordedRun], parts: Sequence[Section])
 
 def _sections(run: RecordedRun, by_task: Mapping[str, Report]) -> list[Section]:
     """Return the parts of the page: the run, each task, the failures."""
-    worst = failures(run, FailureChoice(tasks=list(by_task)))
+    worst = failures(run, list(by_task))
     texts, missing = wrong_texts(run, worst)
     return [
         Section(title="Run", tables=(conditions_of(run), engines_of(run))),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import CsbdataError
-from evaluation.analysis.shrink_failure import cases_of
+from evaluation.analysis.recorded_cases import cases_of
 from evaluation.asking.request import choose_suite
 from evaluation.asking.response_files import RESPONSES, read_responses
 from evaluation.asking.scoring import match_responses

@@ -16,7 +16,7 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_facts, read_manifest
 from curation.system import checksums
 from curation.system.errors import CsbdataError
-from evaluation.analysis.ratchet import read_ratchet
+from evaluation.analysis.compare_runs import read_outcomes
 from evaluation.asking.response_files import read_responses
 from evaluation.data.find_data import open_data
 from evaluation.results.reader import HEADER, gaps_of, open_run
@@ -162,12 +162,14 @@ def _responses(folder: Path) -> Reader:
     return Reader(read=read, corpus=[3 * line, json.dumps(batch).encode()])
 
 
-def _ratchet(folder: Path) -> Reader:
-    def read(content: bytes) -> None:
-        (folder / "ratchet").write_bytes(content)
-        read_ratchet(folder / "ratchet")
+def _outcomes(folder: Path) -> Reader:
+    line = b'{"engine":"a","task":"masks","schema":"a/o1","outcome":"passed"}\n'
 
-    return Reader(read=read, corpus=[b"# csbdata ratchet: a\nmasks\ta/o1\tpassed\n"])
+    def read(content: bytes) -> None:
+        (folder / "expected.jsonl").write_bytes(content)
+        read_outcomes(folder / "expected.jsonl")
+
+    return Reader(read=read, corpus=[2 * line])
 
 
 def _sums(folder: Path) -> Reader:
@@ -247,7 +249,7 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "openapi": lambda folder: _data(folder, "a.yaml", "openapi:", _OPENAPI),
     "tools": lambda folder: _data(folder, "a.json", "tools:", _TOOLS),
     "responses": _responses,
-    "ratchet": _ratchet,
+    "expected outcomes": _outcomes,
     "run header": lambda folder: _run(folder, HEADER),
     "run rows": lambda folder: _run(folder, "rows-0.jsonl"),
     "server stream": _stream,

@@ -38,7 +38,7 @@ from curation.verification.check import ItemResult
 from curation.verification.folder_contents import open_folder
 from curation.verification.registry import CHECKS
 from curation.workers.outcomes import Ending, ProcessResult
-from evaluation.analysis.regression_gate import compare_with_baseline, compared_engines
+from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 from evaluation.results.reader import open_run
 from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
@@ -196,8 +196,8 @@ def _compare(count: int) -> Work:
     write_run(folder, many("alpha 1.0", count))
 
     def work() -> object:
-        (side,) = compared_engines([open_run(folder)], "masks")
-        return compare_with_baseline(side, side)
+        before, now = open_run(folder), open_run(folder)
+        return compare_runs(ComparisonRequest(run=now, baseline=before))
 
     return work
 

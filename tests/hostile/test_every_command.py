@@ -62,7 +62,7 @@ _SOUND = {
     "RUN": ("run", "suite"),
     "DATA": ("build", "schemas", "records.jsonl"),
     "SOURCE": ("schemas", "records.jsonl"),
-    "FILE": ("responses.jsonl", "ratchet", "instances.jsonl"),
+    "FILE": ("responses.jsonl", "instances.jsonl"),
 }
 #: Exit codes that a documented error has.
 _CODES = {0, 1, 2, 65, 66, 69, 73, 75, 77, 78}
@@ -193,9 +193,6 @@ def sound(
     (root / "records.jsonl").write_bytes(encode_records(records))
     (root / "responses.jsonl").write_text(
         '{"record": "g/a", "text": "{}"}\n{"record": "g/b", "text": "1"}\n'
-    )
-    (root / "ratchet").write_text(
-        "# csbdata ratchet: alpha 1.0\nmasks\tGithub_easy/o1\tpassed\n"
     )
     (root / "instances.jsonl").write_text('{"id": "Github_easy/o1", "text": "{}"}\n')
     score = ["suite", "score", "passrate", str(root / "responses.jsonl")]

@@ -45,10 +45,9 @@ _RUN = [
     Case("results show RUN"),
     Case("results show RUN --failures"),
     Case("results compare RUN"),
-    Case("results merge RUN --out OUT", 65),
     *(
         Case(f"results export RUN --format {form} --out OUT")
-        for form in (*("csv", "parquet", "maskbench", "bowtie", "issues", "profiles"),)
+        for form in ("parquet", "maskbench", "issues", "profiles")
     ),
     Case("results export RUN --format plots --out OUT", is_slow=True),
     Case("results export RUN --format html --out OUT/page.html", is_slow=True),
@@ -58,7 +57,6 @@ _EDITION = [
     Case("site EDITION --out OUT"),
     Case("site EDITION --data BUILD --out OUT"),
     Case("results verify EDITION --data BUILD", 2),
-    Case("results publish RUN --out EDITION", 78),
 ]
 _BUILD = [
     Case("stats BUILD"),

@@ -114,7 +114,7 @@ def test_no_step_has_an_expression_in_its_script() -> None:
 
 @pytest.mark.slow
 def test_the_action_runs(tmp_path: Path) -> None:
-    """It installs, measures the sample, makes a ratchet, closes where one is worse."""
+    """It measures the sample, writes expected outcomes, and fails if one is worse."""
     tokenizer = made.byte_level(tmp_path / "tokenizer")
     job = _Job(
         tmp_path,
@@ -137,14 +137,14 @@ def test_the_action_runs(tmp_path: Path) -> None:
     assert held.returncode == 0, held.stderr
     assert "::warning::" in held.stdout
     assert job.run(hold).returncode == 0
-    ratchet = tmp_path / "ratchet.tsv"
-    assert len(ratchet.read_text("utf-8").splitlines()) == 13
-    ratchet.write_text(
-        ratchet.read_text("utf-8").replace("under_constrained", "passed")
+    expected = tmp_path / "expected.jsonl"
+    assert len(expected.read_text("utf-8").splitlines()) == 12
+    expected.write_text(
+        expected.read_text("utf-8").replace("under_constrained", "passed")
     )
     closed = job.run(hold)
     assert closed.returncode == 1
-    assert "the ratchet fails" in closed.stderr
+    assert "failed: accept_all" in closed.stderr
 
 
 def test_the_action_holds_schemas_against_targets(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_the_hook_of_the_page_runs(tmp_path: Path) -> None:
     shutil.copy(miniature("accept_all"), tmp_path / "my_engine.py")
     (tmp_path / "schemas").mkdir()
     (tmp_path / "schemas" / "one.schema.json").write_text(_SCHEMA)
-    ratchet = tmp_path / "ratchet.tsv"
+    expected = tmp_path / "expected.jsonl"
     tokenizer = made.byte_level(tmp_path / "tokenizer")
     words = [
         word.replace("--limit", f"--tokenizer {shlex.quote(str(tokenizer))} --limit")
@@ -240,13 +240,20 @@ def test_the_hook_of_the_page_runs(tmp_path: Path) -> None:
     assert first.returncode == 66, first.stderr
     (folder,) = tmp_path.glob("tmp.*/run")
     csbdata = Path(sys.executable).with_name("csbdata")
-    subprocess.run(
-        [csbdata, "results", "ratchet", folder, ratchet, "--update"], check=True
-    )
+    export: list[str | Path] = [
+        csbdata,
+        "results",
+        "export",
+        folder,
+        "--format",
+        "outcomes",
+    ]
+    subprocess.run([*export, "--out", expected], check=True)
     assert run().returncode == 0
-    text = ratchet.read_text("utf-8")
-    assert "\tunder_constrained\t" in text
-    ratchet.write_text(re.sub(r"\tunder_constrained\t.*", "\tpassed", text))
+    text = expected.read_text("utf-8")
+    assert '"under_constrained","wrong":' in text
+    worse = re.sub(r'"under_constrained","wrong":.*', '"passed"}', text)
+    expected.write_text(worse)
     closed = run()
     assert closed.returncode == 1
     assert "1 worse" in closed.stderr

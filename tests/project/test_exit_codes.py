@@ -93,15 +93,13 @@ _MISTAKES = {
         suite report badrun
         results show badrun
         results compare badrun
-        results compare RUN --baseline badrun
-        results merge badrun --out o
+        results compare RUN badrun
+        results compare RUN bad.json
         results export badrun --format html --out o
         results publish badrun --out o
         results verify badedition
         results paper-table 4 badrun
         results shrink badrun a/b
-        results ratchet badrun o
-        results ratchet RUN bad.json --engine 'alpha 1.0'
         site badedition --out o
         """,
     ("a file or folder that is not there", 66): """
@@ -134,15 +132,12 @@ _MISTAKES = {
         suite selftest passrate --data nosuch.json
         results show nosuch
         results compare nosuch
-        results compare RUN --baseline nosuch
-        results merge nosuch --out o
+        results compare RUN nosuch
         results export nosuch --format html --out o
         results publish nosuch --out o
         results verify nosuch
         results paper-table 4 nosuch
         results shrink nosuch a/b
-        results ratchet nosuch o
-        results ratchet RUN nosuch.tsv --engine 'alpha 1.0'
         site nosuch --out o
         """,
     ("a config, an id, a task or an engine that the data or the run has not", 66): """
@@ -157,7 +152,6 @@ _MISTAKES = {
         results show RUN --task nosuch
         results show RUN --failures --engine nosuch
         results shrink RUN nosuch/x
-        results ratchet RUN o --engine nosuch
         """,
     ("a place that cannot be written", 73): """
         build --sample --out file/x
@@ -167,11 +161,10 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --run-dir file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
-        results merge RUN --out file/x
-        results export RUN --format csv --out file/x
+        results export RUN --format parquet --out file/x
         results export RUN --format html --out file/x
         results publish RUN --out file/x
-        results ratchet RUN file/x --update --engine 'alpha 1.0'
+        results export RUN --format outcomes --out file/x
         site EDITION --out file/x
         demo --run-dir file/x
         """,
@@ -185,8 +178,7 @@ _MISTAKES = {
         suite submit passrate --data good.json --model openai:m --run-dir taken
         suite collect passrate --data good.json --model openai:m --run-dir taken
         demo --run-dir taken
-        results merge RUN --out taken
-        results export RUN --format csv --out taken
+        results export RUN --format parquet --out taken
         results export RUN --format plots --out taken
         results publish RUN --out taken
         site EDITION --out taken

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.analysis.shrink_failure import ask_in_new_process
+from evaluation.analysis.recorded_cases import ask_in_new_process
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.setup.selected_engines import select_engines

@@ -32,7 +32,7 @@ _PLAIN = re.compile(r"command\(|quote\(|NAME\b|file\.name|ready\.|engines\b")
 #: What follows `csbdata` where it names the program and no command of it.
 _PROSE = re.compile(
     "X|and|built|developers|does|from|has|is|itself|knows|live|may|nothing|of|or"
-    "|ratchet|ships|than|that|there|would|writes|VERB"
+    "|ships|than|that|there|would|writes|VERB"
 )
 #: A command in a text: its words, up to the end of the sentence.
 _HINT = re.compile(r"\bcsbdata ([\w-][^:;,()`\n]*)")

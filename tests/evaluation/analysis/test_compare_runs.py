@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.system.errors import BadConfiguration, NoInput
-from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
-from evaluation.analysis.ratchet import (
-    hold_against,
-    outcomes_by_place,
-    undecided_places,
-)
-from evaluation.analysis.regression_gate import (
-    compare_with_baseline,
+from curation.system.errors import BadData, BadUsage, NoInput
+from evaluation.analysis.compare_runs import (
+    CaseStanding,
+    ComparisonRequest,
+    compare_runs,
     compared_engines,
-    match_baselines,
-    pair_engines,
-    rank_of,
-    standing,
+    engine_outcomes,
+    match_engines,
+    read_outcomes,
+    write_outcomes,
 )
 from evaluation.analysis.run_report import reports
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Shift, Table
-from evaluation.results.outcomes import Outcome
+from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from curation.core.json_types import UntypedJson
-    from evaluation.analysis.compare_runs import ComparisonResult
+    from evaluation.analysis.compare_runs import ComparisonResult, EngineOutcomes
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
@@ -59,14 +56,13 @@ def _bad(**given: UntypedJson) -> Row:
 def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None:
     """On the same schemas: twice as slow is twice as slow, whatever the schemas."""
     rows = many("alpha 1.0", 200, broken=0) + many("beta 2.0", 150, speed=2, broken=0)
-    answer = compare_runs(ComparisonRequest(runs=[_run(tmp_path, rows)]))
+    answer = compare_runs(ComparisonRequest(run=_run(tmp_path, rows)))
     a, b, schemas, to_first, _, between = _table(answer, "Times, paired").rows[0]
     assert (a, b, schemas) == ("alpha 1.0", "beta 2.0", 150)
     for ratio in (to_first, between):
         assert isinstance(ratio, Ratio)
         assert ratio.interval is not None
         assert 1.5 < ratio.interval.low < ratio.value < ratio.interval.high < 2.5
-    assert answer.holds is None
 
 
 def test_passing_is_counted_in_pairs(tmp_path: Path) -> None:
@@ -74,7 +70,7 @@ def test_passing_is_counted_in_pairs(tmp_path: Path) -> None:
     rows = [row(id=f"o{n}") for n in range(9)]
     rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(4)]
     rows += [_bad(id=f"o{n}", engine="beta 2.0") for n in range(4, 9)]
-    answer = compare_runs(ComparisonRequest(runs=[_run(tmp_path, rows)]))
+    answer = compare_runs(ComparisonRequest(run=_run(tmp_path, rows)))
     table = _table(answer, "What passes, paired")
     cells = table.rows[0]
     assert cells[2:6] == (Rate(9, 9), Rate(4, 9), 5, 0)
@@ -90,7 +86,7 @@ def test_times_are_compared_on_what_all_compile_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     rows = [row(), row(id="o2"), lost, row(id="o2", engine="beta 2.0")]
     run = _run(tmp_path, rows, limits={"compile_seconds": 40})
-    answer = compare_runs(ComparisonRequest(runs=[run]))
+    answer = compare_runs(ComparisonRequest(run=run))
     for tables in (answer.tables, reports(run)["masks"].tables):
         (shared,) = (each for each in tables if each.slug == "time-to-first-mask")
         assert shared.title == "Time to first mask, the 1 schema that all compile"
@@ -114,7 +110,7 @@ def test_folders_of_one_name_are_told_apart_by_their_paths(
         _run(tmp_path / "old" / "run", [row(), row(id="o2")], limit=1),
         _run(tmp_path / "new" / "run", [_bad(), _bad(id="o2")], limit=2),
     ]
-    answer = compare_runs(ComparisonRequest(runs=runs))
+    answer = compare_runs(ComparisonRequest(run=runs[1], baseline=runs[0]))
     labels = [f"{run.folder}: alpha 1.0" for run in runs]
     assert [*_table(answer, "What passes, paired").rows[0][:2]] == labels
     coverage = next(table for table in answer.tables if table.slug == "coverage")
@@ -130,14 +126,12 @@ def test_times_of_a_task_without_timing_are_not_compared(tmp_path: Path) -> None
     """Neither shown nor a reason to fail; a limit of no times does not hold."""
     old = [replace(each, task="probe") for each in many("alpha 1.0", 60, broken=0)]
     new = [replace(each, compile_ns=9 * (each.compile_ns or 0)) for each in old]
-    answer = _gate(tmp_path / "a", old, new)
+    answer = _held(tmp_path / "a", old, new, "slower")
     assert not [each.title for each in answer.tables if "ime" in each.title]
-    alone = _gate(tmp_path / "b", old, new, slower=1.2)
-    assert alone.holds is False
-    assert alone.reason == "task probe has no times to compare"
+    assert answer.failures == ["no times to compare"]
     masks = many("alpha 1.0", 60, broken=0)
-    answer = _gate(tmp_path / "c", old + masks, new + masks, slower=1.2)
-    assert answer.holds is True, answer.reason
+    answer = _held(tmp_path / "b", old + masks, new + masks, "slower")
+    assert answer.failures == []
 
 
 def test_schemas_that_agree_give_no_interval(tmp_path: Path) -> None:
@@ -145,7 +139,7 @@ def test_schemas_that_agree_give_no_interval(tmp_path: Path) -> None:
     rows = [row(id=f"o{n}") for n in range(9)]
     rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(9)]
     rows += [_bad(id=f"o{n}", engine="gamma 1") for n in range(9)]
-    answer = compare_runs(ComparisonRequest(runs=[_run(tmp_path, rows)]))
+    answer = compare_runs(ComparisonRequest(run=_run(tmp_path, rows)))
     differences = [line[6] for line in _table(answer, "What passes, paired").rows]
     assert differences == [Shift(0.0), Shift(-1.0), Shift(-1.0)]
 
@@ -153,176 +147,258 @@ def test_schemas_that_agree_give_no_interval(tmp_path: Path) -> None:
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
     """One engine alone has no counterpart."""
     with pytest.raises(NoInput, match="no two engines"):
-        compare_runs(ComparisonRequest(runs=[_run(tmp_path, [row()])]))
+        compare_runs(ComparisonRequest(run=_run(tmp_path, [row()])))
 
 
 def test_other_data_and_machines_are_objected_to(tmp_path: Path) -> None:
     """What makes figures less comparable is said, and they are compared."""
     one = _run(tmp_path / "a", [row()], machine={"cores": 2}, data={"sha256": "1"})
     two = _run(tmp_path / "b", [row()], machine={"cores": 64}, data={"sha256": "2"})
-    answer = compare_runs(ComparisonRequest(runs=[one, two]))
+    answer = compare_runs(ComparisonRequest(run=two, baseline=one))
     assert [("machine" in each, "data" in each) for each in answer.objections] == [
         (False, True),
         (True, False),
     ]
 
 
-def _gate(
-    tmp_path: Path, old: Sequence[Row], new: Sequence[Row], **given: UntypedJson
+def _held(
+    folder: Path, old: Sequence[Row], new: Sequence[Row], *fail_on: str
 ) -> ComparisonResult:
-    question = ComparisonRequest(
-        runs=[_run(tmp_path / "new", new)],
-        baseline=_run(tmp_path / "old", old),
-        **given,
+    """Hold a run against another one."""
+    before, now = _run(folder / "old", old), _run(folder / "new", new)
+    fail_on = fail_on or ("worse",)
+    return compare_runs(ComparisonRequest(run=now, baseline=before, fail_on=fail_on))
+
+
+def _held_against_file(
+    folder: Path, old: Sequence[Row], new: Sequence[Row]
+) -> ComparisonResult:
+    """Hold a run against the outcomes of another one."""
+    file = folder / "expected.jsonl"
+    write_outcomes(_run(folder / "old", old), file)
+    run = _run(folder / "new", new)
+    return compare_runs(ComparisonRequest(run=run, baseline=file, fail_on=["worse"]))
+
+
+_WAS = (blocked(2, valid=True), blocked(2))
+_REFUSED = {"result": Result.COMPILE_ERROR, "walks": ()}
+#: Name of a case: rows before, rows now, and the failure.
+_CASES: dict[str, tuple[list[Row], list[Row], list[str]]] = {
+    "the next version, better": (
+        [row(), _bad(id="o2")],
+        [row(engine="alpha 1.1"), row(engine="alpha 1.1", id="o2")],
+        [],
+    ),
+    "better ones make up for nothing": (
+        [row(), _bad(id="o2"), _bad(id="o3")],
+        [_bad(), row(id="o2"), row(id="o3")],
+        ["alpha: 1 worse, 0 cases not run"],
+    ),
+    "a case that was not run": (
+        [row(), row(id="o2")],
+        [row()],
+        ["alpha: 0 worse, 1 case not run"],
+    ),
+    "an engine that was not run": (
+        [row(), row(engine="beta 2.0")],
+        [row()],
+        ["beta: 0 worse, 1 case not run"],
+    ),
+    "a task that was not run": (
+        [row(), row(task="probe")],
+        [row()],
+        ["alpha: 0 worse, 1 case not run"],
+    ),
+    "nothing in common": (
+        [row()],
+        [row(id="o2")],
+        ["alpha: 0 worse, 1 case not run"],
+    ),
+    "another engine alone": (
+        [row(), row(engine="gamma 1")],
+        [row(engine="beta 2.0")],
+        ["alpha: 0 worse, 1 case not run", "gamma: 0 worse, 1 case not run"],
+    ),
+    "undecided is not missing": (
+        [row(), row(id="o2")],
+        [row(), row(id="o2", result=Result.UNDECIDED, walks=())],
+        [],
+    ),
+    "undecided alone": (
+        [row()],
+        [row(result=Result.UNDECIDED, walks=()), row(id="o2")],
+        ["nothing was compared"],
+    ),
+    "another text is wrong": (
+        [row(walks=_WAS)],
+        [row(walks=(blocked(2, valid=True), accepted(valid=False)))],
+        ["alpha: 1 worse, 0 cases not run"],
+    ),
+    "wrong earlier": (
+        [row(walks=_WAS)],
+        [row(walks=(blocked(1, valid=True), blocked(2)))],
+        ["alpha: 1 worse, 0 cases not run"],
+    ),
+    "wrong later": (
+        [row(walks=_WAS)],
+        [row(walks=(blocked(3, valid=True), blocked(2)))],
+        [],
+    ),
+    "a refusal instead of a wrong mask": ([_bad()], [row(**_REFUSED)], []),
+    "a wrong mask instead of a refusal": (
+        [row(**_REFUSED)],
+        [_bad()],
+        ["alpha: 1 worse, 0 cases not run"],
+    ),
+}
+
+
+@pytest.mark.parametrize("hold", [_held, _held_against_file])
+@pytest.mark.parametrize(("old", "new", "failures"), _CASES.values(), ids=_CASES)
+def test_what_is_worse_or_was_not_run_is_a_failure(
+    hold: Callable[..., ComparisonResult],
+    old: list[Row],
+    new: list[Row],
+    failures: list[str],
+    tmp_path: Path,
+) -> None:
+    """Against a run and against the file of its outcomes alike."""
+    found = hold(tmp_path, old, new).failures
+    # A run's engines have their versions, a file's have presets.
+    assert [re.sub(r"^(\w+)( [\w.]+)?:", r"\1:", each) for each in found] == failures
+
+
+def test_what_moved_is_listed_by_name(tmp_path: Path) -> None:
+    """What is worse first, then what was not run, then what is better."""
+    old = [row(), _bad(id="o2"), row(id="o3")]
+    answer = _held_against_file(tmp_path, old, [_bad(), row(id="o2")])
+    assert _table(answer, "Beside the baseline").rows == (
+        ("alpha faithful", "alpha 1.0", Rate(1, 3), 1, 1, 1),
     )
-    return compare_runs(question)
+    wrong = "under constrained: text 2 at token 5"
+    assert [line[1:] for line in _table(answer, "Cases that moved").rows] == [
+        ("worse", "masks", "Github_easy/o1", "passed", wrong),
+        ("not run", "masks", "Github_easy/o3", None, None),
+        ("better", "masks", "Github_easy/o2", wrong, "passed"),
+    ]
 
 
-def test_a_gate_holds_where_nothing_is_worse(tmp_path: Path) -> None:
-    """The next version of an engine is held against the one before."""
-    old = [row(), _bad(id="o2")]
-    new = [row(engine="alpha 1.1"), row(engine="alpha 1.1", id="o2")]
-    answer = _gate(tmp_path, old, new)
-    assert answer.holds is True
-    cells = _table(answer, "Regression gate").rows[0]
-    assert cells[:6] == ("alpha 1.0", "alpha 1.1", Rate(2, 2), 0, 1, 0)
-
-
-def test_a_gate_fails_where_one_is_worse(tmp_path: Path) -> None:
-    """What became worse is listed by name; better ones do not make up for it."""
-    old = [row(), _bad(id="o2"), _bad(id="o3")]
-    new = [_bad(), row(id="o2"), row(id="o3")]
-    answer = _gate(tmp_path, old, new)
-    assert answer.holds is False
-    assert "1 worse" in answer.reason
-    assert _table(answer, "Cases that moved").rows[0][1:] == (
-        "worse", "masks", "Github_easy/o1", "passed",
-        "under constrained: text 2 at token 5",
-    )  # fmt: skip
-
-
-def test_a_gate_allows_what_it_is_told_to_allow(tmp_path: Path) -> None:
-    """At 75 % one of four may be worse, at 76 % not."""
-    old = [row(id=f"o{n}") for n in range(4)]
-    new = [_bad(id="o0"), *old[1:]]
-    assert _gate(tmp_path / "a", old, new, percent=75.0).holds is True
-    assert _gate(tmp_path / "b", old, new, percent=76.0).holds is False
-
-
-def test_what_was_not_run_is_not_no_worse(tmp_path: Path) -> None:
-    """A case of the baseline that is missing fails the gate."""
-    old, new = [row(), row(id="o2")], [row()]
-    answer = _gate(tmp_path, old, new)
-    assert answer.holds is False
-    assert "0 worse, 1 not run" in answer.reason
-
-
-@pytest.mark.parametrize(
-    ("lost", "said"),
-    [
-        (row(engine="beta 2.0"), "beta 2.0, masks: 1 case not run"),
-        (row(task="probe"), "alpha 1.0, probe: 1 case not run"),
-    ],
-    ids=["engine", "task"],
-)
-def test_what_is_in_no_row_of_the_new_run_fails_the_gate(
-    lost: Row, said: str, tmp_path: Path
+@pytest.mark.parametrize(("speed", "fails"), [(1.0, False), (2.0, True)])
+def test_a_time_that_is_surely_longer_is_a_failure(
+    speed: float, *, fails: bool, tmp_path: Path
 ) -> None:
-    """An engine or a task of the baseline that was left out; unless all may be lost."""
-    answer = _gate(tmp_path / "a", [row(), lost], [row()])
-    assert answer.holds is False
-    assert said in answer.reason
-    assert _gate(tmp_path / "b", [row(), lost], [row()], percent=0.0).holds is True
-
-
-def test_what_is_undecided_is_neither_worse_nor_missing(tmp_path: Path) -> None:
-    """It is in no numerator and no denominator, and a ratchet holds without it."""
-    old = [row(), row(id="o2")]
-    new = [row(), row(id="o2", result=Result.UNDECIDED, walks=())]
-    answer = _gate(tmp_path, old, new)
-    assert answer.holds is True
-    assert _table(answer, "Regression gate").rows[0][2] == Rate(1, 1)
-    label, before = outcomes_by_place(open_run(tmp_path / "old"), None, [])
-    run = open_run(tmp_path / "new")
-    _, now = outcomes_by_place(run, None, [])
-    assert hold_against(before, now, undecided_places(run, label)).holds
-    assert not hold_against(before, now).holds
-
-
-def test_a_gate_over_nothing_does_not_hold(tmp_path: Path) -> None:
-    """No case in common is no proof that nothing is worse."""
-    answer = _gate(tmp_path, [row()], [row(id="o2")])
-    assert answer.holds is False
-
-
-@pytest.mark.parametrize(("most", "holds"), [(None, True), (1.2, False), (3.0, True)])
-def test_a_gate_on_time_wants_to_be_sure(
-    most: float | None, *, holds: bool, tmp_path: Path
-) -> None:
-    """Twice as slow fails at 1.2 and not at 3: the whole interval has to be above."""
+    """Twice as slow fails; the same speed does not."""
     old = many("alpha 1.0", 60, broken=0)
-    new = many("alpha 1.0", 60, speed=2, broken=0)
-    answer = _gate(tmp_path, old, new, slower=most)
-    assert answer.holds is holds
-    assert ("as long to first mask" in answer.reason) is not holds
+    new = many("alpha 1.0", 60, speed=speed, broken=0)
+    failures = _held(tmp_path, old, new, "slower").failures
+    assert bool(failures) is fails
+    assert ("as long to first mask" in "".join(failures)) is fails
 
 
-def test_a_gate_on_time_is_not_closed_by_one_slow_schema(tmp_path: Path) -> None:
+def test_one_slow_schema_is_no_failure(tmp_path: Path) -> None:
     """A ratio that is not sure is no slowdown."""
     old = [row(id=f"o{n}") for n in range(3)]
     new = [*old[:2], row(id="o2", compile_ns=2_000_000_000)]
-    assert _gate(tmp_path, old, new, slower=1.2).holds is True
+    assert _held(tmp_path, old, new, "slower").failures == []
 
 
 def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
     """The same preset before another one, the same name before another name."""
 
-    def run(folder: str, *labels: str) -> RecordedRun:
+    def outcomes(folder: str, *labels: str) -> list[EngineOutcomes]:
         engines: UntypedJson = [
             {"engine": each, "name": each.split()[0], "preset": each.split()[2]}
             for each in labels
         ]
         rows = [row(engine=each) for each in labels]
         head = {**HEAD, "engines": engines}
-        return open_run(write_run(tmp_path / folder, rows, head))
+        run = open_run(write_run(tmp_path / folder, rows, head))
+        return engine_outcomes(run, compared_engines([run], "masks"))
 
-    old = compared_engines(
-        [run("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")], "masks"
-    )
-    new = compared_engines(
-        [run("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")], "masks"
-    )
-    assert [(a.engine, b.engine) for a, b in match_baselines(old, new)] == [
+    old = outcomes("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")
+    new = outcomes("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")
+    assert [(a.label, b.label) for a, b in match_engines(old, new)] == [
         ("alpha 1 safe", "alpha 2 safe"),
         ("beta 1 safe", "beta 2 fast"),
     ]
 
 
-def test_an_engine_without_a_counterpart_is_refused(tmp_path: Path) -> None:
-    """The message names what the baseline has."""
-    old = [row(), row(engine="gamma 1")]
-    with pytest.raises(BadConfiguration, match=r"beta 2\.0.*alpha 1\.0, gamma 1"):
-        _gate(tmp_path, old, [row(engine="beta 2.0")])
-
-
-def test_an_honest_refusal_is_better_than_a_wrong_mask(tmp_path: Path) -> None:
-    """The order of outcomes: passed, refused, over-, under-constrained, dead."""
-    rows = [
-        row(),
-        row(id="o2", result=Result.COMPILE_ERROR, walks=()),
-        row(id="o3", walks=(blocked(valid=True),)),
-        _bad(id="o4"),
-        row(id="o5", result=Result.CRASH, walks=()),
+def test_engines_of_other_names_are_compared_where_none_is_in_both(
+    tmp_path: Path,
+) -> None:
+    """Each with each, and nothing is held against anything."""
+    old, new = [row(), row(engine="beta 2.0")], [row(engine="gamma 1")]
+    before, now = _run(tmp_path / "old", old), _run(tmp_path / "new", new)
+    answer = compare_runs(ComparisonRequest(run=now, baseline=before))
+    assert [line[:2] for line in _table(answer, "What passes, paired").rows] == [
+        ("alpha 1.0", "gamma 1"),
+        ("beta 2.0", "gamma 1"),
     ]
-    (side,) = compared_engines([_run(tmp_path, rows)], "masks")
-    ranks = [rank_of(standing(each).outcome) for each in side.cases]
-    assert ranks == sorted(set(ranks))
-    assert compare_with_baseline(side, side).no_worse == Rate(5, 5)
-    assert len(pair_engines(side, side).cases) == 5
+    assert answer.tables[0].title == "What passes, paired"
 
 
-def test_every_standing_has_a_rank(tmp_path: Path) -> None:
-    """No outcome is forgotten by the gate."""
-    from evaluation.analysis.regression_gate import RANKS  # noqa: PLC0415 (this test's alone)
+def test_every_outcome_has_a_rank() -> None:
+    """The order forgets none, and has none twice."""
+    assert sorted(each for rank in RANKS for each in rank) == sorted(Outcome)
 
-    assert sorted(each for ranks in RANKS for each in ranks) == sorted(Outcome)
+
+def test_a_file_of_outcomes_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Odd names too; its lines are sorted, so that a change of one is one line."""
+    rows = [row(id="b\tc\n\u2028"), row(id="a", walks=_WAS), row(engine="beta 2.0")]
+    file = tmp_path / "expected.jsonl"
+    write_outcomes(_run(tmp_path / "run", rows), file)
+    assert file.read_text("utf-8").split("\n")[:-1] == [
+        (
+            '{"engine":"alpha faithful","task":"masks","schema":"Github_easy/a",'
+            '"outcome":"over_constrained","wrong":{"0":2}}'
+        ),
+        (
+            '{"engine":"alpha faithful","task":"masks",'
+            '"schema":"Github_easy/b\\tc\\n\u2028",'
+            '"outcome":"passed"}'
+        ),
+        (
+            '{"engine":"beta faithful","task":"masks","schema":"Github_easy/o1",'
+            '"outcome":"passed"}'
+        ),
+    ]
+    alpha, beta = read_outcomes(file)
+    assert (alpha.label, beta.label) == ("alpha faithful", "beta faithful")
+    assert alpha.outcomes == {
+        ("masks", "Github_easy/a"): CaseStanding(Outcome.OVER_CONSTRAINED, {0: 2}),
+        ("masks", "Github_easy/b\tc\n\u2028"): CaseStanding(Outcome.PASSED),
+    }
+
+
+def test_engines_that_a_file_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
+    """Two versions of one engine would overwrite each other."""
+    run = _run(tmp_path / "run", [row(), row(engine="alpha 1.1")])
+    with pytest.raises(BadData, match="'alpha faithful'"):
+        write_outcomes(run, tmp_path / "expected.jsonl")
+
+
+@pytest.mark.parametrize(
+    "line", ["masks a/b", "{}", '{"a":' * 9_999, '{"outcome": "splendid"}', "\0"]
+)
+def test_a_line_that_is_not_an_outcome_is_named(line: str, tmp_path: Path) -> None:
+    """With its number; a file that is not there says what makes one."""
+    file = tmp_path / "expected.jsonl"
+    write_outcomes(_run(tmp_path / "run", [row()]), file)
+    with file.open("a") as opened:
+        opened.write(f"{line}\n")
+    with pytest.raises(BadData, match="not an expected outcome") as caught:
+        read_outcomes(file)
+    assert caught.value.where == f"{file}:2"
+    with pytest.raises(NoInput, match="--format outcomes"):
+        read_outcomes(tmp_path / "nothing")
+
+
+def test_a_failure_wants_something_to_fail_against(tmp_path: Path) -> None:
+    """No baseline, or a file without times."""
+    run = _run(tmp_path / "run", [row()])
+    file = tmp_path / "expected.jsonl"
+    write_outcomes(run, file)
+    with pytest.raises(BadUsage, match="a second run"):
+        compare_runs(ComparisonRequest(run=run, fail_on=["worse"]))
+    with pytest.raises(BadUsage, match="no times"):
+        compare_runs(ComparisonRequest(run=run, baseline=file, fail_on=["slower"]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.analysis.engine_issues import _smaller, is_alike, write_issues
-from evaluation.analysis.shrink_failure import ask_in_new_process
+from evaluation.analysis.recorded_cases import ask_in_new_process
 from evaluation.core.cases import Why
 from evaluation.results.why_classes import classes_of
 from evaluation.setup.selected_engines import select_engines

@@ -1,4 +1,4 @@
-"""A comparison of times knows its processes and its machine; so does the gate."""
+"""A comparison of times knows its processes and its machine; so do its failures."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs, slowdowns
-from evaluation.analysis.paired_times import machine_speed, paired_times
-from evaluation.analysis.regression_gate import (
+from evaluation.analysis.compare_runs import (
+    ComparisonRequest,
     PairedEngines,
+    compare_runs,
     compared_engines,
+    machine_speed,
     pair_engines,
+    paired_times,
+    slowdowns,
 )
 from evaluation.results.overview import overview
 from evaluation.results.reader import open_run
@@ -76,7 +79,7 @@ def test_a_machine_that_was_slower_is_not_the_engine(tmp_path: Path) -> None:
         assert time.judged.value == pytest.approx(time.measured.value / 1.6)
         assert time.judged.interval is not None
         assert time.judged.interval.low < 1 < time.judged.interval.high
-    assert slowdowns(pair, 1.2) == []
+    assert slowdowns([pair]) == []
 
 
 def test_an_engine_that_became_slower_is_caught_on_a_slower_machine(
@@ -84,7 +87,7 @@ def test_an_engine_that_became_slower_is_caught_on_a_slower_machine(
 ) -> None:
     """Both the ratio that is judged and the one that was measured are said."""
     pair = _pair(tmp_path, _rows("alpha 1.0"), _rows("alpha 1.0", speed=2, machine=1.3))
-    reason = slowdowns(pair, 1.2)[0]
+    reason = slowdowns([pair])[0]
     assert reason.startswith("alpha 1.0 takes 2x [")
     assert reason.endswith(
         "as long to first mask at one speed of the machine (2.6x as measured)"
@@ -97,7 +100,7 @@ def test_an_engine_that_became_slower_is_caught(tmp_path: Path) -> None:
     machine = machine_speed(pair)
     assert machine is not None
     assert machine.value == 1.0
-    assert [_kind(text) for text in slowdowns(pair, 1.2)] == [
+    assert [_kind(text) for text in slowdowns([pair])] == [
         "to first mask",
         "between masks",
     ]
@@ -106,7 +109,7 @@ def test_an_engine_that_became_slower_is_caught(tmp_path: Path) -> None:
         _rows("alpha 1.0", repetitions=6),
         _rows("alpha 1.0", speed=1.4, repetitions=6),
     )
-    assert len(slowdowns(repeated, 1.2)) == 3
+    assert len(slowdowns([repeated])) == 3
 
 
 def _kind(reason: str) -> str:
@@ -169,11 +172,11 @@ def test_an_older_run_still_compares(tmp_path: Path) -> None:
     old = [replace(one, calibration_ns=None) for one in _rows("alpha 1.0")]
     pair = _pair(tmp_path, old, _rows("alpha 1.0", speed=1.4))
     assert machine_speed(pair) is None
-    assert [text.split(" as long ")[1] for text in slowdowns(pair, 1.2)] == [
+    assert [text.split(" as long ")[1] for text in slowdowns([pair])] == [
         "to first mask",
         "between masks",
     ]
-    request = ComparisonRequest(runs=[pair.a.run, pair.b.run], tasks=["masks"])
+    request = ComparisonRequest(run=pair.b.run, baseline=pair.a.run)
     tables = compare_runs(request).tables
     (times,) = (table for table in tables if table.title.startswith("Times, paired"))
     assert "does not hold what the machine's speed changed" in times.note.replace(
@@ -270,7 +273,7 @@ def test_tables_name_the_machine_where_runs_differ_in_it(tmp_path: Path) -> None
     """Two runs have the column, and a table at one speed; one run has neither."""
     first = open_run(write_run(tmp_path / "a", _rows("alpha 1.0")))
     second = open_run(write_run(tmp_path / "b", _rows("beta 2.0", machine=1.5)))
-    compared = compare_runs(ComparisonRequest(runs=[first, second], tasks=["masks"]))
+    compared = compare_runs(ComparisonRequest(run=second, baseline=first))
     (times,) = (each for each in compared.tables if each.title == "Times, paired")
     assert str(times.rows[0][times.columns.index("machine")]) == "1.5x"
     (corrected,) = (

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from curation.system.errors import BadData, NoInput
-from evaluation.analysis.shrink_failure import (
-    ask_in_new_process,
-    open_engine,
-    shrink,
-    shrink_failure,
-)
+from evaluation.analysis.recorded_cases import ask_in_new_process, open_engine
+from evaluation.analysis.shrink_failure import shrink, shrink_failure, smaller_trees
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
@@ -48,7 +44,7 @@ def test_a_culprit_is_all_that_is_left() -> None:
     names: Json = {f"p{n}": {"type": "string"} for n in range(9)}
     around: Json = {"title": "t", "properties": names}
     schema: Json = {"allOf": [around, {"items": {"not": {"x": 1000}, "maxLength": 7}}]}
-    assert shrink(schema, _has_x) == {"x": 1}
+    assert shrink(schema, smaller_trees, _has_x) == {"x": 1}
 
 
 def test_what_a_part_refers_to_stays() -> None:
@@ -65,7 +61,9 @@ def test_what_a_part_refers_to_stays() -> None:
             and "a" in value.get("$defs", {})
         )
 
-    found = shrink(schema, lambda value: refers(value) or value == schema)
+    found = shrink(
+        schema, smaller_trees, lambda value: refers(value) or value == schema
+    )
     assert found == {"$defs": {"a": {}}, "$ref": "#/$defs/a"}
 
 
@@ -81,7 +79,7 @@ def test_what_is_left_holds_and_is_no_larger(value: UntypedJson) -> None:
         return _has_x(each)
 
     before = json.dumps(value)
-    found = shrink(value, still, most=40)
+    found = shrink(value, smaller_trees, still, limit=40)
     assert _has_x(found)
     assert len(json.dumps(found)) <= len(before)
     assert len(asked) <= 40
@@ -90,7 +88,7 @@ def test_what_is_left_holds_and_is_no_larger(value: UntypedJson) -> None:
 
 def test_what_cannot_shrink_stays() -> None:
     """Nothing smaller fails: the value itself is the answer."""
-    assert shrink({"x": 1}, lambda _: False) == {"x": 1}
+    assert shrink({"x": 1}, smaller_trees, lambda _: False) == {"x": 1}
 
 
 def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:
@@ -109,8 +107,8 @@ def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
     }
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema), ask, most=40)
-    assert json.loads(found.schema) == {"title": "crash"}
+        found = shrink_failure(_case(schema), ask, ask)
+    assert json.loads(found.case.schema) == {"title": "crash"}
     assert found.row.result is Result.CRASH
 
 
@@ -125,8 +123,8 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
         InstanceWalk(text='{"b":1}', valid=True),
     )
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema, *texts), ask, most=60)
-    assert json.loads(found.schema) == {"required": ["b"]}
+        found = shrink_failure(_case(schema, *texts), ask, ask)
+    assert json.loads(found.case.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
     content: UntypedJson = found.as_json("d")
     assert content["tests"] == [{"valid": False, "text": "{}", "data": {}}]
@@ -140,9 +138,9 @@ def test_a_failure_keeps_its_place(tmp_path: Path) -> None:
     schema = {"title": "t", "items": {"type": "integer", "minLength": 1}}
     walk = InstanceWalk(text="[1, 2, 3]", valid=True)
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema, walk), ask, most=60)
+        found = shrink_failure(_case(schema, walk), ask, ask)
         assert ask(_case({}, walk)).walks[0].at == 0
-    assert json.loads(found.schema) == {"minLength": 1}
+    assert json.loads(found.case.schema) == {"minLength": 1}
     assert found.row.walks[0].at == 2
 
 
@@ -154,8 +152,8 @@ def test_an_accepted_text_stays_invalid_for_the_same_reason(tmp_path: Path) -> N
     schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
     walk = InstanceWalk(text="{}", valid=False)
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrink_failure(_case(schema, walk), ask, most=60)
-    assert json.loads(found.schema).keys() == {"anyOf"}
+        found = shrink_failure(_case(schema, walk), ask, ask)
+    assert json.loads(found.case.schema).keys() == {"anyOf"}
 
 
 def test_a_failure_of_a_run_is_asked_for_again(
@@ -194,7 +192,7 @@ def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
         open_engine(participant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),
     ):
-        shrink_failure(_case({}, InstanceWalk(text="1", valid=True)), ask, most=5)
+        shrink_failure(_case({}, InstanceWalk(text="1", valid=True)), ask, ask)
 
 
 @pytest.mark.parametrize(
@@ -217,10 +215,10 @@ def test_the_texts_that_a_failure_depends_on_stay(
     files = tokenizer(tmp_path)
     afresh = ask_in_new_process(participant, files, BRISK)
     with open_engine(participant, files, BRISK) as ask:
-        found = shrink_failure(_case(schema, *walks), ask, 40, afresh)
-    assert json.loads(found.schema).keys() <= {"maxItems"}
-    assert len(found.walks) == kept
-    again = afresh(replace(_case({}), schema=found.schema, walks=tuple(found.walks)))
+        found = shrink_failure(_case(schema, *walks), ask, afresh)
+    assert json.loads(found.case.schema).keys() <= {"maxItems"}
+    assert len(found.case.walks) == kept
+    again = afresh(found.case)
     assert outcome_of(again) is outcome_of(found.row)
     assert outcome_of(again) not in {Outcome.PASSED, Outcome.UNTESTED}
 
@@ -237,4 +235,4 @@ def test_a_failure_that_does_not_come_again_is_said_to(tmp_path: Path) -> None:
             return replace(ask(asked), result=Result.CRASH, phase="walk")
 
         with pytest.raises(NoInput, match="in a new process"):
-            shrink_failure(case, dies, 5, ask)
+            shrink_failure(case, dies, ask)

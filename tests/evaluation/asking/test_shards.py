@@ -17,7 +17,7 @@ from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.run import run, score_file
 from evaluation.asking.shards import PlainRequest, run_shard
 from evaluation.core.records import Record, encode_records
-from evaluation.results.merging import merge
+from evaluation.results.merging import join_shards
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.servers.loopback import answer, loopback
@@ -53,7 +53,7 @@ def test_shards_of_a_suite_join_to_the_whole(tmp_path: Path) -> None:
             folders[-1].mkdir()
             plain = pickle.loads(pickle.dumps(PlainRequest.of(request)))  # noqa: S301 (our own bytes)
             run_shard(run, plain, Shard(part=part, parts=2, folder=folders[-1], cpus=1))
-    joined = merge(folders, tmp_path / "joined", request="mark")
+    joined = join_shards(folders, tmp_path / "joined", request="mark")
     assert joined.raw_header["request"] == "mark"
     assert joined.row_counts == whole.row_counts
     assert joined.raw_header["plan"] == whole.raw_header["plan"]

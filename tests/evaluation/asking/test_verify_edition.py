@@ -27,7 +27,6 @@ from evaluation.results.edition import (
     ROWS,
     Line,
     common_records,
-    read_engine,
     read_index,
     read_lines,
 )
@@ -92,22 +91,21 @@ def test_every_figure_of_an_edition_follows_from_its_rows(
     assert differences(tmp_path / "2026.11") == []
     path = tmp_path / "2026.11" / "index.json"
     path.write_text(path.read_text().replace('"asked": 2', '"asked": 3'))
-    # The engine's figures, and those on the common records.
+    # Of all records, and on the common ones.
     assert len(differences(tmp_path / "2026.11")) == 2
 
 
-def test_both_json_files_are_as_their_published_schemas_say(
+def test_the_index_is_as_its_published_schema_says(
     tmp_path: Path, schemas: Path
 ) -> None:
-    """Index and engine's file are valid; a figure of another type is not."""
+    """It is valid; with a member of another type it is not."""
     out = tmp_path / "e"
     index = publish_edition([_run(tmp_path, schemas, "run")], out)
-    for name, file in (("index", "index.json"), ("engine", index.engines[0].file)):
-        schema = json.loads((out / "schema" / f"{name}.schema.json").read_text())
-        validator = jsonschema_rs.validator_for(schema)
-        content = json.loads((out / file).read_text())
-        validator.validate(content)
-        assert not validator.is_valid({**content, "edition": 1})
+    schema = json.loads((out / "schema" / "index.schema.json").read_text())
+    validator = jsonschema_rs.validator_for(schema)
+    content = json.loads((out / "index.json").read_text())
+    validator.validate(content)
+    assert not validator.is_valid({**content, "edition": 1})
     assert msgspec.to_builtins(read_index(out)) == msgspec.to_builtins(index)
 
 
@@ -134,53 +132,15 @@ def test_scorecards_of_suites_join_an_edition(tmp_path: Path, schemas: Path) -> 
         publish_edition([scored], out)
 
 
-def test_an_edition_grows_by_runs_that_were_made_in_the_same_way(
-    tmp_path: Path, schemas: Path
-) -> None:
-    """Its rows need no run any more; other limits, texts and undecided cases do."""
-    only = [
-        _run(tmp_path, schemas, "crate", only=["crate"]),
-        _run(tmp_path, schemas, "lid", only=["lid"]),
-        _run(
-            tmp_path,
-            schemas,
-            "probe",
-            only=["2020-12/minLength / root"],
-            tasks=("probe",),
-        ),
-    ]
-    whole, grown = tmp_path / "whole" / "e", tmp_path / "grown" / "e"
-    publish_edition(only, whole)
-    for run_ in (*only, only[0]):
-        publish_edition([run_], grown)
-    for path in (path for path in whole.rglob("*") if path.is_file()):
-        assert path.read_bytes() == (grown / path.relative_to(whole)).read_bytes()
-    slow = replace(BRISK, compile_seconds=2.0)
-    with pytest.raises(BadConfiguration, match=f"compile_seconds 2.0.* of {grown}"):
-        publish_edition([_run(tmp_path, schemas, "slow", bounds=slow)], grown)
-    (schemas / "lid.json").write_text(json.dumps({"schema": True, "tests": _TESTS}))
-    with pytest.raises(BadConfiguration, match=f"not the data of {grown}"):
-        publish_edition([_run(tmp_path, schemas, "other", only=["crate"])], grown)
-    file = grown / "engines" / "none.json"
-    file.write_text(file.read_text().replace('"undecided": 0', '"undecided": 1', 1))
-    with pytest.raises(BadData, match="1 case undecided"):
-        publish_edition(only, grown)
-
-
-def test_a_run_without_data_joins_an_edition_and_begins_none(
-    tmp_path: Path, schemas: Path
-) -> None:
-    """The edition's own data stands; in another folder all files have its name."""
+def test_a_run_without_data_begins_no_edition(tmp_path: Path, schemas: Path) -> None:
+    """It joins others, which have data."""
     probe = _run(tmp_path, schemas, "probe", tasks=("probe",))
     with pytest.raises(BadConfiguration, match="read no data"):
         publish_edition([probe], tmp_path / "alone")
-    publish_edition([_run(tmp_path, schemas, "masks")], tmp_path / "e")
-    (tmp_path / "e").rename(tmp_path / "f")
-    index = publish_edition([probe], tmp_path / "f")
+    index = publish_edition([probe, _run(tmp_path, schemas, "masks")], tmp_path / "e")
     (engine,) = index.engines
     assert engine.tasks["probe"] != "not run"
     assert index.dataset.rows == 2
-    assert read_engine(tmp_path / "f" / engine.file).edition == index.edition == "f"
 
 
 def test_a_publication_that_was_killed_is_finished_by_the_next(
@@ -205,9 +165,9 @@ def test_a_publication_that_was_killed_is_finished_by_the_next(
         publish_edition(runs[:1], out)
         left = count
         with pytest.raises(KeyboardInterrupt):
-            publish_edition(runs[1:], out)
+            publish_edition(runs, out)
         left = sys.maxsize
-        publish_edition(runs[1:], out)
+        publish_edition(runs, out)
         for path in (path for path in whole.rglob("*") if path.is_file()):
             assert path.read_bytes() == (out / path.relative_to(whole)).read_bytes()
 
@@ -277,8 +237,8 @@ def test_an_engine_is_asked_again_as_it_was(tmp_path: Path, schemas: Path) -> No
     options = ["llguidance.matcher=fresh"]
     published = _run(tmp_path, schemas, "run", engines=["llguidance"], options=options)
     publish_edition([published], out)
-    (engine,) = out.glob("engines/*.json")
-    assert json.loads(engine.read_text())["assigned"] == {"matcher": "fresh"}
+    (engine,) = read_index(out).engines
+    assert engine.assigned == {"matcher": "fresh"}
     assert _verified(out, schemas, tmp_path / "again").holds
 
 
@@ -337,8 +297,9 @@ def test_an_engine_that_is_not_there_is_not_asked(
     """The others are; each of its lines says why."""
     out = tmp_path / "e"
     publish_edition([_run(tmp_path, schemas, "run")], out)
-    path = out / "engines" / "none.json"
-    path.write_text(path.read_text().replace(': "none"', ': "llguidance==0.0.1"'))
+    path = out / "index.json"
+    spec = '"spec": "llguidance==0.0.1"'
+    path.write_text(path.read_text().replace('"spec": "none"', spec))
     verdict = _verified(out, schemas, tmp_path / "again")
     assert (verdict.holds, len(verdict.not_asked)) == (False, 2)
     assert "llguidance 0.0.1 is not installed" in verdict.not_asked[0]

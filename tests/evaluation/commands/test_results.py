@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.errors import BadUsage, NoInput
 from curation.system.terminal import command_line_of
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
@@ -323,49 +323,23 @@ def test_a_percentile_stands_where_there_are_values_for_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("broken", "code"), [(0.0, 0), (0.5, 1)])
-def test_the_gate_decides_the_exit_code(
+def test_what_is_worse_decides_the_exit_code(
     broken: float, code: int, tmp_path: Path
 ) -> None:
-    """0 where it holds, 1 with the reason on stderr where it fails."""
+    """0 where nothing is, 1 with the reason on stderr where something is."""
     old = _run(tmp_path / "old", broken=0.1)
     new = _run(tmp_path / "new", broken=broken)
-    answer = _ask("compare", new, "--baseline", old, "--fail-under", "100")
+    answer = _ask("compare", new, old, "--fail-on", "worse")
     assert answer.exit_code == code
-    assert ("the gate fails" in answer.stderr) == bool(code)
-    assert "Regression gate" in answer.stdout
-
-
-def test_a_gate_without_a_baseline_is_wrong_usage(tmp_path: Path) -> None:
-    """Exit 2: there is nothing to be under."""
-    assert _ask("compare", _run(tmp_path / "a"), "--fail-under", "9").exit_code == 2
-
-
-def test_merge_says_what_it_made(tmp_path: Path) -> None:
-    """All rows of all shards; without one of them nothing is made."""
-    rows = many("alpha 1.0", 6)
-    folders = [
-        str(
-            write_run(
-                tmp_path / str(part),
-                rows[part - 1 :: 3],
-                {**_HEAD, "shard": f"{part}/3"},
-            )
-        )
-        for part in (1, 2, 3)
-    ]
-    answer = _ask("merge", *folders, "--out", str(tmp_path / "out"))
-    assert answer.exit_code == 0
-    assert "6 rows" in answer.stderr
-    with pytest.raises(BadData, match="no shard 3/3"):
-        _ask("merge", *folders[:2], "--out", str(tmp_path / "less"))
+    assert ("failed: alpha" in answer.stderr) == bool(code)
+    assert "Beside the baseline" in answer.stdout
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ["show", "memory://bucket/run"],
-        ["merge", "RUN", "--out", "memory://bucket/whole"],
-        ["export", "RUN", "--format", "csv", "--out", "memory://bucket/out"],
+        ["export", "RUN", "--format", "parquet", "--out", "memory://bucket/out"],
     ],
 )
 def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
@@ -381,7 +355,7 @@ def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
     [
         pytest.param("html", marks=pytest.mark.slow),
         pytest.param("plots", marks=pytest.mark.slow),
-        *("csv", "parquet", "maskbench"),
+        *("parquet", "maskbench"),
     ],
 )
 def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) -> None:
@@ -407,7 +381,7 @@ def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) 
     [
         # Every table and plot of it is drawn.
         pytest.param("html", marks=pytest.mark.slow),
-        *("plots", "csv", "parquet", "maskbench"),
+        *("plots", "parquet", "maskbench"),
     ],
 )
 def test_export_names_what_it_wrote(form: str, tmp_path: Path) -> None:

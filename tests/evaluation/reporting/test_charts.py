@@ -35,7 +35,7 @@ DRAWINGS = [
     stack("s", "t", {_EVIL: {"a": 1, "b": 0}, "none": {}}, x_label="x"),
     stack("s", "t", {}, x_label="x"),
     points("s", "t", {_EVIL: Point(x=1, y=2)}, x_label="x", y_label="y"),
-    points("s", "t", {}, x_label="x", y_label="y", x_is_time=True),
+    points("s", "t", {}, x_label="x", y_label="y"),
     heat_map("s", "t", _MAPS),
     heat_map("s", "t", {}),
 ]

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from curation.system.errors import BadData
-from evaluation.results.edition import INDEX, ROWS, read_index, read_lines
+from evaluation.results.edition import ROWS, read_lines
 from tests.evaluation.site.made_editions import line, write_edition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-
-@pytest.mark.parametrize(
-    "file", ["/etc/x", "../../up.json", "engines/../up.json", "engines/a\\..\\up.json"]
-)
-def test_the_file_of_an_engine_lies_in_the_edition(file: str, tmp_path: Path) -> None:
-    """An index that names another place is none: what it names is read and shown."""
-    path = write_edition(tmp_path, [line("alpha 1.0", "o0")]) / INDEX
-    assert read_index(tmp_path).engines[0].file == "engines/0.json"
-    index = json.loads(path.read_bytes())
-    index["engines"][0]["file"] = file
-    path.write_text(json.dumps(index))
-    with pytest.raises(BadData, match="not of an edition"):
-        read_index(tmp_path)
 
 
 @pytest.mark.parametrize(

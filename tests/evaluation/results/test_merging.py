@@ -1,4 +1,4 @@
-"""Runs are joined only where their figures mean something together."""
+"""Shards are joined only where their figures mean something together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
 from evaluation.analysis.compare_runs import objections
-from evaluation.results.merging import merge
+from evaluation.results.merging import join_shards
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
 
@@ -123,27 +123,14 @@ _DOES_NOT = [
 ]
 
 
-def test_runs_of_other_ids_are_joined(tmp_path: Path) -> None:
-    """Each asked records that it names; the joined run names all of them."""
-    folders = []
-    for name in ("b", "a"):
-        head = _changed("only", [f"Made/{name}"])
-        rows = [row(id=name)]
-        write_run(tmp_path / name, rows, {**head, "finished": finished(rows)})
-        folders.append(tmp_path / name)
-    joined = merge(folders, tmp_path / "joined")
-    assert sorted(each.id for each in joined.rows()) == ["a", "b"]
-    assert joined.raw_header["only"] == ["Made/a", "Made/b"]
-
-
 def _short(value: object) -> str:
     return str(value)[:25]
 
 
 def _two(folder: Path, other: dict[str, Any]) -> list[Path]:
     return [
-        write_run(folder / "a", [row()], _WHOLE),
-        write_run(folder / "b", [row(id="o2")], other),
+        write_run(folder / "a", [row()], {**_WHOLE, "shard": "1/2"}),
+        write_run(folder / "b", [row(id="o2")], {**other, "shard": "2/2"}),
     ]
 
 
@@ -161,27 +148,12 @@ def _shards(folder: Path, rows: list[Row], parts: int) -> list[Path]:
 def test_shards_make_the_whole(tmp_path: Path) -> None:
     """Every row of each shard once, in one file, under one header."""
     rows = many("alpha 1.0", 30)
-    run = merge(_shards(tmp_path, rows, 3), tmp_path / "out")
+    run = join_shards(_shards(tmp_path, rows, 3), tmp_path / "out")
     assert {each.id: each for each in run.rows()} == {each.id: each for each in rows}
     assert len(run) == 30
     assert (run.raw_header["shard"], run.raw_header["plan"]) == ("1/1", "p")
-    assert [each["shard"] for each in run.raw_header["merged"]] == ["1/3", "2/3", "3/3"]
     (part,) = run.raw_header["finished"]["parts"]
     assert part["rows"] == 30
-
-
-def test_what_was_joined_can_be_joined_again(tmp_path: Path) -> None:
-    """A joined run is a whole one, beside which another engine may stand."""
-    merge(_shards(tmp_path, many("alpha 1.0", 4), 2), tmp_path / "whole")
-    head = {**_WHOLE, "engines": [{"engine": "beta 2.0"}], "plan": "q"}
-    write_run(tmp_path / "b", many("beta 2.0", 4), head)
-    run = merge([tmp_path / "whole", tmp_path / "b"], tmp_path / "out")
-    assert len(run) == 8
-    assert [each["engine"] for each in run.raw_header["engines"]] == [
-        "alpha 1.0",
-        "beta 2.0",
-    ]
-    assert run.raw_header["plan"] is None
 
 
 @pytest.mark.parametrize(("path", "value", "words"), _MATTERS, ids=_short)
@@ -191,7 +163,7 @@ def test_f55_runs_made_otherwise_are_not_joined(
     """The refusal is one line that names the part, what it is and what it should be."""
     folders = _two(tmp_path, _changed(path, value))
     with pytest.raises(BadConfiguration) as caught:
-        merge(folders, tmp_path / "out")
+        join_shards(folders, tmp_path / "out")
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
@@ -206,48 +178,20 @@ def test_what_decides_nothing_may_differ(
     """Two hosts are not two machines for 4 KiB of memory or another path."""
     folders = _two(tmp_path, _changed(path, value))
     assert objections([open_run(folder) for folder in folders]) == []
-    assert len(merge(folders, tmp_path / "out")) == 2
-
-
-def test_each_run_is_compared_with_each(tmp_path: Path) -> None:
-    """A run that read no data goes with both of two that read different data."""
-    folders = [
-        write_run(tmp_path / "none", [row(id="o3")], {**_WHOLE, "data": {}}),
-        *_two(tmp_path, _changed("data.sha256", "9")),
-    ]
-    with pytest.raises(BadConfiguration, match="content 9, not 1"):
-        merge(folders, tmp_path / "out")
-    (objection,) = objections([open_run(folder) for folder in folders])
-    assert objection.startswith("b and a differ in data")
-
-
-def test_a_suite_keeps_the_models_and_records_of_all_runs(tmp_path: Path) -> None:
-    """Reports say from them how long a text could be, and what was read."""
-    models = [{"model": "a", "budget": 100}, {"model": "b", "budget": 2_000}]
-    suite = {"suite": "s", "repairs": 0}
-    facts = [
-        {**suite, "data": name, "models": [model]}
-        for name, model in zip("xy", models, strict=True)
-    ]
-    folders = [
-        write_run(tmp_path / name, [row(id=name)], {**_WHOLE, "suite": one})
-        for name, one in zip("xy", facts, strict=True)
-    ]
-    joined = merge(folders, tmp_path / "out").raw_header["suite"]
-    assert (joined["data"], joined["models"]) == ("x, y", models)
+    assert len(join_shards(folders, tmp_path / "out")) == 2
 
 
 def test_settings_of_tasks_that_only_one_run_has_may_differ(tmp_path: Path) -> None:
     """What task probe was told says nothing of the masks beside it."""
     other = {**_changed("settings.values", {"drafts": "7"}), "tasks": ["probe"]}
-    assert len(merge(_two(tmp_path, other), tmp_path / "out")) == 2
+    assert len(join_shards(_two(tmp_path, other), tmp_path / "out")) == 2
 
 
 def test_every_difference_is_named_at_once(tmp_path: Path) -> None:
     """Who has to run it anew learns all of it the first time."""
     other = {**_changed("limits.memory_mb", 512), "limit": 5}
     with pytest.raises(BadConfiguration, match=r"--limit .*limits"):
-        merge(_two(tmp_path, other), tmp_path / "out")
+        join_shards(_two(tmp_path, other), tmp_path / "out")
 
 
 @pytest.mark.parametrize(
@@ -267,15 +211,15 @@ def test_an_engine_run_otherwise_is_refused(
     with pytest.raises(
         BadConfiguration, match=rf"another alpha 1\.0.*({member}|content)"
     ):
-        merge(_two(tmp_path, head), tmp_path / "out")
+        join_shards(_two(tmp_path, head), tmp_path / "out")
 
 
 def test_a_run_that_was_killed_is_refused(tmp_path: Path) -> None:
     """Its header says `1/1` like a whole one's; what is lost is the end."""
     head = {**_WHOLE, "finished": None, "rows": 20}
     killed = write_run(tmp_path / "a", many("alpha 1.0", 13), head)
-    with pytest.raises(BadData, match=r"not finished: 13 rows of 20.*--engine alpha"):
-        merge([killed], tmp_path / "out")
+    with pytest.raises(BadData, match="not finished: 13 rows of 20"):
+        join_shards([killed], tmp_path / "out")
     (gap,) = objections([open_run(killed)])
     assert gap == "a: not finished: 13 rows of 20"
     assert not (tmp_path / "out").exists()
@@ -286,30 +230,7 @@ def test_a_run_that_has_lost_rows_is_refused(tmp_path: Path) -> None:
     rows = many("alpha 1.0", 20)
     cut = write_run(tmp_path / "a", rows[:13], {**_WHOLE, "finished": finished(rows)})
     with pytest.raises(BadData, match=r"alpha 1\.0 has 13 of 20 rows of task masks"):
-        merge([cut], tmp_path / "out")
-
-
-def test_a_shard_that_nobody_gave_is_named(tmp_path: Path) -> None:
-    """Of three parts two were given."""
-    shards = _shards(tmp_path, many("alpha 1.0", 9), 3)
-    with pytest.raises(BadData, match=r"alpha 1\.0 has no shard 2/3 of task masks"):
-        merge([shards[0], shards[2]], tmp_path / "out")
-
-
-@pytest.mark.parametrize("shard", ["", "x", "1/0", "1/x", "0/0", "1/" + "9" * 30])
-def test_a_shard_that_is_none_is_one_line(shard: str, tmp_path: Path) -> None:
-    """A header that somebody has edited ends the command, not csbdata."""
-    run = write_run(tmp_path / "a", [row()], {**_WHOLE, "shard": shard})
-    with pytest.raises(BadData, match="no shard that makes sense"):
-        merge([run], tmp_path / "out")
-
-
-def test_a_header_of_little_can_be_joined(tmp_path: Path) -> None:
-    """Members that are not there are not there in either of the two."""
-    for name, one in (("a", row()), ("b", row(id="o2"))):
-        write_run(tmp_path / name, [one], {})
-    joined = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
-    assert len(joined) == 2
+        join_shards([cut], tmp_path / "out")
 
 
 def test_an_engine_that_one_shard_lacks_is_named(tmp_path: Path) -> None:
@@ -324,7 +245,7 @@ def test_an_engine_that_one_shard_lacks_is_named(tmp_path: Path) -> None:
         write_run(tmp_path / "b", many("alpha 1.0", 4)[1:], second),
     ]
     with pytest.raises(BadData, match=r"beta 2\.0 has no shard 2/2 of task masks"):
-        merge(folders, tmp_path / "out")
+        join_shards(folders, tmp_path / "out")
 
 
 def test_an_empty_shard_is_a_shard(tmp_path: Path) -> None:
@@ -333,24 +254,15 @@ def test_an_empty_shard_is_a_shard(tmp_path: Path) -> None:
     whole = write_run(tmp_path / "a", [row()], {**_WHOLE, "shard": "1/2"})
     empty = {**_WHOLE, "shard": "2/2", "finished": nothing}
     assert (
-        len(merge([whole, write_run(tmp_path / "b", [], empty)], tmp_path / "o")) == 1
+        len(join_shards([whole, write_run(tmp_path / "b", [], empty)], tmp_path / "o"))
+        == 1
     )
-
-
-def test_the_same_unit_twice_must_be_the_same(tmp_path: Path) -> None:
-    """Equal fingerprints count once; different ones are refused."""
-    for name, fingerprint in (("a", "1"), ("b", "1"), ("c", "2")):
-        write_run(tmp_path / name, [row(fingerprint=fingerprint)], _WHOLE)
-    assert len(merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")) == 1
-    with pytest.raises(BadData, match=r"another result of alpha 1\.0/masks"):
-        merge([tmp_path / "a", tmp_path / "c"], tmp_path / "other")
-    assert not list((tmp_path / "other").glob("rows-*"))
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
     """A folder that holds something stays as it is."""
     write_run(tmp_path / "a", [row()], _WHOLE)
     with pytest.raises(CannotCreate, match="already"):
-        merge([tmp_path / "a"], tmp_path / "a")
+        join_shards([tmp_path / "a"], tmp_path / "a")
     with pytest.raises(NoInput):
-        merge([tmp_path / "gone"], tmp_path / "out")
+        join_shards([tmp_path / "gone"], tmp_path / "out")

@@ -15,12 +15,9 @@ from evaluation.results.edition import (
     INDEX,
     ROWS,
     TASKS,
-    EngineEntry,
-    EngineResults,
     Line,
     TaskFigures,
     common_records,
-    read_engine,
     read_index,
 )
 from evaluation.results.reader import open_run
@@ -110,30 +107,29 @@ def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Pat
     """Write an edition of these lines, with the conditions of the published one."""
     index = read_index(_PUBLISHED)
     engines, common = [], common_records(lines)
-    for number, engine in enumerate(sorted({line["engine"] for line in lines})):
+    for engine in sorted({line["engine"] for line in lines}):
         own = [line for line in lines if line["engine"] == engine]
         tasks: dict[str, TaskFigures | Literal["not run"]] = {}
         for task in TASKS:
             rows = [line for line in own if line["task"] == task]
             tasks[task] = TaskFigures.of_rows(rows) if rows else "not run"
-        file = f"engines/{number}.json"
         masks = [
             line
             for line in own
             if (line["config"], line["id"]) in common and line["task"] == "masks"
         ]
-        entry = EngineEntry(
-            engine=engine, file=file, tasks=tasks, common=TaskFigures.of_rows(masks)
+        entry = msgspec.structs.replace(
+            index.engines[0],
+            engine=engine,
+            name=engine,
+            spec=engine,
+            tasks=tasks,
+            common=TaskFigures.of_rows(masks),
         )
         engines.append(entry)
-        figures = msgspec.structs.replace(
-            read_engine(_PUBLISHED / index.engines[0].file),
-            engine=engine, name=engine, spec=engine, tasks=tasks,
-        )  # fmt: skip
-        _write(folder / file, figures)
     dataset = msgspec.structs.replace(index.dataset, content=content)
     index = msgspec.structs.replace(
-        index, edition="tiny", engines=engines, pairs=[], dataset=dataset
+        index, edition="tiny", engines=engines, dataset=dataset
     )
     _write(folder / INDEX, index)
     schema = {name: kind for name, (kind, _) in COLUMNS.items()}
@@ -141,6 +137,6 @@ def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Pat
     return folder
 
 
-def _write(path: Path, value: EngineResults | object) -> None:
+def _write(path: Path, value: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(msgspec.to_builtins(value)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.parquet as pq
 import pytest
 
-from bench.edition.figures import figures, interval, pairs, times
+from bench.edition.figures import figures, interval, times
 from evaluation.results.edition import read_index, read_lines
 from evaluation.site.build import build_site
 from tests.evaluation.site.browser import visited
@@ -31,9 +31,8 @@ _MAIN: Final = "document.querySelector('main').innerText"
 _INDEX: Final = read_index(_EDITION)
 _ASKED: Final = [it.engine for it in _INDEX.engines if it.tasks["masks"] != "not run"]
 _NAMES: Final = sorted({engine.split()[0] for engine in _ASKED})
-#: The two engines that differ most surely, and a record that only the first passes.
-_PAIR: Final = min(_INDEX.pairs, key=lambda pair: pair.p)
-_BETTER: Final = _PAIR.a if _PAIR.only_a > _PAIR.only_b else _PAIR.b
+#: The engines that pass most and least, and a record that only one of two passes.
+_BETTER, _WORSE = _ASKED[0], _ASKED[-1]
 _PASSED: Final = [
     {
         (line["config"], line["id"])
@@ -55,7 +54,7 @@ _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
     ("What would OpenAI refuse of a schema?",
      ["Your schema", "Show an example"], _MAIN, "OpenAI, strict mode: . refused"),
     ("Which of two engines is better?",
-     ["Two engines", f"{_PAIR.a} or {_PAIR.b}"], _MAIN, f"{_BETTER} passes more"),
+     ["Two engines", f"{_BETTER} or {_WORSE}"], _MAIN, f"{_BETTER} passes more"),
     ("Which schemas does one engine get silently wrong where another is right?",
      ["Query", f"{_NAMES[0]}:silent {_NAMES[1]}:right"], _MAIN, "of 1,000 records"),
     ("Which engines fail on a record with that?",
@@ -134,15 +133,6 @@ _CLASSES: Final = {
 _Expected = tuple[tuple[str, str], list[float]]
 
 
-def _of_pairs(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
-    names = {"of": "schemas", "both_pass": "both pass"}
-    for pair in pairs(rows):
-        for key, value in pair.items():
-            if not isinstance(value, str):
-                column = names.get(key, key.replace("_", " "))
-                yield (f"{pair['a']} / {pair['b']}", column), [value]
-
-
 def _of_all(engine: str, all_: dict[str, Any]) -> Iterator[_Expected]:
     for name, part in (("compiles", "compiled"), ("passes", "passed")):
         yield (engine, name), _rate(all_[part]["count"], all_[part]["of"])
@@ -185,15 +175,13 @@ def test_300_numbers_of_pages_are_those_of_the_second_script(folder: Path) -> No
     names += [f"engine/{path.name}" for path in sorted(folder.glob("engine/*.html"))]
     visits = [{"url": f"{folder.as_uri()}/{name}", "read": _TABLES} for name in names]
     rows = pq.read_table(_EDITION / "rows.parquet").to_pylist()
-    expected = {**dict(_of_engines(rows)), **dict(_of_pairs(rows))}
+    expected = dict(_of_engines(rows))
     numbers = []
     for name, it in zip(names, visited(visits), strict=True):
         assert it["said"] == []
         for _, heads, cells in it["value"]:
             row = cells[0]
-            if heads[:2] == ["a", "b"]:
-                row = f"{cells[0]} / {cells[1]}"
-            elif heads[0] == "version":
+            if heads[0] == "version":
                 row = f"version {row}"
             for head, cell in zip(heads, cells, strict=True):
                 ours = expected.get((row, head))

@@ -251,7 +251,7 @@ def test_a_site_that_is_built_again_drops_what_it_has_no_more(tmp_path: Path) ->
     """Pages and records of the former edition; what its user put beside them stays."""
     out = tmp_path / "out"
     former = ["can/a.html", "engine/a.html", "records/99.js"]
-    for path in (*former, "CNAME", f"results/{INDEX}", "results/engines/a.json"):
+    for path in (*former, "CNAME", f"results/{INDEX}", "results/a.json"):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         (out / path).write_text("")
     edition = write_edition(tmp_path / "edition", [line("alpha 1.0", "o0")])

@@ -1,7 +1,7 @@
 """Fuzzed answers: no scorer raises, and the published readings are the published ones.
 
-What the readers disagree about stands in `_KNOWN`, by suite and reason: a ratchet, from
-which a line may go and to which none may come unseen.
+What the readers disagree about stands in `_KNOWN`, by suite and reason: a line may go
+from it, and none may come unseen.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.results.measurements import between_masks, by_schema, by_text, measure
+from evaluation.results.measurements import between_masks, by_schema, measure
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.maskbench_files import result_of
 from evaluation.tasks.masks.report import report_of
@@ -42,20 +42,18 @@ def test_near_misses_of_length_bounds_stand_alone(tmp_path: Path) -> None:
     shares = [cells[4] for cells in table.rows if isinstance(cells[4], float)]
     assert sum(shares) == 100
     case = measure(made, None)
-    assert between_masks([case]).mean == by_text([case]).mean == 2_000
+    assert between_masks([case]).mean == 2_000
     # MaskBench's files have every mask, as its own have.
     assert result_of(made, "x")["num_tokens"] == 1004
 
 
-def test_each_schema_and_each_text_counts_once() -> None:
-    """A long text is one text, a schema of many texts is one schema."""
+def test_each_schema_counts_once() -> None:
+    """However long its texts are, and however many."""
     short, long = accepted(mask_ns=9_000, tokens=2), accepted(mask_ns=999, tokens=998)
     cases = [
         measure(row(walks=(short, long)), None),
         measure(row(walks=(short,)), None),
     ]
-    assert by_text(cases).mean == (10_000 + 1_999 + 10_000) / 3
-    assert len(by_text(cases)) == 3
     assert by_schema(cases).values.tolist() == [
         (2 * 10_000 + 998 * 1_999) / 1000,
         10_000,

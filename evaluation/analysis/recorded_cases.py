@@ -1,0 +1,144 @@
+"""Put a run's cases to its engines again: each made anew from the run's data."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+from curation.workers.process import exchange
+from evaluation.core.cases import Case, Result, Row
+from evaluation.setup.engine_files import FAITHFUL
+from evaluation.setup.environments import install_line
+from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
+
+    from curation.download.acquire import FetchSettings
+    from evaluation.results.reader import RecordedRun
+    from evaluation.setup.selected_engines import EngineUnderTest
+    from evaluation.tokenizers import TokenizerFiles
+
+_QUIETER: Final = "try again when the machine is quieter"
+
+
+@contextmanager
+def open_engine(
+    participant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
+) -> Iterator[Callable[[Case], Row]]:
+    """Open a worker; the context is a function that puts one case to the engine.
+
+    Raises:
+        Unavailable: the engine cannot be used here.
+        TemporarilyUnavailable: the machine is too busy to tell.
+    """
+    if participant.unavailable:
+        then = install_line(participant.file)
+        raise Unavailable(participant.unavailable, participant.label, then)
+    encode = tokenizer.encoder()
+    with EngineWorker(participant, tokenizer, bounds, ()) as worker:
+
+        def ask(case: Case) -> Row:
+            tokens = encode([walk.text for walk in case.walks])
+            worker.give([PendingCase(case=case, tokens=tokens, fingerprint="")])
+            while True:
+                exchange([worker.child] if worker.child else [], worker.patience())
+                for _, row in worker.collect():
+                    if row.result is Result.UNDECIDED:
+                        raise TemporarilyUnavailable(
+                            f"undecided: {row.detail}", participant.label, _QUIETER
+                        )
+                    return row
+
+        yield ask
+
+
+def ask_in_new_process(
+    participant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
+) -> Callable[[Case], Row]:
+    """Return a function that puts one case to the engine, each in a new process."""
+
+    def ask(case: Case) -> Row:
+        with open_engine(participant, tokenizer, bounds) as ask_once:
+            return ask_once(case)
+
+    return ask
+
+
+def cases_of(
+    run: RecordedRun, task: str, names: AbstractSet[str], fetch: FetchSettings
+) -> dict[str, Case]:
+    """Return cases of a run by name, made again from its data.
+
+    Raises:
+        NoInput: the run's data has one of them no more.
+        BadData: the data changed since.
+        CsbdataError: the data cannot be had.
+    """
+    from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
+    from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
+
+    kind = task_named(task).prepared(fetch, lambda _message: None)
+    recorded = run.header.data
+    where = recorded.place or recorded.name
+    data = open_data(where, settings=fetch) if kind.needs_data else None
+    source = run.header.sources.get(task, recorded)
+    today = data.sha256 if data else kind.sources()["sha256"] if kind.sources else None
+    if today and source.sha256 not in (None, today):
+        raise BadData(
+            "changed since the run",
+            str(where) if data else task,
+            "csbdata eval measures it anew",
+        )
+    records = data.records() if data else ()
+    matching = (record for record in records if record.key in names)
+    found = {
+        name: case
+        for case in kind.cases(matching, run.header.settings)
+        if (name := f"{case.config}/{case.id}") in names
+    }
+    for name in sorted(names - found.keys()):
+        raise NoInput(f"no case {name} of task {task}", str(where))
+    return found
+
+
+def engine_of_failure(
+    run: RecordedRun, label: str | None, name: str, task: str, cache: Path
+) -> EngineUnderTest:
+    """Return the engine of a run that failed on a case, as it took part.
+
+    Raises:
+        BadConfiguration: there are several, and none is named.
+        NoInput: the run has no such row.
+    """
+    names = run.header.names()
+    labels = [
+        row.engine
+        for row in run.rows()
+        if row.task == task and f"{row.config}/{row.id}" == name
+        if label in (None, row.engine, names.get(row.engine))
+    ]
+    if not labels:
+        raise NoInput(f"no row of {name} in task {task}", str(run.folder))
+    if len(labels) > 1:
+        raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
+    return participant_of(run, labels[0], cache)
+
+
+def participant_of(run: RecordedRun, label: str, cache: Path) -> EngineUnderTest:
+    """Return an engine of a run as it took part."""
+    from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
+
+    participant = run.header.participant(label)
+    options = [f"{name}={text}" for name, text in (participant.assigned or {}).items()]
+    spec, preset = participant.spec or label, participant.preset or FAITHFUL
+    return select_engines(cache, [spec], preset, options)[0]
