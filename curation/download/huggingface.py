@@ -7,7 +7,6 @@ limit, and rate limits a budget.
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import threading
@@ -15,8 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+import httpx2 as httpx
 import huggingface_hub
 from huggingface_hub import errors
 from huggingface_hub.utils.tqdm import disable_progress_bars
@@ -36,23 +36,6 @@ from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator, Sequence
-
-    import httpx2 as httpx
-
-__all__ = ["httpx"]
-
-#: The first version of huggingface_hub that calls httpx2.
-_FIRST_WITH_HTTPX2: Final = 2
-
-
-def _library_name(version: str) -> str:
-    """Return the library that a version of huggingface_hub calls."""
-    major = int(version.partition(".")[0])
-    return "httpx2" if major >= _FIRST_WITH_HTTPX2 else "httpx"
-
-
-if not TYPE_CHECKING:
-    httpx = importlib.import_module(_library_name(huggingface_hub.__version__))
 
 
 _LOGIN = "hf auth login, or set HF_TOKEN"
@@ -365,3 +348,18 @@ def hub_snapshot(
         where = f"{name}@{revision}" if revision else name
         raise fault_of(error, where) from error
     return Path(folder)
+
+
+def hub_file(name: str, revision: str, file: str, folder: Path) -> Path:
+    """Download one file of a dataset on the Hub into a folder; return its path.
+
+    Raises:
+        CsbdataError: as `hub_snapshot`.
+    """
+    try:
+        path = huggingface_hub.hf_hub_download(
+            name, file, repo_type="dataset", revision=revision, local_dir=folder
+        )
+    except Exception as error:
+        raise fault_of(error, f"{name}@{revision}") from error
+    return Path(path)
