@@ -31,7 +31,7 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
+from curation.system.retry import rate_limit_reset, retry_after, retry_call
 
 if TYPE_CHECKING:
     import ssl
@@ -299,9 +299,8 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
     Raises:
         CsbdataError: there is none; `fault_of` says which.
     """
-    policy = RetryPolicy(attempts=time_limits.attempts, first_pause=time_limits.pause)
     try:
-        return policy.call(ask, _may_pass)
+        return retry_call(ask, _may_pass, time_limits.attempts, time_limits.pause)
     except Exception as error:
         raise fault_of(error, where) from error
 
