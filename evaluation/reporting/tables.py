@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
-from curation.system.html_tables import html_table
 from evaluation.reporting.notes import without_meanings
 from evaluation.reporting.statistics import Interval, independent_worth, wilson
 
@@ -373,11 +372,6 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError((self.title, row))
-
-    def _repr_html_(self) -> str:
-        """Return the table for notebooks."""
-        rows = (map(text_of, row) for row in self.rows)
-        return html_table(self.heading, self.columns, rows, self.note)
 
     @classmethod
     def of_records(
