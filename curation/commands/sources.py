@@ -195,27 +195,23 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
 
 
 def _print(acquisition: Acquisition, locked: LiveSchemas | None) -> None:
-    from curation.download.acquire import Acquired
-    from curation.download.packs import open_pack
-
-    headers = ("archive", "origin", "by way of", "commit", "files", "MB")
+    headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
+    described = [_described(archive) for archive in acquisition.archives.values()]
     rows = [
         (
-            archive.archive,
-            archive.origin,
-            archive.route,
-            archive.commit[:12],
-            len(open_pack(archive.pack)),
-            f"{archive.pack.stat().st_size / 1e6:.1f}",
+            *(archive[name] for name in ("archive", "origin", "route")),
+            str(archive["commit"])[:12],
+            archive["files"],
+            archive["bytes"],
         )
-        for archive in acquisition.archives.values()
-        if isinstance(archive, Acquired)
+        for archive in described
+        if archive["available"]
     ]
     if rows:
         stdout().print(table(headers, rows, numbers=(4, 5)))
-    for archive in acquisition.archives.values():
-        if not isinstance(archive, Acquired):
-            say(f"Unavailable: {archive.why}", style="yellow")
+    for archive in described:
+        if not archive["available"]:
+            say(f"Unavailable: {archive['why']}", style="yellow")
     if acquisition.missing:
         say(
             f"Missing: {', '.join(acquisition.missing)}. `csbdata build` takes the "
