@@ -1,4 +1,4 @@
-"""Download one file: pooch verifies it, requests waits as the server asks."""
+"""Download one file: requests gets it, pooch verifies it, stamina repeats."""
 
 from __future__ import annotations
 
@@ -10,31 +10,27 @@ from urllib.parse import urlsplit
 import pooch
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
 from curation.system.atomic_files import writing
 from curation.system.errors import (
+    CsbdataError,
     NoLongerThere,
     TemporarilyUnavailable,
     Unavailable,
     WrongDigest,
 )
+from curation.system.retry import retry_after, retry_call
 
 _LATER: Final = "run the same command later"
 #: Seconds to connect, and without a byte.
 _TIMEOUTS: Final = (4.0, 20.0)
 _LIMITED, _SERVER_ERROR = 429, 500
 _GONE: Final = frozenset({404, 410, 451})
-#: A failing server is asked again after growing pauses, or when `Retry-After` says,
-#: within two minutes.
-RETRIES: Final = urllib3.Retry(
-    total=3,
-    connect=1,
-    backoff_factor=0.5,
-    status_forcelist=(_LIMITED, 500, 502, 503, 504),
-    raise_on_status=False,
-    retry_after_max=120,
-)
+#: Requests of one file, seconds before the second one, and the longest wait that a
+#: server may ask for.
+_ATTEMPTS: Final = 4
+PAUSE: Final = 0.5
+_LONGEST_WAIT: Final = 60.0
 pooch.get_logger().setLevel("ERROR")
 
 
@@ -60,51 +56,68 @@ def download(url: str, file: Path, sha256: str = "") -> None:
         WrongDigest: the file has another digest.
         CannotCreate: the file cannot be written.
     """
+    where = shown_url(url)
     files = pooch.create(
         path=file.parent,
         base_url="",
         registry={file.name: sha256 or None},
         urls={file.name: url},
-        retry_if_failed=1,
     )
     with writing(file):
         try:
-            files.fetch(file.name, downloader=_save)
+            retry_call(
+                lambda: files.fetch(file.name, downloader=_save),
+                _may_pass,
+                _ATTEMPTS,
+                PAUSE,
+            )
+        except requests.HTTPError as error:
+            raise _of_answer(error.response, where) from error
         except requests.RequestException as error:
             what = f"the connection broke off ({_reason(error)})"
-            raise Unavailable(what, shown_url(url), _LATER) from error
+            raise Unavailable(what, where, _LATER) from error
         except ValueError as error:
-            what = str(error).partition(". ")[0]
-            raise WrongDigest(what, shown_url(url)) from error
+            raise WrongDigest(str(error).partition(". ")[0], where) from error
 
 
 def _save(url: str, file: str, _files: object) -> None:
     """Write the body of an answer to a file, as pooch asks."""
-    with requests.Session() as session:
-        for scheme in ("https://", "http://"):
-            session.mount(scheme, HTTPAdapter(max_retries=RETRIES))
-        session.headers["User-Agent"] = f"csbdata/{version('csbdata')}"
-        try:
-            answer = session.get(url, stream=True, timeout=_TIMEOUTS)
-        except requests.RequestException as error:
-            what = f"does not answer ({_reason(error)})"
-            raise Unreachable(what, shown_url(url), _LATER) from error
-        _refuse_failure(answer, shown_url(url))
-        with Path(file).open("wb") as sink:
-            sink.writelines(answer.iter_content(1 << 16))
+    headers = {"User-Agent": f"csbdata/{version('csbdata')}"}
+    try:
+        answer = requests.get(url, stream=True, timeout=_TIMEOUTS, headers=headers)
+    except requests.RequestException as error:
+        if isinstance(next(iter(error.args), None), urllib3.exceptions.ProtocolError):
+            # The connection was there, and broke.
+            raise
+        what = f"does not answer ({_reason(error)})"
+        raise Unreachable(what, shown_url(url), _LATER) from error
+    with answer, Path(file).open("wb") as sink:
+        answer.raise_for_status()
+        sink.writelines(answer.iter_content(1 << 16))
 
 
-def _refuse_failure(answer: requests.Response, where: str) -> None:
-    """Raise the error of an answer without the file."""
+def _may_pass(error: Exception) -> bool | float:
+    """Return whether to try again, or the seconds that the server asks to wait."""
+    if not isinstance(error, requests.HTTPError):
+        return isinstance(error, requests.RequestException)
+    wait = retry_after(error.response.headers)
+    status = error.response.status_code
+    if wait is None:
+        return status == _LIMITED or status >= _SERVER_ERROR
+    return wait if wait <= _LONGEST_WAIT else False
+
+
+def _of_answer(answer: requests.Response, where: str) -> CsbdataError:
+    """Return the error of an answer without the file."""
     status = answer.status_code
     what = f"answers {status} {answer.reason}"
-    if status == _LIMITED:
-        raise TemporarilyUnavailable(what, where, _LATER)
+    if wait := retry_after(answer.headers):
+        what += f" and asks to wait {wait:,.0f} seconds"
+    if wait or status == _LIMITED:
+        return TemporarilyUnavailable(what, where, _LATER)
     if status in _GONE:
-        raise NoLongerThere(what, where, "what is pinned is no longer there")
-    if not answer.ok:
-        hint = _LATER if status >= _SERVER_ERROR else ""
-        raise Unavailable(what, where, hint)
+        return NoLongerThere(what, where, "what is pinned is no longer there")
+    return Unavailable(what, where, _LATER if status >= _SERVER_ERROR else "")
 
 
 def shown_url(url: str) -> str:

@@ -29,6 +29,6 @@ def settings(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> FetchSettings:
     """Return settings with an empty cache, no mirror and little patience."""
-    monkeypatch.setattr(http, "RETRIES", http.RETRIES.new(backoff_factor=0))
+    monkeypatch.setattr(http, "PAUSE", 0.01)
     monkeypatch.setattr(http, "_TIMEOUTS", (2.0, 0.5))
     return FetchSettings(cache=tmp_path / "cache", github=server.base)
