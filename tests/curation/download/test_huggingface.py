@@ -69,6 +69,8 @@ def _behind(cause: Exception) -> Exception:
         (_error(401, errors.HfHubHTTPError), NotPermitted),
         (_error(403, errors.GatedRepoError), NotPermitted),
         (_error(404, errors.RepositoryNotFoundError), NoInput),
+        (_error(401, errors.RepositoryNotFoundError), NotPermitted),
+        (_error(403, errors.HfHubHTTPError), NotPermitted),
         (_error(404, errors.RevisionNotFoundError), NoInput),
         (_error(400, errors.BadRequestError), BadData),
         (_error(409, errors.HfHubHTTPError), TemporarilyUnavailable),
@@ -168,13 +170,6 @@ def test_only_what_may_pass_is_asked_for_again(
     assert pauses == [1.0, 2.0][: asked - 1]
 
 
-def _answered(kind: type[errors.HfHubHTTPError], status: int) -> Exception:
-    """Return an error of the Hub's client with the answer that it carries."""
-    request = httpx.Request("GET", "https://hub.test/api/datasets/owner/name")
-    response = httpx.Response(status, request=request)
-    return kind("no", response=response)
-
-
 def test_a_hub_dataset_is_read_at_its_revision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,31 +188,3 @@ def test_a_hub_dataset_is_read_at_its_revision(
     for where in ("owner/name@v1.0", "hf://datasets/owner/name"):
         assert open_edition(where).rows.height == len(KEPT_ROWS)
     assert asked == [("owner/name", "v1.0", "dataset"), ("owner/name", None, "dataset")]
-
-
-@pytest.mark.parametrize(
-    ("error", "fault"),
-    [
-        (_answered(errors.GatedRepoError, 403), NotPermitted),
-        (_answered(errors.RepositoryNotFoundError, 404), NoInput),
-        (_answered(errors.RepositoryNotFoundError, 401), NotPermitted),
-        (_answered(errors.RevisionNotFoundError, 404), NoInput),
-        (_answered(errors.HfHubHTTPError, 403), NotPermitted),
-        (_answered(errors.HfHubHTTPError, 500), Unavailable),
-        (errors.HFValidationError("name"), NoInput),
-        (errors.LocalEntryNotFoundError("offline"), Unavailable),
-        (httpx.ReadError("reset"), Unavailable),
-        (OSError(28, "No space left on device"), CannotCreate),
-    ],
-)
-def test_every_refusal_is_a_fault(
-    error: Exception, fault: type[CsbdataError], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Gated is 77, not there 66, and unreachable 69."""
-
-    def refuse(*_: object, **__: object) -> str:
-        raise error
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
-    with pytest.raises(fault, match="owner/name"):
-        open_edition("owner/name")
