@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 import platformdirs
 
@@ -207,12 +208,16 @@ def fetch_archive(
         folder.mkdir(parents=True, exist_ok=True)
     if pin.kind.is_package:
         return download_package(pin, folder)
-    if pin.kind is ArchiveKind.HUB:
-        from curation.download.huggingface import hub_file  # noqa: PLC0415 (slow)
-
-        return hub_file(pin.repository, pin.commit, pin.file, folder)
     file = folder / pin.file_names[0]
-    download(f"{settings.github}/{pin.repository}/tar.gz/{pin.commit}", file)
+    url = f"{settings.github}/{pin.repository}/tar.gz/{pin.commit}"
+    if pin.kind is ArchiveKind.HUB:
+        from huggingface_hub import constants  # noqa: PLC0415 (slow)
+
+        if constants.HF_HUB_OFFLINE:
+            raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
+        path = f"{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
+        url = f"{constants.ENDPOINT}/datasets/{path}"
+    download(url, file, pin.sha256)
     return file
 
 

@@ -347,18 +347,3 @@ def hub_snapshot(
         where = f"{name}@{revision}" if revision else name
         raise fault_of(error, where) from error
     return Path(folder)
-
-
-def hub_file(name: str, revision: str, file: str, folder: Path) -> Path:
-    """Download one file of a dataset on the Hub into a folder; return its path.
-
-    Raises:
-        CsbdataError: as `hub_snapshot`.
-    """
-    try:
-        path = huggingface_hub.hf_hub_download(
-            name, file, repo_type="dataset", revision=revision, local_dir=folder
-        )
-    except Exception as error:
-        raise fault_of(error, f"{name}@{revision}") from error
-    return Path(path)

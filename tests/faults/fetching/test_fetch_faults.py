@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import huggingface_hub
 import pytest
+from huggingface_hub import constants
 
 from curation.download.acquire import (
     Acquired,
@@ -188,21 +188,19 @@ def test_a_cache_that_cannot_be_written_is_a_fault(
 
 
 def test_a_file_of_the_hub_is_that_of_its_revision(
-    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+    server: Server, settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other bytes at the pinned revision are a wrong digest."""
+    """Other bytes at the pinned revision are a wrong digest; offline means offline."""
+    monkeypatch.setattr(constants, "ENDPOINT", server.base)
     pin = hub_pin(b"[]")
-    contents = [b"[1]", b"[]"]
-
-    def download(
-        name: str, file: str, *, repo_type: str, revision: str, local_dir: Path
-    ) -> str:
-        asked = (name, file, repo_type, revision)
-        assert asked == (pin.repository, pin.file, "dataset", pin.commit)
-        (local_dir / file).write_bytes(contents.pop(0))
-        return str(local_dir / file)
-
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    path = f"/datasets/{pin.repository}/resolve/{pin.commit}/{pin.file}"
+    server.on(path, body(b"[1]"), body(b"[]"))
+    with monkeypatch.context() as patched:
+        patched.setattr(constants, "HF_HUB_OFFLINE", True)
+        missed = acquire(pin, settings)
+        assert isinstance(missed, UnavailableArchive)
+        assert "HF_HUB_OFFLINE" in missed.why
     with pytest.raises(WrongDigest, match=pin.digest):
         acquire(pin, settings)
     assert isinstance(acquire(pin, settings), Acquired)
+    assert server.asked == [path, path]
