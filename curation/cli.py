@@ -31,7 +31,6 @@ from curation.system.errors import (
 from curation.system.escaping import shortened
 from curation.system.extras import missing_library
 from curation.system.progress import heartbeat
-from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
 from curation.system.tables import plain
 from curation.system.terminal import command_line_of, say, show, stderr
@@ -101,6 +100,19 @@ _COMMANDS: Final = (
 )
 
 
+#: Commands of `evaluation`, after those: the module and its name there. Only here does
+#: this package name the other, and it imports it to run the command line alone.
+_EVALUATION: Final = {
+    "demo": "demo:demo",
+    "engines": "engines:app",
+    "eval": "eval:evaluate",
+    "probe": "probe:probe",
+    "results": "results:app",
+    "site": "site:site",
+    "suite": "suite:app",
+}
+
+
 def _print_version(enabled: bool) -> None:
     if enabled:
         from importlib.metadata import version  # noqa: PLC0415 - takes time
@@ -124,7 +136,7 @@ def _options(
 
 
 def application(arguments: Sequence[str] = ()) -> typer.Typer:
-    """Return the command line with its own commands and those of plug-ins.
+    """Return the command line.
 
     If the command line begins with the name of a command, only that one is imported:
     `csbdata check` starts in a fraction of the time that all commands take.
@@ -149,10 +161,12 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     for name in _COMMANDS if named not in _COMMANDS else (named,):
         module = import_module(f"curation.commands.{name}")
         _attach(app, name, getattr(module, name))
-    if named not in _COMMANDS:
-        points = entry_points_of("csbdata.commands")
-        for point in [point for point in points if point.name == named] or points:
-            _attach(app, point.name, point.load())
+    if named in _COMMANDS:
+        return app
+    for name in _EVALUATION if named not in _EVALUATION else (named,):
+        place, _, attribute = _EVALUATION[name].partition(":")
+        module = import_module(f"evaluation.commands.{place}")
+        _attach(app, name, getattr(module, attribute))
     return app
 
 

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import socket
-import struct
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from curation.download.http import FetchLimits
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-Answer = "Callable[[Handler], None]"
-#: Limits that let a test end soon.
-HASTY = FetchLimits(
-    connect=2.0,
-    silence=0.6,
-    total=20.0,
-    longest_wait=1.0,
-    attempts=3,
-    first_pause=0.01,
-    longest_pause=0.02,
-    redirects=3,
-    body_bytes=1 << 20,
-)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -115,48 +97,5 @@ def status(code: int, **headers: str) -> Callable[[Handler], None]:
             handler.send_header(name.replace("_", "-"), value)
         handler.send_header("Content-Length", "0")
         handler.end_headers()
-
-    return answer
-
-
-def redirect(target: str) -> Callable[[Handler], None]:
-    """Point elsewhere."""
-    return status(302, Location=target)
-
-
-def reset(content: bytes = b"", length: int = 0) -> Callable[[Handler], None]:
-    """Send a part of a body, if any, and then break the connection hard."""
-
-    def answer(handler: Handler) -> None:
-        if length:
-            handler.send_response(200)
-            handler.send_header("Content-Length", str(length))
-            handler.end_headers()
-            handler.wfile.write(content)
-        # A linger of zero seconds sends RST instead of FIN.
-        linger = struct.pack("ii", 1, 0)
-        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-        handler.connection.close()
-
-    return answer
-
-
-def drip(
-    content: bytes, pause: float, *, head: bool = False
-) -> Callable[[Handler], None]:
-    """Send a body, or already the head, byte by byte, for ever."""
-
-    def answer(handler: Handler) -> None:
-        gone = threading.Event()
-        if head:
-            handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-        else:
-            handler.send_response(200)
-            handler.end_headers()
-        try:
-            while not gone.wait(pause):
-                handler.wfile.write(content)
-        except OSError:
-            gone.set()
 
     return answer

@@ -10,17 +10,17 @@ by hand; whether the names of the licences still hold is for a person to judge.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from dataclasses import replace
 
 from curation.core.benchmark import is_notice
-from curation.download.acquire import FetchSettings
+from curation.download.acquire import FetchSettings, fetch_archive
 from curation.download.archives import pack_of
 from curation.download.cache import Cache
 from curation.download.packs import SUFFIX, open_pack
 from curation.download.pins import ArchivePin, Selection, load_pins
-from curation.download.publishers import downloaded
 from curation.system.checksums import file_digest
 
 
@@ -30,14 +30,17 @@ def moved(pin: ArchivePin, commit: str, file: str) -> ArchivePin:
     cache = Cache(settings.cache)
     patterns = tuple(name.replace(pin.commit, commit) for name in pin.paths.patterns)
     new = replace(pin, commit=commit, file=file, sha256="", paths=Selection(patterns))
-    with (
-        cache.lock(pin.name, print),
-        downloaded(new, settings.network, settings.publishers, cache, print) as path,
-    ):
-        pack = pack_of(new, path, cache)
+    with cache.lock(pin.name, print):
+        path = fetch_archive(new, settings, print)
+        pack = pack_of(new, path, cache.packs)
         sha256 = file_digest(path) if pin.sha256 else ""
+        cache.clear_downloads(pin.name)
     files = open_pack(pack)
-    texts = [f"{files.sha256(name)}  {name}" for name in files.paths if is_notice(name)]
+    texts = [
+        f"{hashlib.sha256(files.read(name)).hexdigest()}  {name}"
+        for name in files.paths
+        if is_notice(name)
+    ]
     digest = pack.name.removesuffix(SUFFIX)
     return replace(new, digest=digest, sha256=sha256, texts=tuple(texts))
 

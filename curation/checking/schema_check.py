@@ -26,8 +26,6 @@ from curation.json.positions import TextPositions
 from curation.schema.dialects import DIALECTS
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.escaping import shortened
-from curation.system.html_tables import html_table
-from curation.system.words import counted
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -80,17 +78,6 @@ class SchemaReport:
     def crashed(self) -> bool:
         """Whether a rule raised or its process died: a defect of csbdata."""
         return any(problem.code == Reason.CRASHED for problem in self.problems)
-
-    def _repr_html_(self) -> str:
-        """Return the problems as a table, for notebooks."""
-        rows = (
-            (each.pointer or "(root)", each.level, each.code, each.message)
-            for each in self.problems
-        )
-        title = (
-            f"{self.dialect or 'no dialect'}: {counted(len(self.faults), 'problem')}"
-        )
-        return html_table(title, ("place", "level", "code", "message"), rows)
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     )
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
-    from curation.sources.schemastore import LiveLock
+    from curation.sources.schemastore_live import LiveSchemas
 
-#: Failed addresses that are named on a terminal; all are in the lock file.
+#: Failed addresses that are named on a terminal; JSON has all.
 _SHOWN_FAILURES = 10
 
 
@@ -59,13 +59,13 @@ def sources(  # noqa: PLR0913 (one parameter an option)
 ) -> None:
     """List the sources with pins and licences; fetch them, each verified.
 
-    With --fetch an archive comes from the mirror, the cache, its publisher or the
+    With --fetch an archive comes from the cache, the mirror, its publisher or the
     package index, in this order. Exits with 65 if a content is not what is pinned,
     69 if a source cannot be had, 75 if it may be had later.
 
     With --fetch --live the schemas that SchemaStore only links to are fetched and
-    locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address, id,
-    sha256 and length of each. The same command continues where it stopped and never
+    locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address and
+    sha256 of each. The same command continues where it stopped and never
     replaces what is locked, nor does it move a pin.
 
     \b
@@ -73,7 +73,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
       csbdata sources
       csbdata sources --fetch
       csbdata sources --fetch github snowplow --mirror ~/archives
-      csbdata sources --fetch corpus openapi --offline
+      csbdata sources --fetch corpus --offline
       csbdata sources --fetch --live schemastore
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
@@ -101,7 +101,11 @@ def _fetch(
     from curation.pipeline.archives import acquire_all
 
     acquisition = acquire_all(names, settings, progress.say)
-    locked = _live(settings, progress) if live else None
+    locked = None
+    if live:
+        from curation.sources.schemastore_live import fetch_live
+
+        locked = fetch_live(settings, progress)
     if format_ is Format.JSON:
         print_json(_report(acquisition, locked))
     else:
@@ -156,25 +160,16 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     stdout().print(table(headers, rows))
 
 
-def _live(settings: FetchSettings, progress: Progress) -> LiveLock:
-    from curation.sources.schemastore import default_lock
-    from curation.sources.schemastore_live import LiveFetch, fetch_live
-
-    live_fetch = LiveFetch(settings=settings, lock=default_lock(settings))
-    return fetch_live(live_fetch, progress)
-
-
-def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:
+def _report(acquisition: Acquisition, locked: LiveSchemas | None) -> dict[str, Json]:
     report: dict[str, Json] = {
         "archives": [_described(archive) for archive in acquisition.archives.values()],
         "missing": list(acquisition.missing),
     }
     if locked is not None:
         report["live"] = {
-            "digest": locked.digest,
-            "schemas": len(locked.schemas),
+            "schemas": len(locked.locked),
             "failures": [
-                {"url": failure.url, "why": failure.why} for failure in locked.failures
+                {"url": url, "why": why} for url, why in locked.failures.items()
             ],
         }
     return report
@@ -199,28 +194,24 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
     }
 
 
-def _print(acquisition: Acquisition, locked: LiveLock | None) -> None:
-    from curation.download.acquire import Acquired
-    from curation.download.packs import open_pack
-
-    headers = ("archive", "origin", "by way of", "commit", "files", "MB")
+def _print(acquisition: Acquisition, locked: LiveSchemas | None) -> None:
+    headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
+    described = [_described(archive) for archive in acquisition.archives.values()]
     rows = [
         (
-            archive.archive,
-            archive.origin,
-            archive.route,
-            archive.commit[:12],
-            len(open_pack(archive.pack)),
-            f"{archive.pack.stat().st_size / 1e6:.1f}",
+            *(archive[name] for name in ("archive", "origin", "route")),
+            str(archive["commit"])[:12],
+            archive["files"],
+            archive["bytes"],
         )
-        for archive in acquisition.archives.values()
-        if isinstance(archive, Acquired)
+        for archive in described
+        if archive["available"]
     ]
     if rows:
         stdout().print(table(headers, rows, numbers=(4, 5)))
-    for archive in acquisition.archives.values():
-        if not isinstance(archive, Acquired):
-            say(f"Not to be had: {archive.why}", style="yellow")
+    for archive in described:
+        if not archive["available"]:
+            say(f"Unavailable: {archive['why']}", style="yellow")
     if acquisition.missing:
         say(
             f"Missing: {', '.join(acquisition.missing)}. `csbdata build` takes the "
@@ -230,13 +221,13 @@ def _print(acquisition: Acquisition, locked: LiveLock | None) -> None:
         _print_lock(locked)
 
 
-def _print_lock(locked: LiveLock) -> None:
-    show(f"Locked {counted(len(locked.schemas), 'schema')} hosted elsewhere.")
-    for failure in locked.failures[:_SHOWN_FAILURES]:
-        say(f"Not to be had: {failure.url}: {failure.why}", style="yellow")
+def _print_lock(locked: LiveSchemas) -> None:
+    show(f"Locked {counted(len(locked.locked), 'schema')} hosted elsewhere.")
+    for url, why in list(locked.failures.items())[:_SHOWN_FAILURES]:
+        say(f"Unavailable: {url}: {why}", style="yellow")
     unnamed = len(locked.failures) - _SHOWN_FAILURES
     if unnamed > 0:
-        say(f"And {unnamed:,} more, listed in the lock file.", style="yellow")
+        say(f"And {unnamed:,} more; --format json lists all.", style="yellow")
 
 
 def _listings(names: list[str]) -> list[tuple[Source, list[ArchivePin]]]:

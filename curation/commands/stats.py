@@ -20,7 +20,7 @@ from curation.dataset.paper_tables import (
 from curation.system.errors import BadUsage, NoInput
 from curation.system.escaping import shortened
 from curation.system.screens import print_screen
-from curation.system.tables import TerminalTable, table
+from curation.system.tables import table
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -32,6 +32,8 @@ from curation.system.terminal import (
 from curation.system.words import counted
 
 if TYPE_CHECKING:
+    from rich.console import Group
+
     from curation.dataset.edition_statistics import EditionStatistics
     from curation.dataset.paper_tables import SchemaMeasures, Spread
 
@@ -100,7 +102,7 @@ def stats(
         stdout().print(tables[each])
 
 
-def _tables(statistics: EditionStatistics) -> dict[str, TerminalTable]:
+def _tables(statistics: EditionStatistics) -> dict[str, Group]:
     """Return the tables by name."""
     figure = figure_2(statistics.records)
     found = {
@@ -116,12 +118,11 @@ def _tables(statistics: EditionStatistics) -> dict[str, TerminalTable]:
             [[config, *counts.values()] for config, counts in sizes.items()],
             title="Records by their live fields; configs go by all fields",
             numbers=range(1, 6),
-            compact=True,
         )
     return found
 
 
-def _table_1(statistics: EditionStatistics) -> TerminalTable:
+def _table_1(statistics: EditionStatistics) -> Group:
     counts, sizes = table_1(statistics.records), statistics.effective
     rows: list[list[object]] = [
         [config, _category(config), count, round(sizes[config]) if sizes else "-"]
@@ -134,7 +135,6 @@ def _table_1(statistics: EditionStatistics) -> TerminalTable:
         rows,
         title="Table 1: records, and what they are worth",
         numbers=[2, 3],
-        compact=True,
     )
 
 
@@ -142,7 +142,7 @@ def _category(config: str) -> str:
     return _CATEGORIES.get(config, _MISC) if config in CONFIGS else ""
 
 
-def _table_8(statistics: EditionStatistics) -> TerminalTable:
+def _table_8(statistics: EditionStatistics) -> Group:
     rows = [
         [config, *(_middle_and_most(name, spread) for name, spread in measures.items())]
         for config, measures in table_8(statistics.measured).items()
@@ -153,7 +153,6 @@ def _table_8(statistics: EditionStatistics) -> TerminalTable:
         rows,
         title=f"Table 8: measures of the {whose}, median / largest",
         numbers=range(1, 5),
-        compact=True,
     )
 
 
@@ -162,7 +161,7 @@ def _middle_and_most(name: str, spread: Spread) -> str:
     return form.format(spread.median, spread.most)
 
 
-def _table_9(schemas: Sequence[SchemaMeasures]) -> TerminalTable:
+def _table_9(schemas: Sequence[SchemaMeasures]) -> Group:
     counts = table_9(schemas)
     rows: list[list[object]] = [
         [config, *drafts.values()] for config, drafts in counts.items()
@@ -175,18 +174,14 @@ def _table_9(schemas: Sequence[SchemaMeasures]) -> TerminalTable:
         rows,
         title="Table 9: drafts that the root's $schema names",
         numbers=range(1, 7),
-        compact=True,
     )
 
 
-def _figure_2(
-    letter: str, name: str, counts: Sequence[tuple[str, int]]
-) -> TerminalTable:
+def _figure_2(letter: str, name: str, counts: Sequence[tuple[str, int]]) -> Group:
     most = f", the first {_TOP} of {len(counts)}" if len(counts) > _TOP else ""
     return table(
         [name, "records"],
         [(shortened(value), count) for value, count in counts[:_TOP]],
         title=f"Figure 2{letter}: records with each {name}{most}",
         numbers=[1],
-        compact=True,
     )

@@ -1,19 +1,15 @@
 """All that a rule needs: one named decision about one document, with its source.
 
 Each file of `curation.rules` holds one `RULE`, and `curation.rules.sets` lists them in
-their order. A rule of another package names the rule that it comes after.
+their order.
 
 Example:
-    A rule of another package, whose `pyproject.toml` names it under
-    `[project.entry-points."csbdata.rules"]`:
-
     >>> def _apply(document, context):
     ...     return document  # or document.changed(schema, changes), or Rejected(...)
     >>> RULE = Rule(
     ...     name="my-rule",
     ...     summary="One sentence: what it does, and to whom.",
     ...     source="The clause, section or measurement that it follows.",
-    ...     after={"clean": "references"},
     ...     apply=_apply,
     ... )
 """
@@ -102,8 +98,6 @@ class Rule:
     repair: RepairKind | None = None
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)
-    #: For a rule of another package: rule set to the rule that it comes after.
-    after: Mapping[str, str] = field(default_factory=dict)
 
 
 class JudgeCandidates(Protocol):
@@ -142,5 +136,3 @@ class BenchmarkRule:
     source: str
     judge: JudgeCandidates
     reasons: tuple[Reason, ...] = ()
-    #: As for a `Rule`.
-    after: Mapping[str, str] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Get an archive's files: from a mirror, the cache, or its publisher.
+"""Get an archive's files: from the cache, a mirror or its publisher.
 
 The result is the same pack in each case, verified against the pin. Content that
-differs is refused, and no other place is tried.
+differs is refused, and no other way is tried.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
+from urllib.parse import quote
 
 import platformdirs
 
 from curation.core.documents import Origin
 from curation.download.archives import unpack
 from curation.download.cache import Cache
-from curation.download.http import Network
+from curation.download.http import Unreachable, download
+from curation.download.packages import download_package
 from curation.download.packs import SUFFIX
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
-from curation.download.publishers import PublisherAddresses, fetched
+from curation.system.atomic_files import writing
 from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
+
+_GITHUB: Final = "https://codeload.github.com"
 
 __all__ = [
     "Acquired",
@@ -37,34 +42,34 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSettings:
-    """Where to look, and whether to ask the network at all."""
+    """Where archives are, and whether the network may be used."""
 
     #: The folder that we may fill, and anyone may delete.
     cache: Path
-    #: A folder of archives, asked first.
+    #: A folder of archives, tried before the network.
     mirror: Path | None = None
     #: Only the mirror and the cache.
     offline: bool = False
     #: The lock of schemas that are hosted outside their archive; one in the cache by
     #: default (`curation.sources.schemastore`).
     live_lock: Path | None = None
-    #: Where publishers are asked.
-    publishers: PublisherAddresses = field(default_factory=PublisherAddresses)
-    #: Remembers hosts that do not answer: share it between calls.
-    network: Network = field(default_factory=Network)
+    #: The server of repositories' tarballs.
+    github: str = _GITHUB
+    #: Publishers that did not answer, and are not asked again.
+    silent: set[str] = field(default_factory=set, repr=False, compare=False)
 
     @classmethod
     def from_environment(
         cls, *, mirror: Path | None = None, offline: bool = False
     ) -> FetchSettings:
-        """Return the settings that the environment names; for commands alone.
+        """Return the settings of the environment; for commands alone.
 
-        The cache is the folder that `CSBDATA_CACHE` names, else the user's own;
-        `CSBDATA_LIVE_LOCK` names the lock of what is hosted outside an archive.
+        `CSBDATA_CACHE` names the cache, by default the user's own; `CSBDATA_LIVE_LOCK`
+        the lock of what is hosted outside an archive; `CSBDATA_GITHUB_BASE` a server
+        in the place of GitHub's.
 
         Args:
-            mirror: A folder of archives; by default the one that `CSBDATA_MIRROR`
-                names.
+            mirror: A folder of archives; by default `CSBDATA_MIRROR`.
             offline: Only the mirror and the cache.
         """
         cache = os.environ.get("CSBDATA_CACHE")
@@ -77,7 +82,7 @@ class FetchSettings:
             mirror=mirror or (Path(named) if named else None),
             offline=offline,
             live_lock=Path(lock) if lock else None,
-            publishers=PublisherAddresses.from_environment(),
+            github=os.environ.get("CSBDATA_GITHUB_BASE", _GITHUB).rstrip("/"),
         )
 
 
@@ -89,7 +94,7 @@ class Acquired:
     #: The pack's file (`curation.download.packs.open_pack`).
     pack: Path
     origin: Origin
-    #: How the bytes came here: mirror, cache, upstream or index.
+    #: How the bytes came here: cache, mirror, upstream or index.
     route: str
     #: Commit, revision or version.
     commit: str
@@ -100,13 +105,13 @@ class Acquired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnavailableArchive:
-    """An archive that cannot be had here and now, and why."""
+    """An archive that is unavailable here and now, and why."""
 
     archive: str
     why: str
-    #: Who was to be asked for it: `GitHub`, `the Hub` or `the package index`.
+    #: `GitHub`, `the Hub`, `the package index` or `the npm registry`.
     publisher: str
-    #: 75 if the same command may succeed later, else 69.
+    #: 75 if the same command may succeed later, otherwise 69.
     exit_code: int = 69
 
 
@@ -115,19 +120,19 @@ def acquire(
     settings: FetchSettings,
     say: Callable[[str], None] = lambda _message: None,
 ) -> Acquired | UnavailableArchive:
-    """Return the files of an archive by the best way, or why there is none.
+    """Return the files of an archive, or why they are unavailable.
 
-    The ways in order: mirror, cache, upstream or index.
+    The cache comes first, then the mirror, then the publisher.
 
     Args:
         pin: Which archive, and what it must contain.
-        settings: Where to look, and whether the network may be asked.
+        settings: Where to look, and whether the network may be used.
         say: Prints what takes time.
 
     Raises:
-        WrongDigest: its content is not what the pin says.
+        WrongDigest: its content is not that of the pin.
         BadArchive: it cannot be read.
-        NoInput: the mirror is no folder.
+        NoInput: the mirror is not a folder.
         CannotCreate: the cache cannot be written.
 
     Example:
@@ -136,35 +141,84 @@ def acquire(
     """
     cache = Cache(settings.cache)
     mirrored = mirrored_file(pin, settings.mirror)
-    ready = _ready(pin, cache, mirrored)
-    if ready and not cache.is_littered(pin.name):
-        return ready
-    if not ready and mirrored is None and settings.offline:
-        why = f"{pin.name}: neither mirrored nor cached, and the network is not asked"
+    publisher = pin.kind.publisher
+
+    def unavailable(why: str, exit_code: int = 69) -> UnavailableArchive:
         return UnavailableArchive(
-            archive=pin.name, why=why, publisher=pin.kind.publisher
+            archive=pin.name,
+            why=f"{pin.name}: {why}",
+            publisher=publisher,
+            exit_code=exit_code,
         )
+
+    def acquired(pack: Path, route: str) -> Acquired:
+        return Acquired(
+            archive=pin.name,
+            pack=pack,
+            origin=Origin.INDEX if pin.kind.is_package else Origin.UPSTREAM,
+            route=route,
+            commit=pin.commit,
+            digest=pin.digest,
+            licence=pin.file_licence,
+        )
+
+    if pack := cache.pack(pin.digest):
+        # Of a process that was killed.
+        cache.clear_downloads(pin.name)
+        return acquired(pack, "cache")
+    if mirrored is None and settings.offline:
+        return unavailable("neither mirrored nor cached, and the network is not asked")
+    if mirrored is None and publisher in settings.silent:
+        return unavailable(f"{publisher} did not answer before")
     with cache.lock(pin.name, say):
         # Another process may have been faster.
-        ready = _ready(pin, cache, mirrored)
-        if ready:
-            return ready
+        if pack := cache.pack(pin.digest):
+            return acquired(pack, "cache")
         if mirrored is not None:
             say(f"{pin.name}: reading {mirrored}")
-            pack = unpack(pin, mirrored, cache)
-            cache.note(mirrored, pin.digest)
-            return _acquired(pin, pack, "mirror")
+            return acquired(unpack(pin, mirrored, cache.packs), "mirror")
         try:
-            pack = fetched(pin, settings.network, settings.publishers, cache, say)
+            pack = unpack(pin, fetch_archive(pin, settings, say), cache.packs)
         except (Unavailable, TemporarilyUnavailable) as fault:
-            why = f"{pin.name}: {fault}"
-            return UnavailableArchive(
-                archive=pin.name,
-                why=why,
-                publisher=pin.kind.publisher,
-                exit_code=fault.exit_code,
-            )
-        return _acquired(pin, pack, "index" if pin.kind.is_package else "upstream")
+            if isinstance(fault, Unreachable):
+                settings.silent.add(publisher)
+            return unavailable(str(fault), fault.exit_code)
+        finally:
+            cache.clear_downloads(pin.name)
+    return acquired(pack, "index" if pin.kind.is_package else "upstream")
+
+
+def fetch_archive(
+    pin: ArchivePin, settings: FetchSettings, say: Callable[[str], None]
+) -> Path:
+    """Return the file of an archive from its publisher; the caller has its lock.
+
+    It is verified against the pin's sha256, if there is one, and not yet against its
+    digest.
+
+    Raises:
+        Unavailable: the publisher does not have it, or does not answer.
+        TemporarilyUnavailable: the publisher limits the rate.
+        WrongDigest: it has another sha256.
+        CannotCreate: the cache cannot be written.
+    """
+    say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
+    folder = Cache(settings.cache).downloads / pin.name
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if pin.kind.is_package:
+        return download_package(pin, folder)
+    file = folder / pin.file_names[0]
+    url = f"{settings.github}/{pin.repository}/tar.gz/{pin.commit}"
+    if pin.kind is ArchiveKind.HUB:
+        from huggingface_hub import constants  # noqa: PLC0415 (slow)
+
+        if constants.HF_HUB_OFFLINE:
+            raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
+        path = f"{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
+        url = f"{constants.ENDPOINT}/datasets/{path}"
+    download(url, file, pin.sha256)
+    return file
 
 
 def at_hand(pin: ArchivePin, settings: FetchSettings) -> str | None:
@@ -173,18 +227,6 @@ def at_hand(pin: ArchivePin, settings: FetchSettings) -> str | None:
         return "mirror"
     pack = Cache(settings.cache).packs / f"{pin.digest}{SUFFIX}"
     return "cache" if pack.is_file() else None
-
-
-def _ready(pin: ArchivePin, cache: Cache, mirrored: Path | None) -> Acquired | None:
-    """Return the cached pack, if it is what the best way would give."""
-    pack = cache.pack(pin.digest)
-    if pack is None:
-        return None
-    if mirrored is None:
-        return _acquired(pin, pack, "cache")
-    if cache.has_seen(mirrored, pin.digest):
-        return _acquired(pin, pack, "mirror")
-    return None
 
 
 def mirrored_file(pin: ArchivePin, mirror: Path | None) -> Path | None:
@@ -198,16 +240,3 @@ def mirrored_file(pin: ArchivePin, mirror: Path | None) -> Path | None:
             if file.is_file():
                 return file
     return None
-
-
-def _acquired(pin: ArchivePin, pack: Path, route: str) -> Acquired:
-    origin = Origin.INDEX if pin.kind.is_package else Origin.UPSTREAM
-    return Acquired(
-        archive=pin.name,
-        pack=pack,
-        origin=origin,
-        route=route,
-        commit=pin.commit,
-        digest=pin.digest,
-        licence=pin.file_licence,
-    )

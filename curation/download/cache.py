@@ -1,8 +1,7 @@
-"""The local cache: packs named after their content, and evidence of refusals.
+"""The local cache.
 
 packs/<digest>.pack     unpacked archives
-seen/<name>.json        which file of a mirror had which digest
-refused/                what was refused, for a person to look at
+live/                   schemas that SchemaStore only links to
 tokenizers/, models/    folders that are made once
 locks/                  one lock an archive or a folder
 .downloads/             bytes on their way
@@ -10,8 +9,6 @@ locks/                  one lock an archive or a folder
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,13 +17,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from curation.download.packs import SUFFIX, open_pack
-from curation.system.atomic_files import (
-    atomic_write_bytes,
-    leftovers,
-    replace_file,
-    sweep,
-    writing,
-)
+from curation.system.atomic_files import sweep
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.locks import locked
@@ -74,32 +65,6 @@ class Cache:
             return open_pack(path).path
         except (NoInput, BadData):
             return None
-
-    def has_seen(self, file: Path, digest: str) -> bool:
-        """Return whether this very file was found to have this digest before."""
-        try:
-            note = json.loads(self._note(file).read_bytes())
-            return bool(note == _identity(file, digest))
-        except (OSError, ValueError):
-            return False
-
-    def note(self, file: Path, digest: str) -> None:
-        """Remember that this very file has this digest; the caller has the lock."""
-        note = self._note(file)
-        sweep(note.parent, note.name)
-        atomic_write_bytes(note, json.dumps(_identity(file, digest), indent=1).encode())
-
-    def refuse(self, path: Path, name: str) -> Path:
-        """Move a file to the evidence; return where it is now."""
-        evidence = self.folder / "refused" / f"{name}.refused"
-        with writing(evidence):
-            evidence.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, evidence)
-        return evidence
-
-    def is_littered(self, name: str) -> bool:
-        """Return whether a killed process left something of an archive."""
-        return (self.downloads / name).exists() or bool(leftovers(self.packs, name))
 
     def clear_downloads(self, name: str) -> None:
         """Remove what has been downloaded of an archive; the caller has its lock."""
@@ -168,17 +133,3 @@ class Cache:
         if value is None:
             raise NoInput(f"the {name.kind} just made cannot be read", str(folder))
         return value
-
-    def _note(self, file: Path) -> Path:
-        name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()
-        return self.folder / "seen" / f"{name[:32]}.json"
-
-
-def _identity(file: Path, digest: str) -> dict[str, str | int]:
-    status = file.stat()
-    return {
-        "file": str(file.resolve()),
-        "bytes": status.st_size,
-        "modified_ns": status.st_mtime_ns,
-        "digest": digest,
-    }

@@ -79,18 +79,12 @@ class FolderFiles:
             why = error.strerror or type(error).__name__
             raise NoInput(f"cannot be read ({why})", str(file)) from error
 
-    def sha256(self, path: str) -> str:
-        """Return one file's sha256 in hexadecimal; KeyError if there is none."""
-        return hashlib.sha256(self.read(path)).hexdigest()
-
     @property
     def digest(self) -> str:
         """The digest over all files (`digest_of`)."""
-        return digest_of((path, self.sha256(path)) for path in self.paths)
-
-    def __len__(self) -> int:
-        """Return the number of files."""
-        return len(self.paths)
+        return digest_of(
+            (path, hashlib.sha256(self.read(path)).hexdigest()) for path in self.paths
+        )
 
     def __reduce__(self) -> tuple[type[FolderFiles], tuple[Path, tuple[str, ...], int]]:
         """Travel to another process as the path of the folder."""

@@ -7,7 +7,6 @@ limit, and rate limits a budget.
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import threading
@@ -15,8 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+import httpx2 as httpx
 import huggingface_hub
 from huggingface_hub import errors
 from huggingface_hub.utils.tqdm import disable_progress_bars
@@ -31,28 +31,11 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
+from curation.system.retry import rate_limit_reset, retry_after, retry_call
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator, Sequence
-
-    import httpx2 as httpx
-
-__all__ = ["httpx"]
-
-#: The first version of huggingface_hub that calls httpx2.
-_FIRST_WITH_HTTPX2: Final = 2
-
-
-def _library_name(version: str) -> str:
-    """Return the library that a version of huggingface_hub calls."""
-    major = int(version.partition(".")[0])
-    return "httpx2" if major >= _FIRST_WITH_HTTPX2 else "httpx"
-
-
-if not TYPE_CHECKING:
-    httpx = importlib.import_module(_library_name(huggingface_hub.__version__))
 
 
 _LOGIN = "hf auth login, or set HF_TOKEN"
@@ -316,9 +299,8 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
     Raises:
         CsbdataError: there is none; `fault_of` says which.
     """
-    policy = RetryPolicy(attempts=time_limits.attempts, first_pause=time_limits.pause)
     try:
-        return policy.call(ask, _may_pass)
+        return retry_call(ask, _may_pass, time_limits.attempts, time_limits.pause)
     except Exception as error:
         raise fault_of(error, where) from error
 

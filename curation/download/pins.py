@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 
@@ -56,7 +56,7 @@ def _translated(pattern: str) -> str:
     return "".join(_MEANINGS.get(part) or re.escape(part) for part in parts)
 
 
-_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_Sha256 = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")]
 #: The forms in which a mirror may hold a repository's archive.
 _TARBALLS: Final = (".tar.gz", ".tar.xz", ".zip")
 
@@ -112,9 +112,9 @@ class ArchivePin:
     #: The files that sources read.
     paths: Selection
     #: Over the selected files (`curation.download.folder_files.digest_of`).
-    digest: str
+    digest: _Sha256
     #: Of the published file itself, where it has fixed bytes.
-    sha256: str = ""
+    sha256: _Sha256 = ""
     #: Of the licence texts and notices among the selected files, which a build copies:
     #: lines `sha256hex  path`.
     texts: tuple[str, ...] = ()
@@ -191,19 +191,12 @@ def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
     if values.get("kind") in {kind for kind in ArchiveKind if kind.is_package}:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
-    allowed = {field.name for field in fields(ArchivePin)} - {"name"}
-    required = allowed - {"file", "sha256", "texts"}
-    wrong = sorted((values.keys() - allowed) | (required - values.keys()))
-    wrong += [key for key in ("digest", "sha256") if not _is_sum(values.get(key))]
-    if wrong:
-        what = f"[archive.{name}] has missing or wrong keys: {', '.join(wrong)}"
+    values |= {"name": name, "paths": {"patterns": values.get("paths")}}
+    unknown = values.keys() - {field.name for field in fields(ArchivePin)}
+    if unknown:
+        what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
         raise BadConfiguration(what, str(path))
-    values |= {"name": name, "paths": {"patterns": values["paths"]}}
     try:
         return msgspec.convert(values, ArchivePin)
     except msgspec.ValidationError as error:
         raise BadConfiguration(f"[archive.{name}]: {error}", str(path)) from error
-
-
-def _is_sum(value: Json) -> bool:
-    return value is None or bool(_SHA256.fullmatch(str(value)))

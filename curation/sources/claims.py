@@ -69,8 +69,6 @@ def claimed_uris(read: Callable[[str], bytes], paths: Iterable[str]) -> dict[str
 
 #: The source whose archive holds files of other repositories.
 COLLECTED = "github"
-#: The corpus's own list, inside its archive.
-LIST = "repos_fullpath.csv"
 #: Our list of licences, among the lists of ids: repository, SPDX expression, and where
 #: that was seen, with tabs between.
 LICENCES = "repository_licences.tsv"
@@ -85,8 +83,6 @@ _ADDRESS = re.compile(
     r"/(?P<owner>[a-z0-9](?:-?[a-z0-9])*)/(?P<name>[\w.-]+)(?:[/?#@]|$)",
     re.IGNORECASE | re.ASCII,
 )
-# `js_12.json ADDRESS`; the file is `pp_12.json` in the corpus as it is published.
-_LINE = re.compile(r'"?(?:js|pp)_(?P<number>[0-9]+)\.json"? +"?(?P<address>\S+?)"?')
 
 
 def repository_at(address: str) -> str | None:
@@ -100,20 +96,6 @@ def repository_at(address: str) -> str | None:
         return None
     name = match["name"].removesuffix(".git")
     return f"{_HOME}{match['owner']}/{name}" if name.strip(".") else None
-
-
-def listed_repositories(text: str) -> dict[str, str]:
-    """Return the repository of each path that the corpus's own list places at GitHub.
-
-    A line is the file's name, a space and its address, or `deleted`.
-    """
-    repositories = {}
-    for line in text.splitlines():
-        match = _LINE.fullmatch(line.strip())
-        repository = repository_at(match["address"]) if match else None
-        if match and repository:
-            repositories[f"json_schema_corpus/pp_{match['number']}.json"] = repository
-    return repositories
 
 
 def repository_licences(lists: Path) -> dict[str, str]:
@@ -137,31 +119,24 @@ def repository_addresses(lists: Path) -> dict[str, str]:
 
 
 class OriginalRepositories:
-    """The repository of each file of one archive, as far as somebody says it."""
+    """The repository of each file of one archive, as far as the file names it."""
 
     def __init__(self, reading: Reading) -> None:
-        """Read the corpus's list, where the archive has it, and that of licences."""
+        """Read our lists of licences and addresses, if the archive has no licence."""
         #: The sample was written for this project, whatever its identifiers say.
         self._is_sample = reading.origin is Origin.SAMPLE
         self._archive_licence = reading.licence
-        self._repositories: Mapping[str, str] = {}
         self._licences: Mapping[str, str] = {}
         self._addresses: Mapping[str, str] = {}
-        if self._is_sample:
-            return
-        if LIST in reading.files.paths:
-            text = reading.files.read(LIST).decode("utf-8", "replace")
-            self._repositories = listed_repositories(text)
-        if self._archive_licence == "NOASSERTION":
+        if self._archive_licence == "NOASSERTION" and not self._is_sample:
             self._licences = repository_licences(reading.lists)
             self._addresses = repository_addresses(reading.lists)
 
-    def of(self, path: str, content: bytes) -> str | None:
-        """Return the repository that a file was found in; None if no one says."""
+    def of(self, content: bytes) -> str | None:
+        """Return the repository that a file was found in; None if it names none."""
         if self._is_sample:
             return None
-        listed = self._repositories.get(path)
-        return listed or claimed_repository(content, self._addresses)
+        return claimed_repository(content, self._addresses)
 
     def licence(self, repository: str | None) -> str:
         """Return the SPDX expression of a file from a repository.

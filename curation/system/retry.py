@@ -6,7 +6,6 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import stamina
@@ -21,42 +20,28 @@ _RETRY_AFTER: Final = urllib3.Retry(retry_after_max=sys.maxsize)
 _RESET: Final = re.compile(r";\s*t\s*=\s*([0-9]{1,9})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
-    """How often something is tried, and the pauses between tries in seconds."""
+def retry_call(
+    ask: Callable[[], T],
+    may_pass: Callable[[Exception], bool | float],
+    attempts: int,
+    pause: float,
+) -> T:
+    """Return the result of a function, calling it until it returns.
 
-    attempts: int
-    #: Before the second try; doubled before each further one.
-    first_pause: float
-    longest_pause: float = 60.0
-    #: At most so many seconds are added to a pause by chance.
-    jitter: float = 0.0
+    Args:
+        ask: The function.
+        may_pass: For what a try raised, whether to try again, or the seconds to
+            wait before that instead of the pause that is due.
+        attempts: The limit of calls.
+        pause: Seconds before the second try; doubled before each further one.
 
-    def call(
-        self, ask: Callable[[], T], may_pass: Callable[[Exception], bool | float]
-    ) -> T:
-        """Return what a function returns, calling it until it does.
-
-        Args:
-            ask: What is tried.
-            may_pass: For what a try raised, whether to try again, or the seconds to
-                wait before that instead of the pause that is due.
-
-        Raises:
-            Exception: what the last try raised, or what may not pass.
-
-        Example:
-            >>> policy = RetryPolicy(attempts=4, first_pause=1.0)
-            >>> policy.call(ask_server, lambda error: isinstance(error, TimeoutError))
-        """
-        caller = stamina.RetryingCaller(
-            attempts=self.attempts,
-            timeout=None,
-            wait_initial=self.first_pause,
-            wait_max=self.longest_pause,
-            wait_jitter=self.jitter,
-        )
-        return caller(may_pass, ask)
+    Raises:
+        Exception: what the last try raised, or what may not pass.
+    """
+    caller = stamina.RetryingCaller(
+        attempts=attempts, timeout=None, wait_initial=pause, wait_max=60, wait_jitter=0
+    )
+    return caller(may_pass, ask)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,12 +1,11 @@
-"""One screen of tables for people: what fits, and the names of the rest."""
+"""One screen of tables for people: those that fit, and the names of the rest."""
 
 from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
+from curation.system.tables import plain
 from curation.system.terminal import say, say_command, show, stdout
 
 if TYPE_CHECKING:
@@ -32,25 +31,20 @@ def print_screen(
         command: What prints another table with `--table`, and all with `--all`.
         tables: The tables by name, the most telling first.
         names: The names of all tables, of a task's `TASK/NAME`.
-        lines: What stands above them.
-        remark: What is said of the cells.
+        lines: Printed above them.
+        remark: A sentence about the cells.
     """
     for line in lines:
         show(line)
-    more = f"{remark} {_MORE}".lstrip()
     names = list(dict.fromkeys((*names, *tables)))
-    if not names:
-        return
-    way = f"{command} --table {max(names, key=len)}"
-    left = _LINES - _height([*lines, more, way, *_by_task(names)])
-    console = stdout()
-    for name, layout in tables.items():
-        with console.capture() as captured:
-            console.print(layout, crop=False)
-        needed = captured.get().count("\n")
-        if needed <= left:
-            left -= needed
-            console.print(layout, crop=False)
+    more = f"{remark} {_MORE}:".lstrip()
+    # The command below is one line more.
+    left = _LINES - 1 - _height(map(plain, (*lines, more, *_by_task(names))))
+    for name, table in tables.items():
+        height = _height([table])
+        if height <= left:
+            left -= height
+            stdout().print(table, crop=False)
             names.remove(name)
     if names:
         say_command(more, f"{command} --table {shlex.quote(names[0])}")
@@ -58,10 +52,10 @@ def print_screen(
         say(line)
 
 
-def _height(lines: Sequence[str]) -> int:
-    """Return how many lines of the screen these lines of text take."""
+def _height(parts: Iterable[RenderableType]) -> int:
+    """Return the number of lines that parts of a screen take."""
     console = stdout()
-    return sum(len(Text(line).wrap(console, console.width)) or 1 for line in lines)
+    return sum(len(console.render_lines(part)) for part in parts)
 
 
 def _by_task(names: Iterable[str]) -> list[str]:

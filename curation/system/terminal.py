@@ -11,26 +11,22 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from textwrap import TextWrapper
 from typing import Annotated, Any, Final
 
 import typer
-from rich.cells import cell_len
 from rich.console import Console
-from rich.text import Text
 
 from curation.core.json_types import ReadOnlyJson
-from curation.system.escaping import safe_lines
 from curation.system.tables import plain
 from curation.system.words import command
 
-#: Columns of a file or a pipe, where no one has said how many: more than a row needs.
-PIPE_WIDTH = 400
+#: Columns of a file or a pipe without `COLUMNS`: more than any row needs.
+_PIPE_WIDTH: Final = 10_000
 _COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
 
 
@@ -42,8 +38,8 @@ class Activity:
     printed: float = field(default_factory=time.monotonic)
     #: Number of bars that move, and of questions that wait for the person.
     bars: int = 0
-    #: What is at work, as the last line of progress named it; empty after a bar.
-    work: str = ""
+    #: Returns what is at work, and how far it is; empty if nobody has said.
+    work: Callable[[], str] = str
 
     def note(self) -> None:
         """Remember that something was printed just now."""
@@ -111,15 +107,12 @@ class _Console(Console):
     @property
     def folds(self) -> bool:
         """Return whether lines are folded to a width that somebody can see."""
-        return self.width != PIPE_WIDTH
+        return self.width != _PIPE_WIDTH
 
     def print_lines(self, text: str, style: str = "") -> None:
-        """Print lines; where they are folded, a word that is too long stays whole."""
-        safe_text, folds = safe_lines(text), self.folds
-        if folds and any(cell_len(word) > self.width for word in safe_text.split()):
-            # rich would break such a word; a terminal copies it whole.
-            safe_text, folds = _folded(safe_text, self.width), False
-        self.print(Text(safe_text, style=style), soft_wrap=not folds)
+        """Print lines; rich would break a word that is longer than the screen."""
+        breaks = any(len(word) > self.width for word in text.split())
+        self.print(plain(text, style), soft_wrap=breaks or not self.folds)
 
     def on_broken_pipe(self) -> None:
         """Raise what has happened; rich itself would end the process with 1.
@@ -130,26 +123,16 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-def _folded(text: str, width: int) -> str:
-    """Return lines folded between words, the longer ones on lines of their own."""
-    keep_words = TextWrapper(width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(
-        part for line in text.split("\n") for part in keep_words.wrap(line) or [""]
-    )
-
-
 def _console(*, stderr: bool) -> _Console:
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else _stated_width() or PIPE_WIDTH
+    has_width = stream.isatty() or os.environ.get("COLUMNS")
     return _Console(
-        stderr=stderr, width=width, markup=False, emoji=False, highlight=False
+        stderr=stderr,
+        width=None if has_width else _PIPE_WIDTH,
+        markup=False,
+        emoji=False,
+        highlight=False,
     )
-
-
-def _stated_width() -> int:
-    """Return the width that `COLUMNS` says; 0 where it says none."""
-    columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isascii() and columns.isdigit() else 0
 
 
 def stdout() -> _Console:

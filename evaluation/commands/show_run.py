@@ -139,7 +139,7 @@ def show_screen(
         every: All tables.
         lines: What stands above them.
     """
-    fitting = {table.path: for_terminal(table, compact=True) for table in tables}
+    fitting = {table.path: for_terminal(table) for table in tables}
     names = [table.path for table in every]
     print_screen(command, fitting, names, lines, "In brackets 95 % intervals.")
 

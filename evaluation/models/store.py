@@ -1,8 +1,6 @@
 """Find a model by its name: a known one, a folder, one of the Hub, or a shape.
 
-Known models are the files of `known` with a `MODEL`, and those of the entry point group
-`csbdata.models` (a `NamedModel`, or a module with one as `MODEL`). Listing them loads
-nothing heavy.
+Known models are the files of `known` with a `MODEL`. Listing them loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -74,7 +72,6 @@ _REGISTRY = Registry[NamedModel](
     noun="model",
     classes=(NamedModel,),
     attribute="MODEL",
-    group="csbdata.models",
     package="evaluation.models.known",
 )
 
@@ -84,7 +81,7 @@ def named_models() -> Mapping[str, NamedModel]:
     """Return every model that is known by a name, in alphabetical order.
 
     Raises:
-        BadConfiguration: two places define one name, or an entry point is no model.
+        BadConfiguration: two places define one name.
     """
     return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
 

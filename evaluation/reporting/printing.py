@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from textwrap import wrap
 from typing import Annotated, Final
 
 import typer
@@ -21,52 +20,35 @@ from curation.system.tables import plain, table
 from curation.system.terminal import print_json, show, show_whole, stdout
 from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
 
-#: What a cell loses first, and what then: the denominator or a keyword, the interval.
-_LONG_ENDS: Final = (re.compile(r" \([^()]*\)$"), re.compile(r" \[[^\[\]]*\]$"))
 #: What a name without a preset means.
 DEFAULT_PRESET: Final = " faithful"
 
 
-def shortened(cell: Cell, steps: int) -> str:
-    """Return a cell as a narrow terminal shows it.
-
-    Args:
-        cell: The cell.
-        steps: 0 for the whole cell; 1 leaves a figure its interval, 2 the figure alone.
-
-    Example:
-        >>> shortened(Rate(3, 4), 1), shortened(Rate(3, 4), 2)
-        ('75.0 % [30.1, 95.4]', '75.0 %')
-    """
-    text = text_of(cell)
-    for end in _LONG_ENDS[:steps]:
-        text = end.sub("", text)
-    return text.removesuffix(DEFAULT_PRESET) if steps else text
-
-
-def for_terminal(report: Table, *, compact: bool = False) -> RenderableType:
+def for_terminal(report: Table) -> RenderableType:
     """Return a report's table as rich prints it on a terminal or into a pipe.
 
-    Args:
-        report: The table.
-        compact: Whether columns are left out where the table is too wide.
+    Commands have a line each below the table, to be copied.
     """
+    heading = plain(report.heading, "italic")
     if not report.rows:
-        return Group(plain(report.heading, "italic"), Text())
-    whole, *shorter = (
-        [[safe(shortened(cell, steps)) for cell in row] for row in report.rows]
-        for steps in range(3)
+        return Group(heading, Text())
+    shown = [
+        index
+        for index, name in enumerate(report.columns)
+        if name not in report.commands
+    ]
+    commands = [
+        Text(f"  {safe(text_of(row[report.columns.index(name)]))}", overflow="ignore")
+        for row in report.rows
+        for name in report.commands
+        if row[report.columns.index(name)]
+    ]
+    framed = table(
+        [report.columns[index] for index in shown],
+        [[text_of(row[index]) for index in shown] for row in report.rows],
+        numbers=[shown.index(index) for index in numbers(report) if index in shown],
     )
-    columns = report.columns
-    return table(
-        [shortened(name, 1) for name in columns] if compact else columns,
-        whole,
-        title=report.heading,
-        numbers=numbers(report),
-        commands=map(columns.index, report.commands),
-        shorter=shorter,
-        compact=compact,
-    )
+    return Group(heading, framed, *commands)
 
 
 def numbers(report: Table) -> set[int]:
@@ -234,5 +216,4 @@ def print_table(table: Table) -> None:
     # A command is longer than any terminal is wide: nothing of it is cut off.
     console.print(for_terminal(table), crop=False)
     if table.note:
-        lines = wrap(table.note, console.width - 2, break_long_words=False)
-        show("".join(f"  {line}\n" for line in lines), style="dim")
+        show(f"{table.note}\n", style="dim")

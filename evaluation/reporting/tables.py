@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
-from curation.system.html_tables import html_table
 from evaluation.reporting.notes import without_meanings
 from evaluation.reporting.statistics import Interval, independent_worth, wilson
 
@@ -252,76 +251,65 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """One figure divided by another, with a 95 % interval where there is one."""
-
-    value: float
-    interval: Interval | None = None
-
-    @classmethod
-    def of(cls, figure: PairedFigure | None) -> Ratio | None:
-        """Return the cell of a ratio of pairs; None without any."""
-        return None if figure is None else cls(figure.value, figure.interval)
-
-    def __str__(self) -> str:
-        """Return it with its interval: `1.23x [1.10, 1.40]`."""
-        if not isfinite(self.value):
-            return "-"
-        text = f"{self.value:.3g}x"
-        if self.interval is None:
-            return text
-        return f"{text} [{self.interval.low:.3g}, {self.interval.high:.3g}]"
-
-    def parts(self) -> dict[str, Json]:
-        """Return its figures by name."""
-        return {"ratio": _number(self.value), **_bounds(self.interval)}
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """A number that was fitted, with a 95 % interval where there is one."""
 
     value: float
     interval: Interval | None = None
+    #: How it is printed: the number, its unit, and what a unit is worth.
+    form: ClassVar[str] = "{:.2f}"
+    unit: ClassVar[str] = ""
+    scale: ClassVar[int] = 1
+    #: What programs call it.
+    name: ClassVar[str] = "value"
+
+    @classmethod
+    def of(cls, figure: PairedFigure | None) -> Self | None:
+        """Return the cell of a figure of pairs; None without any."""
+        return None if figure is None else cls(figure.value, figure.interval)
 
     def __str__(self) -> str:
         """Return it with its interval: `1.02 [0.97, 1.07]`."""
+        if not isfinite(self.value):
+            return "-"
+        text = self.form.format(self.scale * self.value) + self.unit
         if self.interval is None:
-            return f"{self.value:.2f}"
-        return f"{self.value:.2f} [{self.interval.low:.2f}, {self.interval.high:.2f}]"
+            return text
+        bounds = (self.interval.low, self.interval.high)
+        low, high = (self.form.format(self.scale * bound) for bound in bounds)
+        return f"{text} [{low}, {high}]"
 
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
-        return {"value": _number(self.value), **_bounds(self.interval)}
+        return {self.name: _number(self.value), **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
-    """A difference of two shares, with a 95 % interval where there is one."""
+class Ratio(Estimate):
+    """One figure divided by another: `1.23x [1.1, 1.4]`."""
 
-    value: float
-    interval: Interval | None = None
+    form: ClassVar[str] = "{:.3g}"
+    unit: ClassVar[str] = "x"
+    name: ClassVar[str] = "ratio"
+
+
+@dataclass(frozen=True, slots=True)
+class Shift(Estimate):
+    """A difference of two shares, in points of a hundred: `+1.2 pp [+0.3, +2.1]`."""
+
+    form: ClassVar[str] = "{:+.1f}"
+    unit: ClassVar[str] = " pp"
+    scale: ClassVar[int] = 100
+    name: ClassVar[str] = "difference"
 
     @classmethod
-    def of(cls, figure: PairedFigure | None) -> Shift | None:
+    def of(cls, figure: PairedFigure | None) -> Self | None:
         """Return the cell of a difference of pairs; None without any."""
         if figure is None:
             return None
         # Pairs that all differ alike, or not at all, tell of no others.
         wide = figure.interval and figure.interval.low < figure.interval.high
         return cls(figure.value, figure.interval if wide else None)
-
-    def __str__(self) -> str:
-        """Return it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""
-        text = f"{100 * self.value:+.1f} pp"
-        if self.interval is None:
-            return text
-        low, high = 100 * self.interval.low, 100 * self.interval.high
-        return f"{text} [{low:+.1f}, {high:+.1f}]"
-
-    def parts(self) -> dict[str, Json]:
-        """Return its figures by name."""
-        return {"difference": self.value, **_bounds(self.interval)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,9 +341,7 @@ Cell: TypeAlias = (
     | FixedFigure
     | Quartiles
     | Size
-    | Ratio
     | Estimate
-    | Shift
     | MissingFigure
     | None
 )
@@ -386,11 +372,6 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError((self.title, row))
-
-    def _repr_html_(self) -> str:
-        """Return the table for notebooks."""
-        rows = (map(text_of, row) for row in self.rows)
-        return html_table(self.heading, self.columns, rows, self.note)
 
     @classmethod
     def of_records(

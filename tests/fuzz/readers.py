@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.download.acquire import FetchSettings
-from curation.download.archives import ArchiveLimits, read_archive
+from curation.download.archives import FILE_BYTES, read_archive
 from curation.download.packs import open_pack, write_pack
 from curation.json.text import Merged, Policy, canonical, parse, write
 from curation.packaging.manifest import FILE as MANIFEST
@@ -30,7 +30,7 @@ from evaluation.servers.responses import (
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import from_tiktoken
-from tests.archives_made import FILES, SELECTED, github_tarball, zipped
+from tests.archives_made import FILES, github_pin, github_tarball, zipped
 from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
 from tests.evaluation.tokenizers import made
@@ -45,7 +45,6 @@ _POLICIES = (
     Policy(last_key_counts=True, large_integers_are_floats=True),
     Policy(merge_equal_members=True),
 )
-_LIMITS = ArchiveLimits(members=100, file_bytes=1 << 20, total_bytes=8 << 20)
 _END = "<|endoftext|>"
 _SCHEMAS = b'{"type": "object", "properties": {"a": {"pattern": "^a+$"}}}\n' * 2
 _OPENAPI = b"""openapi: 3.1.0
@@ -101,9 +100,9 @@ def _archives(folder: Path, suffix: str, *corpus: bytes) -> Reader:
 
     def read(content: bytes) -> None:
         path.write_bytes(content)
-        for name, text in read_archive(path, SELECTED, strip=True, limits=_LIMITS):
+        for name, text in read_archive(github_pin(), path):
             assert ".." not in name
-            assert len(text) <= _LIMITS.file_bytes
+            assert len(text) <= FILE_BYTES
 
     return Reader(read=read, corpus=corpus)
 

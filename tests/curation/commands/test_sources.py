@@ -18,7 +18,7 @@ from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore import FailedAddress, LiveLock, LockedSchema
+from curation.sources.schemastore_live import LiveSchemas
 from curation.system.errors import BadConfiguration
 from tests.archives_made import FILES, github_pin, github_tarball, save
 
@@ -148,15 +148,10 @@ def test_fetch_live_lists_what_failed(
 ) -> None:
     """A failing address is a line, not an end."""
     save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
-    found = LockedSchema(
-        url="https://a/x.json", unique_id="x", sha256="0" * 64, bytes=2
-    )
-    failures = tuple(
-        FailedAddress(url=f"https://a/{n}", why="answers 404") for n in range(12)
-    )
-    lock = LiveLock(commit="c", digest="d", schemas=(found,), failures=failures)
+    failures = {f"https://a/{n}": "answers 404" for n in range(12)}
+    live = LiveSchemas(locked={"https://a/x.json": "0" * 64}, failures=failures)
     monkeypatch.setattr(
-        curation.sources.schemastore_live, "fetch_live", lambda *_: lock
+        curation.sources.schemastore_live, "fetch_live", lambda *_: live
     )
     arguments = (
         "sources",
@@ -172,8 +167,8 @@ def test_fetch_live_lists_what_failed(
     assert "https://a/3: answers 404" in err
     assert "And 2 more" in err
     code, out, _ = _run(*arguments, "--format", "json")
-    live = json.loads(out)["live"]
-    assert (live["schemas"], len(live["failures"])) == (1, 12)
+    report = json.loads(out)["live"]
+    assert (report["schemas"], len(report["failures"])) == (1, 12)
 
 
 def test_sources_are_listed_with_pins_and_licences() -> None:

@@ -147,7 +147,7 @@ def test_sizes_are_counted_by_live_fields_too(tmp_path: Path) -> None:
     folder = write_build(tmp_path, rows, [])
     sizes = as_json(folder)["sizes_by_live_fields"]["Github_hard"]
     assert sizes == {"0-9": 2, "10-29": 1, "30-99": 0, "100-499": 1, "500 or more": 1}
-    assert "Records by their live fields" in run(str(folder))
+    assert "Records by their live fields" in run(str(folder), "--all")
 
 
 @pytest.mark.parametrize("width", first_fast(1, ["80", "200"]))

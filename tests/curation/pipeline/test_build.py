@@ -202,17 +202,15 @@ def test_one_source_builds_by_itself(tmp_path: Path) -> None:
 
 def test_a_source_that_the_sample_lacks_is_the_pinned_one(tmp_path: Path) -> None:
     """With `--sample` too: here it can be had nowhere, which is the reason given."""
-    openapi, sample = (ExtraSource(source="openapi"),), request_for(tmp_path)
-    for request in (replace(sample, only=openapi), replace(sample, extras=openapi)):
-        with pytest.raises(
-            Unavailable, match="octokit-openapi: neither mirrored nor cached"
-        ):
+    tools, sample = (ExtraSource(source="tool-schemas"),), request_for(tmp_path)
+    for request in (replace(sample, only=tools), replace(sample, extras=tools)):
+        with pytest.raises(Unavailable, match="neither mirrored nor cached"):
             build(request, Quiet())
 
 
 @pytest.mark.parametrize(
     ("only", "extras"),
-    [((), ("github",)), (("openapi",), ("openapi",)), (("openapi",) * 2, ())],
+    [((), ("github",)), (("corpus",), ("corpus",)), (("corpus",) * 2, ())],
 )
 def test_a_source_is_named_once(
     only: tuple[str, ...], extras: tuple[str, ...], tmp_path: Path

@@ -6,8 +6,6 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from curation.json import text as jsontext
 from curation.sources import glaive
@@ -16,11 +14,6 @@ from tests.curation.sources.given import Held, reading
 
 FILE = "glaive-function-calling-v2.json"
 PREFACE = "SYSTEM: You are an assistant with these functions. Use them if required -\n"
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=8,
-)
 
 
 def definition(name: str, *fields: str) -> str:
@@ -42,15 +35,6 @@ def ids(files: Held) -> list[str]:
     return [each.unique_id.rpartition("_")[0] for each in found]
 
 
-@pytest.mark.slow
-@given(st.lists(st.dictionaries(st.text(), VALUES)), st.integers(1, 40))
-def test_rows_are_the_items_of_the_array(items: list[object], chunk: int) -> None:
-    """However the bytes are cut into chunks, the items are those that json reads."""
-    for text in (json.dumps(items), json.dumps(items, ensure_ascii=False, indent=1)):
-        content = text.encode("utf-8", "surrogatepass")
-        assert list(glaive.rows(content, chunk)) == items
-
-
 @pytest.mark.parametrize(
     "content",
     [b"", b"{}", b'[{"a": 1}', b'[{"a": 1}, {"a"', b"[nonsense]", b'["\xff"]', b"  "],
@@ -58,7 +42,7 @@ def test_rows_are_the_items_of_the_array(items: list[object], chunk: int) -> Non
 def test_a_file_that_is_no_array_is_a_fault(content: bytes) -> None:
     """A cut or foreign file ends with one line, not with fewer rows."""
     with pytest.raises(BadData):
-        list(glaive.rows(content, 4))
+        glaive.rows(content)
 
 
 def test_every_definition_of_a_row_is_a_document() -> None:

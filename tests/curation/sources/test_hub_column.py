@@ -92,7 +92,7 @@ def test_a_value_that_is_no_json_is_left_out(
 def test_a_column_that_is_not_there_is_named(hub: Path) -> None:
     """With those that are."""
     write(hub / "0.parquet", s=["{}"])
-    with pytest.raises(NoInput, match="no column 't'"):
+    with pytest.raises(BadData, match="no column 't'"):
         read_hub_column("ours/data", "v1", "t", print)
     write(hub / "0.parquet", s=["{"])
     with pytest.raises(BadData, match="no value"):

@@ -224,18 +224,18 @@ def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:
     assert paths == [f"openapi.json#{inside}", "tools.json#ask me"]
 
 
-def test_a_parquet_file_has_two_columns() -> None:
-    """Text and id; a missing text is empty, a missing id is the row's number."""
+def test_a_parquet_file_has_a_column_or_two() -> None:
+    """Text and perhaps id; a missing text is empty, a missing id the row's number."""
     files = table(
         json_schema=["{}", None, "[]"], unique_id=["b", "a", None], other=[1, 2, 3]
     )
     assert found(files) == {"a": b"", "b": b"{}", "own-3": b"[]"}
+    assert found(table(json_schema=["{}"])) == {"own-1": b"{}"}
 
 
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (table(json_schema=["{}"]), "unique_id"),
         (table(unique_id=["a"]), "json_schema"),
         (table(unique_id=["a"], json_schema=[{"type": "null"}]), "parquet"),
         (Held({"own.parquet": b"PAR1"}), "parquet"),

@@ -14,9 +14,7 @@ from curation.sources import github
 from curation.sources.claims import (
     ADDRESSES,
     LICENCES,
-    LIST,
     claimed_repository,
-    listed_repositories,
     repository_addresses,
     repository_at,
     repository_licences,
@@ -70,22 +68,7 @@ def test_no_other_address_gives_one(address: str) -> None:
     assert repository_at(address) is None
 
 
-def test_the_list_of_the_corpus_is_read_by_its_lines() -> None:
-    """`js_N.json` is `pp_N.json`; what was deleted or is odd says nothing."""
-    text = (
-        "js_1.json https://raw.githubusercontent.com/a/b/master/c%20d.json\n"
-        "js_2.json deleted\r\n"
-        'js_3.json "https://raw.githubusercontent.com/e/f/master/g.json"\n'
-        "\njs_4.json\nname,uri\njs_5.json https://example.org/x.json\n"
-        "js_6.json https://raw.githubusercontent.com/a/b/m/two words.json\n"
-    )
-    assert listed_repositories(text) == {
-        "json_schema_corpus/pp_1.json": "https://github.com/a/b",
-        "json_schema_corpus/pp_3.json": "https://github.com/e/f",
-    }
-
-
-def _corpus(tmp_path: Path, **more: bytes) -> Reading:
+def _corpus(tmp_path: Path) -> Reading:
     """Return a corpus of three files, of which the second claims a home."""
     (tmp_path / "github.txt").write_text("1\n2\n3\n")
     known = f"# how\n{HOME}\tMIT\tseen\nhttps://github.com/a/b\tApache-2.0\tseen\n"
@@ -96,7 +79,6 @@ def _corpus(tmp_path: Path, **more: bytes) -> Reading:
         "json_schema_corpus/pp_1.json": {"type": "object"},
         "json_schema_corpus/pp_2.json": {"id": claim},
         "json_schema_corpus/pp_3.json": {"$id": "https://github.com/c/d"},
-        **{path.replace("_csv", ".csv"): content for path, content in more.items()},
     }
     made = reading("json-schema-corpus", held(**files), lists=tmp_path)
     return replace(made, licence="NOASSERTION")
@@ -109,24 +91,13 @@ def _told(given: Reading) -> list[tuple[str | None, str]]:
     return [pair(document.provenance) for document in github.SOURCE.read(given)]
 
 
-def test_without_the_list_a_file_is_asked_itself(tmp_path: Path) -> None:
+def test_a_file_names_its_repository(tmp_path: Path) -> None:
     """Its licence is that of a repository that we know, else nobody's."""
     assert _told(_corpus(tmp_path)) == [
         (None, "NOASSERTION"),
         (HOME, "MIT"),
         ("https://github.com/c/d", "NOASSERTION"),
     ]
-
-
-def test_the_list_of_the_corpus_comes_first(tmp_path: Path) -> None:
-    """A copy keeps the `$id` of its original; the list knows where it stood."""
-    told = b"js_1.json https://github.com/a/b/x\njs_2.json https://github.com/A/b/y\n"
-    assert _told(_corpus(tmp_path, repos_fullpath_csv=told)) == [
-        ("https://github.com/a/b", "Apache-2.0"),
-        ("https://github.com/A/b", "Apache-2.0"),
-        ("https://github.com/c/d", "NOASSERTION"),
-    ]
-    assert LIST == "repos_fullpath.csv"
 
 
 def test_the_sample_and_edited_copies_keep_their_own_licence(tmp_path: Path) -> None:

@@ -58,7 +58,6 @@ def test_the_ten_configs_have_a_source_each() -> None:
     assert {each.name for each in sources().values() if each.extra} == {
         "corpus",
         "local",
-        "openapi",
         "tool-schemas",
     }
 

@@ -107,7 +107,7 @@ def test_a_live_copy_is_found_by_its_url() -> None:
 def test_what_is_hosted_elsewhere_can_be_listed() -> None:
     """`fetch --live` is told which URLs of the catalogue to try."""
     files = repository(HOSTED + "a.json", "https://example.com/x.json")
-    urls = schemastore.catalogue(reading("schemastore", files))
+    urls = schemastore.catalogue(files.read(CATALOGUE))
     assert schemastore.hosted_elsewhere(urls) == ["https://example.com/x.json"]
 
 

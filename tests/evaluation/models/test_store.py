@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.models.store import get_model, named_models
-from tests.distributions import lay_out_distribution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +37,11 @@ def _fresh() -> Iterator[None]:
     named_models.cache_clear()
 
 
-def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a model."""
-    text = _THEIRS.format(name=name)
-    lay_out_distribution(folder, module, text, "csbdata.models")
+def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a model to a file of a folder, as if it were one of ours."""
+    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    package = import_module("evaluation.models.known")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
 
 
 def test_every_file_with_a_model_is_one() -> None:
@@ -48,14 +49,11 @@ def test_every_file_with_a_model_is_one() -> None:
     assert list(named_models()) == ["smollm2"]
 
 
-def test_a_package_adds_a_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An entry point is enough: `--model theirs` loads it, with what was asked for."""
+def test_a_file_adds_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else is edited: `--model theirs` loads it, with what was asked for."""
     from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - needs torch
 
-    _install(tmp_path, "their_model", "theirs")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    _add(tmp_path, "their_model", "theirs", monkeypatch)
     settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
     said: list[str] = []
     loading = LoadOptions(device="cpu")
@@ -68,7 +66,6 @@ def test_a_second_model_of_a_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says which name, and where it was found."""
-    _install(tmp_path, "their_smollm2", "smollm2")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    _add(tmp_path, "their_smollm2", "smollm2", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second model named 'smollm2'"):
         named_models()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from evaluation.core.records import Verdict
 from evaluation.core.suite import ScoredResponse
-from evaluation.reporting.printing import shortened
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_pairs import (
     changed_classes,
@@ -106,7 +105,7 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
 
 
 def test_runs_of_one_report_keep_their_names_and_budgets() -> None:
-    """On a narrow terminal too; a budget of the settings is one of the run's."""
+    """A budget of the settings is one of the run's."""
     label, side = _side("m", "free")
     budgets: list[dict[str, Json]] = [
         {"models": [{"model": "m", "budget": 100}]},
@@ -117,7 +116,6 @@ def test_runs_of_one_report_keep_their_names_and_budgets() -> None:
         for name, facts in zip(("sA", "sB"), budgets, strict=True)
     }
     joined = joined_runs(runs)
-    assert len({shortened(label, 2) for label in joined.by_label}) == 2
     assert "At most 100 or 2,000 tokens a text." in reading(joined.facts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,6 @@ from evaluation.results.reader import open_run
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
 from evaluation.servers.provider import CHAT, providers
-from tests.distributions import lay_out_distribution
 from tests.evaluation.measuring import BRISK, request_of, sample
 from tests.evaluation.servers.loopback import Handler, Said, answer, loopback
 
@@ -48,10 +48,11 @@ def _fresh() -> Iterator[None]:
     providers.cache_clear()
 
 
-def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a provider."""
-    text = _THEIRS.format(name=name)
-    lay_out_distribution(folder, module, text, "csbdata.providers")
+def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a provider to a file of a folder, as if it were one of ours."""
+    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    package = import_module("evaluation.servers.providers")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
 
 
 def _request(folder: Path, base: str, *ways: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
@@ -80,12 +81,11 @@ def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     assert free == {**provider.body("m", request), **provider.uncached("none")}
 
 
-def test_a_package_adds_a_provider_that_runs(
+def test_a_file_adds_a_provider_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An entry point is enough: the server is asked so, and the header says by whom."""
-    _install(tmp_path, "their_server", "theirs")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    """Nothing else is edited: the server is asked so, and the header says by whom."""
+    _add(tmp_path, "their_server", "theirs", monkeypatch)
     with loopback(lambda _body, _number: answer("{}")) as server:
         run = csbdata.run(_request(tmp_path, f"theirs:{server.base}", "strict")).open()
     assert [body["their_schema"] for body in server.asked] == [
@@ -101,8 +101,7 @@ def test_a_second_provider_of_a_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says which name, and where it was found."""
-    _install(tmp_path, "their_vllm", "vllm")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    _add(tmp_path, "their_vllm", "vllm", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second provider named 'vllm'"):
         providers()
 

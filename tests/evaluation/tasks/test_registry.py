@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,6 @@ import csbdata
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import reports
 from evaluation.tasks.registry import task_named, tasks
-from tests.distributions import lay_out_distribution
 from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -53,10 +53,11 @@ def _fresh() -> Iterator[None]:
     tasks.cache_clear()
 
 
-def _install(folder: Path, module: str, name: str) -> None:
-    """Lay out a distribution with a task."""
-    text = _THEIRS.format(name=name)
-    lay_out_distribution(folder, module, text, "csbdata.tasks", f"{module}:TASK")
+def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a task to a file of a folder, as if it were one of ours."""
+    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    package = import_module("evaluation.tasks")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
 
 
 def test_every_file_and_folder_with_a_task_is_one() -> None:
@@ -70,12 +71,11 @@ def test_every_file_and_folder_with_a_task_is_one() -> None:
     ]
 
 
-def test_a_package_adds_a_task_that_runs_and_reports(
+def test_a_file_adds_a_task_that_runs_and_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An entry point is enough: the task is measured, and its report is shown."""
-    _install(tmp_path, "their_task", "compiles")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    """Nothing else is edited: the task is measured, and its report is shown."""
+    _add(tmp_path, "their_task", "compiles", monkeypatch)
     engines = [miniature("refuse_all")]
     request = request_of(
         tmp_path,
@@ -94,7 +94,6 @@ def test_a_second_task_of_a_name_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says which name, and where it was found."""
-    _install(tmp_path, "their_masks", "masks")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    _add(tmp_path, "their_masks", "masks", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second task named 'masks'"):
         task_named("masks")

@@ -14,16 +14,14 @@ import os
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.cache import Cache
-from curation.download.http import Network
-from curation.download.publishers import PublisherAddresses
 from curation.system.errors import CannotCreate
 from tests.archives_made import github_pin, github_tarball, save
 from tests.faults.kill_points import SURVIVED, Fault
-from tests.loopback import HASTY
 
 PIN = github_pin()
 
@@ -31,12 +29,8 @@ PIN = github_pin()
 def settings(way: str, folder: Path) -> FetchSettings:
     """Return settings for one way, with the cache below the folder."""
     mirror = folder.with_name("mirror") if way == "mirror" else None
-    return FetchSettings(
-        mirror=mirror,
-        cache=folder / "cache",
-        network=Network(limits=HASTY),
-        publishers=PublisherAddresses.from_environment(),
-    )
+    environment = FetchSettings.from_environment(mirror=mirror)
+    return replace(environment, cache=folder / "cache")
 
 
 def attempt(way: str, folder: Path, step: int, fault: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import socket
 import sys
 from dataclasses import replace
@@ -12,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download import publishers
+from curation.download import packages
 from curation.download.acquire import (
     Acquired,
     FetchSettings,
     UnavailableArchive,
     acquire,
 )
-from curation.download.http import Network
 from curation.download.packs import open_pack
 from curation.system.errors import CannotCreate, WrongDigest
 from curation.system.programs import EndedProgram
@@ -39,7 +37,7 @@ PIN = wheel_pin(WHEEL)
 @pytest.fixture
 def settings(tmp_path: Path) -> FetchSettings:
     """Return settings with an empty cache and no mirror."""
-    return FetchSettings(mirror=None, cache=tmp_path / "cache", network=Network())
+    return FetchSettings(cache=tmp_path / "cache")
 
 
 def _use(monkeypatch: pytest.MonkeyPatch, index: str) -> None:
@@ -79,14 +77,11 @@ def test_a_wheel_is_had_from_the_users_own_index(
 def test_f2_another_wheel_of_that_version_is_refused(
     index: Server, settings: FetchSettings
 ) -> None:
-    """Exit code 65, with the evidence kept."""
-    other = wheel({"schemas/a.json": b"{}"})
-    index.on(f"/{PIN.file}", body(other))
-    with pytest.raises(WrongDigest, match=PIN.sha256) as caught:
+    """Exit code 65."""
+    index.on(f"/{PIN.file}", body(wheel({"schemas/a.json": b"{}"})))
+    with pytest.raises(WrongDigest, match=PIN.sha256):
         acquire(PIN, settings)
-    assert hashlib.sha256(other).hexdigest() in str(caught.value)
-    (evidence,) = settings.cache.rglob("*.refused")
-    assert evidence.read_bytes() == other
+    assert not list(settings.cache.rglob("*.whl"))
 
 
 def _offer(index: Server, pin: ArchivePin, content: bytes) -> None:
@@ -143,16 +138,15 @@ def test_f36_a_cut_file_of_a_pip_that_failed_is_no_wrong_digest(
         (folder / PIN.file).write_bytes(WHEEL[:100])
         return EndedProgram(words, 1)
 
-    monkeypatch.setattr(publishers, "run_to_end", full)
+    monkeypatch.setattr(packages, "run_to_end", full)
     if code is None:
         got = acquire(PIN, settings)
         assert isinstance(got, UnavailableArchive)
         assert "something else" in got.why
         return
-    with pytest.raises(CannotCreate, match=r"no room for things==1\.0") as caught:
+    with pytest.raises(CannotCreate, match=r"things==1\.0 .*make room") as caught:
         acquire(PIN, settings)
     assert caught.value.exit_code == code
-    assert not list(settings.cache.rglob("*.refused"))
 
 
 def test_a_version_that_is_not_there_is_unavailable(
@@ -162,7 +156,7 @@ def test_a_version_that_is_not_there_is_unavailable(
     got = acquire(replace(PIN, commit="2.0"), settings)
     assert isinstance(got, UnavailableArchive)
     assert "pip cannot get things==2.0" in got.why
-    assert not settings.network.silent
+    assert not settings.silent
     assert index.asked
 
 
@@ -174,7 +168,7 @@ def test_f4_an_index_that_does_not_answer_is_asked_once(
         closed.bind(("127.0.0.1", 0))
         _use(monkeypatch, f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
         first = acquire(PIN, settings)
-        monkeypatch.setattr(publishers, "run_to_end", None)
+        monkeypatch.setattr(packages, "run_to_end", None)
         second = acquire(PIN, settings)
     assert isinstance(first, UnavailableArchive)
     assert isinstance(second, UnavailableArchive)
@@ -186,8 +180,8 @@ def test_f5_pip_has_a_deadline(
 ) -> None:
     """It is killed with all that it started: exit code 75."""
     sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
-    monkeypatch.setattr(publishers, "pip_command", lambda: sleeper)
-    monkeypatch.setattr(publishers, "PIP_DEADLINE", 0.3)
+    monkeypatch.setattr(packages, "pip_command", lambda: sleeper)
+    monkeypatch.setattr(packages, "DEADLINE", 0.3)
     got = acquire(PIN, settings)
     assert isinstance(got, UnavailableArchive)
     assert (got.exit_code, "did not end" in got.why) == (75, True)
@@ -201,7 +195,7 @@ def test_f60_pip_is_not_given_the_tokens_of_others(
     report = tmp_path / "seen"
     script = f"import os; open({str(report)!r}, 'w').write(str(dict(os.environ)))"
     command = [sys.executable, "-c", script]
-    monkeypatch.setattr(publishers, "pip_command", lambda: command)
+    monkeypatch.setattr(packages, "pip_command", lambda: command)
     assert isinstance(acquire(PIN, settings), UnavailableArchive)
     assert "planted" not in report.read_text()
 
@@ -211,8 +205,8 @@ def test_without_pip_the_next_step_is_named(
 ) -> None:
     """An environment may lack it."""
     nowhere = SimpleNamespace(find_spec=lambda _name: None)
-    monkeypatch.setattr(publishers, "PathFinder", nowhere)
-    monkeypatch.setattr(publishers, "which", lambda _name: None)
+    monkeypatch.setattr(packages, "PathFinder", nowhere)
+    monkeypatch.setattr(packages, "which", lambda _name: None)
     got = acquire(PIN, settings)
     assert isinstance(got, UnavailableArchive)
     assert "ensurepip" in got.why

@@ -11,7 +11,6 @@ import pytest
 
 from curation.core.documents import Origin
 from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
-from curation.download.http import Network
 from curation.download.packs import write_pack
 from curation.download.pins import load_pins
 from curation.schema.dialects import BY_NAME, DIALECTS
@@ -134,9 +133,7 @@ def test_what_needs_the_suites_server_is_told(
 
 def test_a_suite_that_cannot_be_had_says_why_for_each_archive(tmp_path: Path) -> None:
     """And where to put it: exit code 69."""
-    offline = FetchSettings(
-        mirror=None, cache=tmp_path, offline=True, network=Network()
-    )
+    offline = FetchSettings(cache=tmp_path, offline=True)
     with pytest.raises(Unavailable) as caught:
         acquire_suite(offline)
     assert str(caught.value).count("neither mirrored nor cached") == 2

@@ -1,0 +1,130 @@
+"""Packages by name and version, through pip and npm."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+from shutil import which
+from typing import Final
+
+from curation.download.http import Unreachable
+from curation.download.pins import ArchiveKind, ArchivePin
+from curation.system.checksums import file_digest
+from curation.system.errors import (
+    CannotCreate,
+    TemporarilyUnavailable,
+    Unavailable,
+    WrongDigest,
+)
+from curation.system.programs import environment_for_others, last_error, run_to_end
+
+#: Seconds for one package; the largest has 93 MB.
+DEADLINE: Final = 600.0
+#: npm's codes for a package or a version that an answering registry does not have.
+_UNKNOWN: Final = re.compile(r"\b(?:E404|ETARGET|ENOVERSIONS)\b")
+#: pip's words when no host answers.
+_SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
+#: pip's words when a file has another sha256.
+_REFUSED: Final = "DO NOT MATCH THE HASHES"
+#: The system's words when a disk, or a user's part of it, is full.
+_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|Errno 28\b")
+_PIP_OPTIONS: Final = (
+    "download",
+    "--no-deps",
+    "--no-input",
+    "--disable-pip-version-check",
+    "--quiet",
+    "--timeout=10",
+    "--retries=1",
+)
+
+
+def npm_environment() -> dict[str, str]:
+    """Return the environment of npm: its own variables name the user's registry."""
+    return environment_for_others() | {
+        name: value
+        for name, value in os.environ.items()
+        if name.lower().startswith("npm_config_")
+    }
+
+
+def pip_command() -> list[str]:
+    """Return the command of pip: of this Python, otherwise from the path.
+
+    Raises:
+        Unavailable: there is none.
+    """
+    # The finders of setuptools would exchange `distutils` for the whole process.
+    if PathFinder.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    program = which("pip") or which("pip3")
+    if program is None:
+        raise Unavailable("pip is not installed", then="python -m ensurepip")
+    return [program]
+
+
+def download_package(pin: ArchivePin, folder: Path) -> Path:
+    """Return a package's file with the sha256 of its pin, if that has one.
+
+    npm runs nothing of a package. pip asks a source archive for its metadata, which
+    runs its build backend: pip knows the sha256 too, so that nothing else ever runs.
+
+    Raises:
+        Unreachable: the package index or the npm registry does not answer.
+        Unavailable: it has no such package, or the client is not installed.
+        TemporarilyUnavailable: the client does not end in time.
+        CannotCreate: there is no room for the file.
+        WrongDigest: the file has another sha256.
+    """
+    service = pin.kind.publisher
+    if pin.kind is ArchiveKind.NPM:
+        client, request = "npm", f"{pin.repository}@{pin.commit}"
+        program = which("npm")
+        if program is None:
+            hint = f"install npm, or put {pin.file} into a mirror (--mirror)"
+            raise Unavailable("npm is not installed", service, hint)
+        command = [program, "pack", request, "--ignore-scripts", "--loglevel=error"]
+        environment = npm_environment()
+    else:
+        client, request = "pip", f"{pin.repository}=={pin.commit}"
+        is_wheel = pin.kind is ArchiveKind.WHEEL
+        form = "--only-binary=:all:" if is_wheel else f"--no-binary={pin.repository}"
+        wanted = folder / "wanted.txt"
+        known = f" --hash=sha256:{pin.sha256}" if pin.sha256 else ""
+        wanted.write_text(f"{request}{known}\n", encoding="utf-8")
+        to = f"--dest={folder}", f"--requirement={wanted}"
+        command = [*pip_command(), *_PIP_OPTIONS, form, *to]
+        environment = environment_for_others()
+    try:
+        ended = run_to_end(
+            command, DEADLINE, environment=environment, folder=folder, errors_only=True
+        )
+    except subprocess.TimeoutExpired as error:
+        what = f"{client} did not end within {DEADLINE:g} seconds"
+        raise TemporarilyUnavailable(what, service) from error
+    printed = ended.printed
+    if _REFUSED in printed:
+        what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
+        raise WrongDigest(what, service, "see which index pip asks")
+    files = sorted(folder.glob(f"*{Path(pin.file).suffix}"))
+    # A client that fails may leave a file that is cut.
+    if ended.code or not files:
+        # npm begins with the code of the error, and ends with where its log is.
+        told = printed.strip().partition("\n")[0] if client == "npm" else printed
+        what = f"{client} cannot get {request} ({last_error(told)})"
+        if _FULL.search(printed):
+            hint = "make room and run the same command"
+            raise CannotCreate(what, str(folder), hint)
+        answered = not _SILENT.search(printed)
+        if client == "npm":
+            answered = bool(_UNKNOWN.search(printed))
+        raise (Unavailable if answered else Unreachable)(what, service)
+    digest = file_digest(files[0])
+    if pin.sha256 and digest != pin.sha256:
+        what = f"{request} has sha256 {digest}, the pin says {pin.sha256}"
+        raise WrongDigest(what, service, f"see which index {client} asks")
+    return files[0]
