@@ -159,7 +159,6 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         depth=nested.depth,
         size=text_size(text),
         live=alive.share,
-        live_fields=alive.fields,
         live_size=size_of(alive.fields),
         vacuous=alive.vacuous,
         features=usage.features,

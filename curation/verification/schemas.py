@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 _NAME = "schemas"
 #: The columns that follow from the text and the dialect.
 _DERIVED = (
-    *("field_count", "max_fan_out", "depth", "size", "live", "live_fields"),
-    *("live_size", "vacuous", "features", "formats", "lints", "valid_under", "sha256"),
+    *("field_count", "max_fan_out", "depth", "size", "live", "live_size"),
+    *( "vacuous", "features", "formats", "lints", "valid_under", "sha256"),
     *("skeleton_sha256", "dialect_found", "dialect_words"),
 )
 #: The lint that says how the dialect was found.
@@ -139,7 +139,6 @@ def _wrong_columns(
         "depth": nested.depth,
         "size": text_size(text),
         "live": alive.share,
-        "live_fields": alive.fields,
         "live_size": size_of(alive.fields),
         "vacuous": alive.vacuous,
         "features": list(usage.features),
