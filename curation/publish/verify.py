@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
@@ -17,7 +17,6 @@ from curation.system.errors import BadData, NoInput, TemporarilyUnavailable, Una
 from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
-from curation.verification.registry import select_checks
 
 
 def verify(
@@ -55,21 +54,20 @@ def verify(
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
-    if nonce is None:
-        nonce = token_hex(8)
-    checks = select_checks(whole=whole, nonce=nonce)
     with _folder_of(where, progress) as folder:
         before = _stamps(folder)
         verification = verify_folder(
-            folder, jobs=jobs, progress=progress, checks=checks
+            folder,
+            jobs=jobs,
+            progress=progress,
+            whole=whole,
+            nonce=token_hex(8) if nonce is None else nonce,
         )
         if _stamps(folder) != before:
             raise TemporarilyUnavailable(
                 "files changed while they were checked", where, "run it again"
             )
-    if whole:
-        return verification
-    return replace(verification, nonce=nonce)
+    return verification
 
 
 def rebuild_and_compare(
@@ -169,8 +167,7 @@ def verify_for_push(
     progress.say(
         f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
     )
-    checks = select_checks(nonce=nonce)
-    verification = verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
+    verification = verify_folder(folder, jobs=jobs, progress=progress, nonce=nonce)
     for finding in verification.findings:
         if finding.not_run:
             raise Unavailable(finding.detail, f"check {finding.check}")

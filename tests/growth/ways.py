@@ -162,7 +162,7 @@ def _derive(folder: Path) -> object:
 
 
 #: These start programs of their own: `datasets`, and what draws plots.
-_OTHERS_WORK: Final = ("loading", "card")
+_OTHERS_WORK: Final = ("loading", "derived")
 
 
 def _verify(count: int) -> Work:

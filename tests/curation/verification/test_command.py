@@ -43,7 +43,7 @@ def test_a_build_is_sound_and_ends_with_the_next_command(sound: Path) -> None:
     """No failure, every config and split was opened, and where to go on."""
     done = run(sound)
     assert done.exit_code == 0, done.output
-    assert "personal" in done.stdout
+    assert "texts" in done.stdout
     assert "failed" not in done.stdout
     # The ten, each with its instances; `default` beside them.
     configs = 2 * len(CONFIGS)
