@@ -7,7 +7,7 @@ them. It never writes into a folder: its plots come back through a pipe.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -64,63 +64,17 @@ def plot_paths(tables: PaperTables | None) -> list[str]:
     return [f"{FOLDER}/{name}.{kind}" for name in names for kind in ("png", "svg")]
 
 
-class PlotProcess:
-    """A context manager that draws the plots of one dataset in a child process.
+def draw_plots(tables: PaperTables, into: Path) -> None:
+    """Draw the plots of these tables into a folder.
 
-    `start` starts the child and `begin` sends it the tables. A child that still runs at
-    the end of the block is stopped.
+    Raises:
+        CsbdataError: the child failed.
+        OSError: it cannot be started, or a plot cannot be written.
     """
-
-    def __init__(self) -> None:
-        """Start nothing yet."""
-        self._worker = Worker(Program(file=_WORKER), _LIMITS)
-        self._tables: PaperTables | None = None
-
-    def __enter__(self) -> Self:
-        """Return this process."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop the child if it is still at work."""
-        self._worker.kill()
-
-    def start(self) -> None:
-        """Start the child, unless it runs already.
-
-        Raises:
-            OSError: it cannot be started.
-        """
-        self._worker.launch()
-
-    def begin(self, tables: PaperTables | None) -> None:
-        """Let the child draw these tables, or nothing without them.
-
-        Raises:
-            OSError: it cannot be started.
-        """
-        self._tables = tables
-        if tables is not None:
-            self._worker.begin([tables])
-            self._worker.launch()
-
-    def finish(self, into: Path) -> PaperTables | None:
-        """Write the plots into `into`; return the tables of `begin`.
-
-        Without tables there are no plots either.
-
-        Raises:
-            CsbdataError: the child failed.
-            OSError: a plot cannot be written.
-        """
-        if self._tables is None:
-            return None
-        while not (results := self._worker.wait()):
-            if self._worker.child is None:
-                self._worker.begin([self._tables])
-        if results[0].ending is not Ending.OK:
-            what = f"the plots could not be drawn ({results[0].detail})"
-            raise CsbdataError(what, FOLDER)
-        (into / FOLDER).mkdir(exist_ok=True)
-        for name, content in results[0].answer_as(Plots).items():
-            (into / FOLDER / name).write_bytes(content)
-        return self._tables
+    with Worker(Program(file=_WORKER), _LIMITS) as worker:
+        result = worker.ask(tables)
+    if result.ending is not Ending.OK:
+        raise CsbdataError(f"the plots could not be drawn ({result.detail})", FOLDER)
+    (into / FOLDER).mkdir(exist_ok=True)
+    for name, content in result.answer_as(Plots).items():
+        (into / FOLDER / name).write_bytes(content)

@@ -24,8 +24,6 @@ from curation.dataset.summary import RuleNote, Summary
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
-from curation.packaging.plot_process import PlotProcess
-from curation.packaging.plot_tables import tables_of_documents
 from curation.pipeline.build_shard import build_shard
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
@@ -242,7 +240,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         if manifest is None:
             if ray_address(request.executor) is not None:
                 joined = _worked_on_by_ray(request, header, run, progress)
-            with ResultFile(run.folder) as file, PlotProcess() as drawing:
+            with ResultFile(run.folder) as file:
                 steps = BuildSteps(
                     request=request,
                     plan=plan,
@@ -251,7 +249,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
                     file=file,
                     joined=joined,
                 )
-                manifest, peak = _write(steps, drawing, clock, progress)
+                manifest, peak = _write(steps, clock, progress)
             shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
@@ -296,12 +294,11 @@ def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
 
 
 def _write(
-    steps: BuildSteps, drawing: PlotProcess, clock: _Clock, progress: Phases
+    steps: BuildSteps, clock: _Clock, progress: Phases
 ) -> tuple[Manifest, float]:
     """Write the folder; return its manifest, and the peak memory in MiB."""
     request, plan = steps.request, steps.plan
-    # While instances are made, for minutes, the process would only wait.
-    documents, peak = steps.decide(None if request.instances else drawing.start)
+    documents, peak = steps.decide()
     clock.lap("decide")
     configs = (document.config for document in documents)
     summary = summary_of(request.options, plan, configs)
@@ -315,7 +312,6 @@ def _write(
     out = request.out
     progress.begin(f"Writing {out}")
     with atomic_folder(out) as folder:
-        drawing.begin(tables_of_documents(documents, fits))
         documents = in_clusters(documents)
         write_notices(plan.inputs, folder)
         manifest = write_folder(
@@ -325,7 +321,6 @@ def _write(
             compiled=compiled,
             fits=fits,
             products=instances.results(),
-            drawing=drawing,
         )
     steps.run.store(_name(request.options), file_digest(out / FILE).encode())
     clock.lap("write")

@@ -20,7 +20,7 @@ from curation.core.records import BenchmarkRecord
 from curation.core.rule import Context, RepairKind, Rule
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
-from curation.dataset.paper_tables import draft_of, raw_figures
+from curation.dataset.paper_tables import raw_figures
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
@@ -108,8 +108,6 @@ class MadeRecord(NamedTuple):
     record: BenchmarkRecord
     #: What `curation.schema.shingles.shingles` says of it.
     shingles: bytes
-    #: Most keys of one object of its schema, arrays not entered.
-    fan_out: int
 
 
 def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRecord:
@@ -171,7 +169,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
         cluster=sha256,
     )
-    return MadeRecord(record, packed, nested.fan_out)
+    return MadeRecord(record, packed)
 
 
 LIMITS = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
@@ -222,8 +220,6 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         changes=document.changes,
         raw=figures,
         shingles=record_after.shingles,
-        fan_out=record_after.fan_out,
-        draft=draft_of(document.schema),
     )
 
 

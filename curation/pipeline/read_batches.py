@@ -264,7 +264,6 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
     shard: tuple[int, int] = WHOLE,
     joined: JoinedShards,
     file: ResultFile,
-    when_all_sent: Callable[[], object] | None = None,
 ) -> dict[int, HeldResult]:
     """Return the result of each distinct document of a shard, by its position.
 
@@ -276,8 +275,6 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         shard: Which part of the documents is worked on.
         joined: The shards that have done it already, if any.
         file: Where results are kept for the rest of the build.
-        when_all_sent: Called when no batch is left to be sent, while the last ones are
-            worked on.
 
     Raises:
         WorkerDidNotStart: a worker cannot be started.
@@ -312,8 +309,6 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
             pending[sent_batches] = number, start, refusals, places
             sent_batches += 1
             yield [request_of(raw, position) for raw in sent]
-        if when_all_sent is not None:
-            when_all_sent()
 
     for finished in pool.run_batches(remaining()):
         number, start, refusals, places = pending.pop(finished.index)

@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 from curation.commands.card import card
 from curation.packaging.manifest import write_facts
-from curation.packaging.plot_process import FOLDER, PlotProcess
-from curation.packaging.plot_tables import tables_of_folder
+from curation.packaging.plot_process import FOLDER
 from curation.system.errors import BadUsage, CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
@@ -23,30 +22,9 @@ if TYPE_CHECKING:
 
     from typer.testing import Result
 
-    from curation.packaging.plot_process import PaperTables
 
 APP = typer.Typer()
 APP.command()(card)
-
-
-class _SamePlots(PlotProcess):
-    """Gives the plots of a folder whose rows stay as they are, without drawing them."""
-
-    def __init__(self, folder: Path, tables: PaperTables | None) -> None:
-        """Take a folder that has its plots, and the tables that came with them."""
-        self._folder = folder
-        self._tables = tables
-
-    def __exit__(self, *_: object) -> None:
-        """Stop nothing."""
-
-    def begin(self, tables: PaperTables | None) -> None:
-        """Draw nothing."""
-
-    def finish(self, into: Path) -> PaperTables | None:
-        """Copy the plots."""
-        copytree(self._folder / FOLDER, into / FOLDER)
-        return self._tables
 
 
 @pytest.fixture(scope="module")
@@ -58,21 +36,14 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def tables(build: Path, tmp_path_factory: pytest.TempPathFactory) -> PaperTables | None:
-    """Return the tables that come with the plots."""
-    with PlotProcess() as drawing:
-        drawing.begin(tables_of_folder(build))
-        return drawing.finish(tmp_path_factory.mktemp("plots"))
-
-
 @pytest.fixture
-def drawn(
-    build: Path, tables: PaperTables | None, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def drawn(build: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the build, whose plots are not drawn again: they take two seconds."""
     monkeypatch.setattr(
-        "curation.packaging.plot_process.PlotProcess", lambda: _SamePlots(build, tables)
+        "curation.packaging.plot_process.draw_plots",
+        lambda _tables, into: copytree(
+            build / FOLDER, into / FOLDER, dirs_exist_ok=True
+        ),
     )
     return build
 

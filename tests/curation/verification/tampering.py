@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
+import pytest
 
 from curation.dataset import ledger, parquet
 from curation.dataset.parquet import parquet_writer
 from curation.instances.dataset import parquet as instances
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
-from curation.packaging.plot_process import PlotProcess
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification.check import ItemResult
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curation.core.json_types import UntypedJson
-    from curation.packaging.plot_process import PaperTables
     from curation.verification.check import FolderCheck
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
@@ -215,22 +214,11 @@ def tampers(
     ]
 
 
-class Drawn(PlotProcess):
-    """A process that has drawn: its plots stay as they are."""
-
-    def __init__(self, tables: PaperTables | None) -> None:
-        """Take the tables that it gave."""
-        self._tables = tables
-
-    def finish(self, into: Path) -> PaperTables | None:
-        """Return the tables; the plots lie there already."""
-        assert (into / "plots").is_dir()
-        return self._tables
-
-
-def card_again(folder: Path, tables: PaperTables | None) -> None:
+def card_again(folder: Path) -> None:
     """Write what is derived of a folder anew, but for its plots."""
-    write_derived(folder, folder, Drawn(tables))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("curation.packaging.plot_process.draw_plots", lambda *_: None)
+        write_derived(folder, folder)
 
 
 def said_here(
