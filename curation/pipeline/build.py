@@ -24,7 +24,6 @@ from curation.dataset.summary import RuleNote, Summary
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
-from curation.pipeline.build_shard import build_shard
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
     BuildPlan,
@@ -32,12 +31,12 @@ from curation.pipeline.request import (
     plan_of,
     refuse_other_build,
 )
-from curation.pipeline.shards import WHOLE, JoinedShards, ShardHeader
+from curation.pipeline.shards import VERDICTS, JoinedShards
 from curation.pipeline.steps import BuildSteps, in_clusters
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.progress import Phases, Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
@@ -227,10 +226,7 @@ def _without_collector() -> Iterator[None]:
 def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
-    header = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
-    joined = (
-        JoinedShards.open(request.shards, header) if request.shards else JoinedShards()
-    )
+    joined = JoinedShards()
     clock.lap("fetch")
     if not request.replace:
         refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
@@ -239,7 +235,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         unchanged = manifest is not None
         if manifest is None:
             if ray_address(request.executor) is not None:
-                joined = _worked_on_by_ray(request, header, run, progress)
+                joined = _worked_on_by_ray(request, plan, run, progress)
             with ResultFile(run.folder) as file:
                 steps = BuildSteps(
                     request=request,
@@ -272,25 +268,59 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
 
 
 def _worked_on_by_ray(
-    request: BuildRequest, header: ShardHeader, run: RunFolder, progress: Progress
+    request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
 ) -> JoinedShards:
-    key = fingerprint(build=header.identity.fingerprint, options=header.options)
+    build = plan.identity.fingerprint
     folders = run_shards(
-        _build_ray_shard,
-        request,
+        build_shard,
+        (request, build),
         executor=request.executor,
         folder=run.folder / _RAY,
-        fingerprint=key,
+        fingerprint=fingerprint(build=build, options=request.options),
         say=progress.say,
     )
-    return JoinedShards.open(folders, header)
+    return JoinedShards.open(folders, build)
 
 
-def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
-    own = replace(
+def build_shard(build: tuple[BuildRequest, str], shard: Shard) -> None:
+    """Do a shard's part of a build, and leave the work in the shard's folder.
+
+    Copies in other shards and quotas over all of them are decided where shards are
+    joined, so some of its instances may not be needed then.
+
+    Args:
+        build: The request, and the fingerprint of the build where shards are joined.
+        shard: The part, and its folder.
+
+    Raises:
+        BadConfiguration: this node reads other files.
+        CsbdataError: a source is damaged or cannot be had.
+    """
+    request, wanted = build
+    request = replace(
         request, out=shard.folder, executor=LOCAL, jobs=request.jobs or shard.cpus
     )
-    build_shard(own, (shard.part, shard.parts))
+    plan = plan_of(request, Quiet())
+    if plan.identity.fingerprint != wanted:
+        raise BadConfiguration(
+            f"node {platform.node()} reads other files than the driver",
+            then="put the same files at the same paths of every node",
+        )
+    with RunFolder.open(shard.folder, wanted) as run, ResultFile(shard.folder) as file:
+        steps = BuildSteps(
+            request=request,
+            plan=plan,
+            run=run,
+            progress=Quiet(),
+            file=file,
+            shard=(shard.part, shard.parts),
+        )
+        documents, _ = steps.decide()
+        if request.fastjsonschema:
+            verdicts = steps.compile_records(documents)
+            run.store(VERDICTS, msgspec.json.encode(verdicts))
+        if request.instances:
+            steps.make_instances(documents, enabled=True).store_keys()
 
 
 def _write(

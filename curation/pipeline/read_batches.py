@@ -279,7 +279,6 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
     Raises:
         WorkerDidNotStart: a worker cannot be started.
         CannotCreate: the run folder cannot be written.
-        BadData: a shard lacks a batch.
         TemporarilyUnavailable: the rules do not come to an end with a document.
     """
     results: dict[int, HeldResult] = {}

@@ -68,38 +68,6 @@ class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
         """The digest of all of it."""
         return fingerprint(**msgspec.to_builtins(self))
 
-    def differences(self, other: BuildIdentity) -> list[str]:
-        """Say in what this differs from what is wanted, a clause each.
-
-        Example:
-            >>> paper.differences(clean)
-            ['rules paper, not clean']
-        """
-        differences: list[str] = []
-        if self.rules != other.rules:
-            differences.append(f"rules {self.rules}, not {other.rules}")
-        for name in dict.fromkeys([*self.versions, *other.versions]):
-            own, required = self.versions.get(name), other.versions.get(name)
-            if own != required:
-                differences.append(f"{name} {own}, not {required}")
-        if self.code != other.code:
-            differences.append("other code of csbdata")
-        if self.limits != other.limits:
-            differences.append("other limits")
-        changed = [
-            source
-            for source in dict.fromkeys(
-                item.source for item in (*self.inputs, *other.inputs)
-            )
-            if [item for item in self.inputs if item.source == source]
-            != [item for item in other.inputs if item.source == source]
-        ]
-        if changed:
-            differences.append(f"other files of {', '.join(changed)}")
-        elif (self.inputs, self.missing) != (other.inputs, other.missing):
-            differences.append("other sources, or in another order")
-        return differences
-
 
 def identity_of(
     rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
@@ -265,9 +233,6 @@ class BuildRequest:
     instances: bool = False
     #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: The folders of the shards of this build, whose work is joined; none if all
-    #: of it is done here.
-    shards: tuple[Path, ...] = ()
     #: Number of workers; None for one a core. On a Ray cluster: of each shard.
     jobs: int | None = None
     #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster

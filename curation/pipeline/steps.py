@@ -136,9 +136,6 @@ class BuildSteps:
 
         Near-duplicate clusters are found later (`in_clusters`).
         With it the peak memory in MiB, of this process and its workers.
-
-        Raises:
-            BadData: a shard lacks a batch that it says it has.
         """
         opt_outs = read_opt_outs()
         reader = BatchReader(self.plan.inputs, opt_outs)
