@@ -66,7 +66,7 @@ def verify(
       66  no such folder or repository, or no build in it
       69  the Hub or a source cannot be reached, or a program is missing that a
           check needs (the others are reported)
-      75  the folder changed meanwhile   77  the Hub does not let you in
+      75  the Hub says to try later   77  the Hub does not let you in
 
     \b
     Examples:

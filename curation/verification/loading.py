@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from glob import has_magic
 from pathlib import Path
-from shutil import copytree
 from typing import TYPE_CHECKING
 
 import msgspec
-import pyarrow.parquet as pq
 
-from curation.core.benchmark import DEFAULT, LEDGER, OTHER_TABLE, holds_instances
+from curation.core.benchmark import DEFAULT, LEDGER
 from curation.packaging.card import FILE as CARD
 from curation.packaging.table_columns import table_form
 from curation.system.escaping import shortened
@@ -89,38 +84,16 @@ def _broken(contents: FolderContents, files: Mapping[str, Sequence[str]]) -> lis
     ]
 
 
-def _of_instances(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
-    """Return the files of each folder of instances, by split; no card names them."""
-    folders: dict[str, dict[str, list[str]]] = {}
-    for table in contents.tables.values():
-        if holds_instances(table.folder) and table.rows:
-            splits = folders.setdefault(table.folder, {})
-            splits.setdefault(table.split, []).append(table.path)
-    return folders
-
-
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     configs = _announced(contents) or {}
     items = [
         CheckItem(where=name)
-        for name, files in {**configs, **_of_instances(contents)}.items()
+        for name, files in configs.items()
         if not _broken(contents, files)
     ]
     if items:
         # One batch, so that one child has to import `datasets`.
         yield items
-
-
-@cache
-def _without_magic(folder: Path) -> Path:
-    """Return the folder, or a copy where `datasets` takes its path for a pattern.
-
-    `curation.verification.run` removes the child's temporary files.
-    """
-    place = folder.resolve()
-    if not has_magic(str(place)):
-        return place
-    return copytree(place, Path(tempfile.mkdtemp()) / "copy")
 
 
 def _work(folder: Path, item: CheckItem) -> OpenedConfig:
@@ -130,17 +103,7 @@ def _work(folder: Path, item: CheckItem) -> OpenedConfig:
     except ImportError:
         return OpenedConfig(installed=False)
     datasets.disable_progress_bars()
-    place = _without_magic(folder)
-    if holds_instances(item.where):
-        files = sorted((place / item.where).glob(f"*{OTHER_TABLE}"))
-        # `datasets` cannot open a split without rows.
-        by_split: dict[str, list[str]] = {}
-        for path in files:
-            if pq.read_metadata(path).num_rows:
-                by_split.setdefault(path.name.partition("-")[0], []).append(str(path))
-        loaded = datasets.load_dataset("parquet", data_files=by_split)
-    else:
-        loaded = datasets.load_dataset(str(place), item.where)
+    loaded = datasets.load_dataset(str(folder.resolve()), item.where)
     return OpenedConfig(rows={split: loaded[split].num_rows for split in loaded})
 
 
@@ -219,7 +182,6 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
     findings += _unopened(contents, configs)
     findings += _columns(contents)
     counted: Counter[str] = Counter()
-    files = {**configs, **_of_instances(contents)}
     for result in results:
         config = result.item.where
         if not result.answered:
@@ -228,7 +190,7 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
             rows = opened[config].rows
             counted["configs opened"] += 1
             counted["splits opened"] += len(rows)
-            findings += _miscounted(contents, config, files[config], rows)
+            findings += _miscounted(contents, config, configs[config], rows)
     return CheckResult(findings=findings, counted=counted)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from shutil import copytree
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.benchmark import CONFIGS, instances_folder
 from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
 from curation.pipeline.read_batches import NO_RULE
@@ -64,15 +62,6 @@ def test_a_file_that_is_no_text_hides_none_behind_it(tmp_path: Path) -> None:
     (folder / "z.txt").write_text(TOKEN)
     (said,) = [line for line in said_by(TEXTS, folder) if "texts" in line]
     assert "z.txt" in said
-
-
-@pytest.mark.slow
-def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> None:
-    """Brackets and stars in a path are letters: all is read, and all is well."""
-    folder = copytree(sound, tmp_path / "o[u]t *")
-    found = verify_folder(folder, checks=(DERIVED, ROWS, LEAKAGE, LOADING))
-    assert lines(found) == []
-    assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
 
 
 @pytest.mark.slow
@@ -294,18 +283,6 @@ def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
         verify_folder(tmp_path / "gone")
     with pytest.raises(NoInput, match="no build"):
         verify_folder(tmp_path)
-
-
-def test_instances_are_opened_too(sound: Path) -> None:
-    """No card announces them; they load all the same."""
-    assert LOADING.batches is not None
-    (items,) = LOADING.batches(open_folder(sound))
-    named = {item.where for item in items}
-    assert {instances_folder(config) for config in CONFIGS} < named
-    item = CheckItem(where=instances_folder("Snowplow"))
-    opened = LOADING.work(sound, item)
-    assert isinstance(opened, OpenedConfig)
-    assert opened.rows["test"] > 0
 
 
 def test_a_check_without_its_program_is_not_run(sound: Path) -> None:
