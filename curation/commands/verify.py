@@ -61,7 +61,7 @@ def verify(
     Exit codes:
       0   all is well; notes are worth knowing
       1   everything was read, and a check failed
-      65  something cannot be read at all: a table, the card, the manifest; or a
+      65  something cannot be read at all: a table, the manifest; or a
           new build gives other files
       66  no such folder or repository, or no build in it
       69  the Hub or a source cannot be reached, or a program is missing that a

@@ -1,4 +1,4 @@
-"""Open a dataset folder with suspicion: its files, tables, manifest and card.
+"""Open a dataset folder with suspicion: its files, tables and manifest.
 
 Only regular files of the folder itself are read. Anything unreadable is a finding, so
 that the checks see only sound files.
@@ -15,9 +15,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
-from curation.core.json_types import Json
-from curation.json.yaml_reader import YamlError, YamlOptions, read_yaml, yaml_1_1_scalar
-from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest, versions_here
 from curation.system.checksums import NOT_OURS
@@ -86,8 +83,6 @@ class FolderContents:
     tables: Mapping[str, ParquetTable]
     #: None if it cannot be read.
     manifest: Manifest | None
-    #: The card's YAML; empty if there is none.
-    metadata: Mapping[str, Json]
     #: What could not be read.
     findings: tuple[Finding, ...]
 
@@ -151,7 +146,6 @@ def open_folder(folder: Path) -> FolderContents:
         files=files,
         tables=tables,
         manifest=_manifest(files, findings),
-        metadata=_metadata(files, findings),
         findings=tuple(findings),
     )
 
@@ -226,38 +220,3 @@ def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Manifest | 
     except OSError as error:
         findings.append(_unreadable(MANIFEST, str(error)))
     return None
-
-
-def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
-    path = files.get(CARD)
-    if path is None:
-        # One that may not be read is reported already.
-        if all(finding.where != CARD for finding in findings):
-            findings.append(_unreadable(CARD, "missing"))
-        return {}
-    try:
-        return card_metadata(read_text(path))
-    except YamlError as error:
-        findings.append(_unreadable(CARD, f"broken YAML ({error.detail})"))
-    except (ValueError, OSError) as error:
-        findings.append(_unreadable(CARD, f"no card ({error})"))
-    return {}
-
-
-def card_metadata(text: str) -> dict[str, Json]:
-    """Return the YAML at the head of a card.
-
-    Raises:
-        ValueError: there is none, or it is no mapping.
-        YamlError: it is broken, or too large.
-    """
-    start, fence, body = text.partition("---\n")
-    head, end, _ = body.partition("\n---\n")
-    if start or not fence or not end:
-        raise ValueError("no YAML between two lines of ---")
-    options = YamlOptions(scalar=yaml_1_1_scalar, unique_names=False)
-    # The line of the fence counts: places are those in the card.
-    metadata = read_yaml(f"\n{head}", options).value
-    if not isinstance(metadata, dict):
-        raise ValueError("its YAML is no mapping")  # noqa: TRY004 - a fact of the text
-    return metadata

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from curation.core.benchmark import CONFIGS
 from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
 from curation.pipeline.read_batches import NO_RULE
@@ -219,16 +220,15 @@ def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_config_opens_with_the_rows_that_its_files_have(folder: Path) -> None:
-    """One whose file is missing or cut, or that no card announces, is named."""
+def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
+    """One of whose files is cut, and one in a folder of its own is opened, too."""
     (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
     (folder / "mine").mkdir()
     (folder / TABLE).rename(folder / "mine/train-00000-of-00001.parquet")
-    said = said_by(LOADING, folder)
-    missing = "cannot be opened without Snowplow/val-00000-of-00001.parquet"
-    assert f"loading: Snowplow: {missing}" in said
-    assert "loading: mine: not announced in README.md" in said
-    assert f"loading: Github_easy: cannot be opened without {TABLE}" in said
+    found = verify_folder(folder, checks=[LOADING])
+    (said,) = [line for line in lines(found) if line.startswith("loading")]
+    assert said.startswith("loading: Snowplow: does not open: ")
+    assert found.counted["configs opened"] == len(CONFIGS)
 
 
 @pytest.mark.slow
