@@ -181,7 +181,7 @@ def _sentence(result: PushResult) -> str:
     if pushed is None:
         return "Nothing was changed."
     did = "There already" if pushed.unchanged else "Pushed"
-    where = f"{result.preview.where}@{pushed.commit}"
+    where = f"{result.preview.request.repo}@{pushed.commit}"
     parts = [f"{did}, read back and compared: {where}."]
     if result.preview.former_tag:
         parts.append(f"The edition before it is {result.preview.former_tag}.")

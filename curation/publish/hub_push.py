@@ -6,6 +6,7 @@ the same command finishes a push that was killed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -42,7 +43,7 @@ from curation.system.escaping import shortened
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.packaging.manifest import BuildFacts
+    from curation.publish.verify import VerifiedFolder
     from curation.system.progress import Progress
 
 #: Stands in the description of each of our commits: how a pull request of an earlier
@@ -52,40 +53,55 @@ _MARK = "Pushed by csbdata from the build "
 _PAPER = "v1"
 
 
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HubPushRequest:
-    """A verified folder and its destination on the Hub."""
+class PushRequest:
+    """A dataset folder and the dataset on the Hub that it becomes.
+
+    Raises:
+        ValueError: the options contradict each other, or `repo` is no name of a
+            dataset.
+    """
 
     folder: Path
-    #: The folder's files, as they were verified.
-    files: Mapping[str, LocalFile]
-    facts: BuildFacts
-    #: `owner/name`.
-    name: str
+    #: The dataset on the Hub, `owner/name`.
+    repo: str
+    #: The branch of the dataset on the Hub.
     revision: str = MAIN
+    #: Propose the change as a pull request instead of committing it.
     create_pr: bool = False
+    #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
+    #: Remove files that are there and belong to no edition.
+    replace_foreign: bool = False
+    #: Publish a partial build too.
+    allow_partial: bool = False
+    #: Worker processes of the verification.
+    jobs: int = 2
+    #: Let `huggingface_hub` draw its progress bars on stderr.
+    transfer_bars: bool = False
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
-    @property
-    def mark(self) -> str:
-        """The line that marks our commits of this dataset."""
-        return f"{_MARK}{self.facts.name}"
-
-    @property
-    def title(self) -> str:
-        """The commit's message."""
-        return f"{self.facts.name}, rules {self.facts.rules}"
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if not _REPOSITORY.fullmatch(self.repo):
+            raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
+        if self.create_pr and self.revision != MAIN:
+            raise ValueError("a pull request is made for main")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HubPreview:
-    """A plan, and the state of the repository that it was made for."""
+class PushPreview:
+    """The plan of a push, before anything is done."""
 
-    request: HubPushRequest
+    request: PushRequest
+    #: The folder's files, as they were verified.
+    verified: VerifiedFolder
     #: Who sees the repository, or will: `private` or `public`.
     visibility: str
-    #: None: there is no repository yet.
+    #: The state of the repository that it was made for; None if there is none yet.
     state: RepositoryState | None
     #: Where the commit goes: a branch, or an open pull request of ours.
     revision: str
@@ -96,36 +112,56 @@ class HubPreview:
     #: None: nothing is replaced, or it is an edition of csbdata.
     former_tag: str | None = None
 
+    @property
+    def mark(self) -> str:
+        """The line that marks our commits of this dataset."""
+        return f"{_MARK}{self.verified.facts.name}"
 
-def plan_hub_push(request: HubPushRequest) -> HubPreview:
+    @property
+    def headline(self) -> str:
+        """One line: where the files go, and what is there now."""
+        name = f"{self.request.repo} ({self.visibility})"
+        if self.state is None:
+            return f"{name}: not there yet, will be made"
+        if self.request.create_pr and not self.revision.startswith("refs/pr/"):
+            return f"{name}: a new pull request on {self.state.head[:12]}"
+        branch = ", a new branch" if self.new_branch else ""
+        return f"{name}: {self.revision} at {self.state.head[:12]}{branch}"
+
+
+def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     """Return the plan of a push; nothing is changed.
 
     Raises:
         CannotCreate: the edition there has no tag, and its name is taken (exit 73).
         CsbdataError: no answer, or a refusal.
     """
-    repository = HubRepository(name=request.name, time_limits=request.time_limits)
+    repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     visibility = repository.visibility()
     if visibility is None:
-        plan = plan_for(request.files, {}, ())
-        return HubPreview(
+        return PushPreview(
             request=request,
+            verified=verified,
             visibility="private" if request.private else "public",
             state=None,
             revision=request.revision,
             new_branch=request.revision != MAIN,
-            plan=plan,
+            plan=plan_for(verified.files, {}, ()),
         )
-    revision = pull_request_of(repository, request) or request.revision
+    revision = request.revision
+    if request.create_pr:
+        mark = f"{_MARK}{verified.facts.name}"
+        revision = pull_request_of(repository, mark) or revision
     new_branch = False
     if not revision.startswith("refs/pr/") and revision != MAIN:
         new_branch = revision not in repository.branches()
     state = repository.state(MAIN if new_branch else revision)
     listed = files_listed(repository.manifest(state))
     edition = listed or published_files(state.files)
-    plan = plan_for(request.files, state.files, edition)
-    return HubPreview(
+    plan = plan_for(verified.files, state.files, edition)
+    return PushPreview(
         request=request,
+        verified=verified,
         visibility=visibility,
         state=state,
         revision=revision,
@@ -137,7 +173,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
 
 def _former_tag(
     repository: HubRepository,
-    request: HubPushRequest,
+    request: PushRequest,
     state: RepositoryState,
     plan: PushPlan,
 ) -> str | None:
@@ -155,8 +191,8 @@ def _former_tag(
     if _PAPER in tags:
         raise CannotCreate(
             f"{_PAPER} is the tag of another commit, and {MAIN} has none",
-            request.name,
-            f"hf repos tag create {request.name} TAG --revision {state.head}"
+            request.repo,
+            f"hf repos tag create {request.repo} TAG --revision {state.head}"
             " --repo-type dataset keeps what would be replaced",
         )
     return _PAPER
@@ -183,17 +219,15 @@ def today() -> str:
     return f"{datetime.now(UTC):%Y.%m.%d}"
 
 
-def pull_request_of(repository: HubRepository, request: HubPushRequest) -> str | None:
-    """Return the open pull request of an earlier push of this dataset.
+def pull_request_of(repository: HubRepository, mark: str) -> str | None:
+    """Return the open pull request whose description has a mark of ours.
 
     Raises:
         CsbdataError: no answer, or a refusal.
     """
-    if not request.create_pr:
-        return None
     for number in repository.open_pull_requests():
         reference = f"refs/pr/{number}"
-        if request.mark in repository.description(reference):
+        if mark in repository.description(reference):
             return reference
     return None
 
@@ -212,7 +246,7 @@ class HubPushed:
     pull_request: str | None
 
 
-def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
+def push_to_hub(preview: PushPreview, progress: Progress) -> HubPushed:
     """Carry out a plan, if the repository has not changed since.
 
     Raises:
@@ -222,7 +256,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
         CsbdataError: no answer, or a refusal.
     """
     request = preview.request
-    repository = HubRepository(name=request.name, time_limits=request.time_limits)
+    repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     preview = _with_branch(preview, repository)
     assert preview.state is not None  # noqa: S101 (made above, where it was missing)
     if preview.former_tag:
@@ -236,8 +270,9 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
             progress.say("there is nothing to propose: all of it is there")
     else:
         commit, url = _commit(repository, preview, progress)
-    progress.say(f"reading back {counted(len(request.files), 'file')} of {commit[:12]}")
-    _read_back(repository, request, commit)
+    files = preview.verified.files
+    progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
+    _read_back(repository, files, commit)
     is_on_main = url is None and preview.revision == MAIN
     tag = _tag_of(repository, commit) if is_on_main else None
     return HubPushed(
@@ -245,7 +280,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     )
 
 
-def _with_branch(preview: HubPreview, repository: HubRepository) -> HubPreview:
+def _with_branch(preview: PushPreview, repository: HubRepository) -> PushPreview:
     """Create the repository and the branch if they are missing."""
     request = preview.request
     if preview.state is None:
@@ -265,7 +300,7 @@ def _pull_request_url(repository: HubRepository, revision: str) -> str | None:
 
 
 def _operations(
-    request: HubPushRequest, plan: PushPlan
+    preview: PushPreview,
 ) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
     """Return the operations of the commit.
 
@@ -273,36 +308,37 @@ def _operations(
     folder changes later.
     """
     additions = []
-    for name in plan.written:
+    for name in preview.plan.written:
         try:
-            content = (request.folder / name).read_bytes()
+            content = (preview.request.folder / name).read_bytes()
         except OSError as error:
             raise NoInput("cannot be read any more", name) from error
-        if describe_content(content) != request.files[name]:
+        if describe_content(content) != preview.verified.files[name]:
             raise BadData("changed since it was verified", name, "push it again")
         additions.append(CommitOperationAdd(name, content))
     return additions, [
-        CommitOperationDelete(name, is_folder=False) for name in plan.removed
+        CommitOperationDelete(name, is_folder=False) for name in preview.plan.removed
     ]
 
 
 def _commit(
-    repository: HubRepository, preview: HubPreview, progress: Progress
+    repository: HubRepository, preview: PushPreview, progress: Progress
 ) -> tuple[str, str | None]:
     """Upload and commit; return the commit, and its pull request's address."""
     request, state = preview.request, preview.state
+    facts = preview.verified.facts
     assert state is not None  # noqa: S101 (the caller made it)
-    additions, deletions = _operations(request, preview.plan)
+    additions, deletions = _operations(preview)
     opens = request.create_pr and not preview.revision.startswith("refs/pr/")
-    progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.name}")
+    progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.repo}")
 
     def commit_once() -> tuple[str, str | None]:
         try:
             done = repository.api.create_commit(
-                request.name,
+                request.repo,
                 [*additions, *deletions],
-                commit_message=request.title,
-                commit_description=request.mark,
+                commit_message=f"{facts.name}, rules {facts.rules}",
+                commit_description=preview.mark,
                 repo_type=DATASET,
                 revision=preview.revision,
                 parent_commit=state.head,
@@ -315,11 +351,11 @@ def _commit(
             return landed
         return done.oid, done.pr_url or _pull_request_url(repository, preview.revision)
 
-    return repeated(commit_once, request.name, request.time_limits)
+    return repeated(commit_once, request.repo, request.time_limits)
 
 
 def _landed_commit(
-    repository: HubRepository, preview: HubPreview, error: Exception, *, opens: bool
+    repository: HubRepository, preview: PushPreview, error: Exception, *, opens: bool
 ) -> tuple[str, str | None] | None:
     """Return our commit if it landed although the answer was lost.
 
@@ -332,7 +368,7 @@ def _landed_commit(
     assert state is not None  # noqa: S101 (the caller made it)
     revision = preview.revision
     if opens:
-        pull_request = pull_request_of(repository, request)
+        pull_request = pull_request_of(repository, preview.mark)
         if pull_request is None:
             if is_overtaken(error):
                 raise _overtaken_error(request, revision) from error
@@ -348,21 +384,23 @@ def _landed_commit(
     return None
 
 
-def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
+def _is_another(preview: PushPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Return whether a commit differs from the planned one."""
-    missing = files_to_send(preview.request.files, files)
+    missing = files_to_send(preview.verified.files, files)
     return bool(missing) or any(name in files for name in preview.plan.removed)
 
 
-def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
+def _overtaken_error(request: PushRequest, revision: str) -> TemporarilyUnavailable:
     return TemporarilyUnavailable(
         f"another commit came first on {revision}; nothing was written",
-        request.name,
+        request.repo,
         "look at it, then push again: the plan will be a new one",
     )
 
 
-def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) -> None:
+def _read_back(
+    repository: HubRepository, files: Mapping[str, LocalFile], commit: str
+) -> None:
     """Read the files back, and compare.
 
     Raises:
@@ -370,13 +408,13 @@ def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) 
             is withheld (exit 65).
     """
     there = repository.files(commit)
-    wrong = files_to_send(request.files, there)
-    wrong += tuple(sorted(there.keys() - request.files.keys() - {HUB_FILE}))
-    wrong = wrong or repository.changed_files(commit, request.files)
+    wrong = files_to_send(files, there)
+    wrong += tuple(sorted(there.keys() - files.keys() - {HUB_FILE}))
+    wrong = wrong or repository.changed_files(commit, files)
     if wrong:
         named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
         raise BadData(
             f"not there as sent: {named}; no tag was set",
-            f"{request.name}@{commit}",
+            f"{repository.name}@{commit}",
             "push again, and tell the Hub's operators if it stays",
         )
