@@ -114,7 +114,7 @@ FILE_TAMPERS = list(
             ("between the pages", _with_a_gap, "its bytes are not those"),
             ("compression", _with_options(compression="gzip"), "its bytes are not"),
             ("row groups", _with_options(row_group_size=1), "its bytes are not those"),
-            ("a large row among others", _large, "its row groups are not those"),
+            ("a large row among others", _large, "its bytes are not those"),
             ("no page index", _with_options(), "its bytes are not those"),
         ),
         tampers(
