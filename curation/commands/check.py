@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.checking.problems import SchemaProblem, print_annotations
+from curation.checking.problems import print_annotations
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
@@ -24,7 +24,6 @@ from curation.system.words import command, counted
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from curation.checking.codes import CodeChoice
     from curation.checking.schema_check import SchemaReport
     from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import SchemaFit
@@ -42,17 +41,6 @@ def check(
             "`csbdata fit` does.",
         ),
     ] = "",
-    select: Annotated[
-        str,
-        typer.Option(
-            metavar="CODE,...",
-            help="Only problems of these codes [default: those of "
-            "`[tool.csbdata.check]` in pyproject.toml, else all].",
-        ),
-    ] = "",
-    ignore: Annotated[
-        str, typer.Option(metavar="CODE,...", help="No problems of these codes.")
-    ] = "",
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
     """Say what is wrong with schemas, place by place; 1 if anything is.
@@ -62,7 +50,6 @@ def check(
       csbdata check person.schema.json
       csbdata check schemas/ --format github
       csbdata check schemas/ --for openai-strict,anthropic
-      csbdata check schemas/ --ignore unused-definition
 
     A line is `file:line:column: pointer: code: message`; docs/codes.md explains the
     codes. A file that is not JSON is a problem too, and the others are checked.
@@ -70,14 +57,8 @@ def check(
     Relative references lead to the files beside it, as in `csbdata build --with
     FOLDER`. Nothing is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.checking.codes import choose_codes
-
-    choice = choose_codes(select, ignore)
     placed, neighbours = _read(files)
-    reports = [
-        (name, replace(report, problems=tuple(_wanted(report, choice))))
-        for name, report in _check(placed, neighbours, format_, targets)
-    ]
+    reports = _check(placed, neighbours, format_, targets)
     if format_ is ProblemFormat.AUTO:
         _print(reports)
     else:
@@ -86,10 +67,6 @@ def check(
         raise CsbdataError("a rule raised an exception, see the code `crashed` above")
     if any(report.faults for _, report in reports):
         raise typer.Exit(1)
-
-
-def _wanted(report: SchemaReport, choice: CodeChoice) -> Iterator[SchemaProblem]:
-    return (problem for problem in report.problems if choice.wants(problem.code))
 
 
 def _read(
