@@ -20,7 +20,7 @@ class Code(NamedTuple):
 
 
 def codes() -> dict[str, Code]:
-    """Return every code of `csbdata check` but those of `--for`, by kinds."""
+    """Return every code of `csbdata check`, by kinds."""
     from curation.checking.check_lints import CODES  # noqa: PLC0415 (as below)
     from curation.rules.sets import rule_set  # noqa: PLC0415 (imports every rule)
 
