@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from curation.pipeline.request import BuildRequest
 
 
-_Rules = Annotated[
-    str, typer.Option(help="clean, clean-minimal or paper: see csbdata explain.")
-]
+_Rules = Annotated[str, typer.Option(help="clean or paper: see csbdata explain.")]
 _With = Annotated[
     list[str] | None,
     typer.Option(

@@ -102,8 +102,6 @@ class Rule:
     repair: RepairKind | None = None
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)
-    #: For a rule of another package: rule set to the rule that it comes after.
-    after: Mapping[str, str] = field(default_factory=dict)
 
 
 class JudgeCandidates(Protocol):
@@ -142,5 +140,3 @@ class BenchmarkRule:
     source: str
     judge: JudgeCandidates
     reasons: tuple[Reason, ...] = ()
-    #: As for a `Rule`.
-    after: Mapping[str, str] = field(default_factory=dict)

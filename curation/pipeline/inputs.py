@@ -21,7 +21,6 @@ from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
-from curation.rules.sets import rule_set
 from curation.sources.base import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,
@@ -201,7 +200,7 @@ def _pinned_as(
     if pin.origin is Origin.SAMPLE:
         choice = _find_in_sample(source, rules)
     else:
-        archives = {rule_set(rules).family: (pin.archive,)}
+        archives = {rules: (pin.archive,)}
         choice = _find_pinned(replace(source, archives=archives), rules, settings, say)
     if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
         whys = [choice.why] if isinstance(choice, MissingSource) else []
@@ -334,7 +333,7 @@ def _find_parts(
     source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> Sequence[BuildInput | MissingSource]:
     """Return an input for each archive of a source, as far as they can be had."""
-    pins = pins_for(source.name, source.archives.get(rule_set(rules).family, ()))
+    pins = pins_for(source.name, source.archives.get(rules, ()))
     inputs: list[BuildInput] = []
     not_had: list[UnavailableArchive] = []
     for pin in pins.values():
@@ -364,9 +363,9 @@ def _find_pinned(
     no_gpl: bool = False,
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
-    pins = pins_for(source.name, source.archives.get(rule_set(rules).family, ()))
+    pins = pins_for(source.name, source.archives.get(rules, ()))
     not_had: list[UnavailableArchive] = []
-    for name in source.archives.get(rule_set(rules).family, ()):
+    for name in source.archives.get(rules, ()):
         if no_gpl and is_copyleft(pins[name].licence):
             why = f"{name}: under {pins[name].licence}, and --no-gpl was said"
             publisher = pins[name].kind.publisher
@@ -420,7 +419,7 @@ def _pinned_input(
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
-    for name in source.archives.get(rule_set(rules).family, ()):
+    for name in source.archives.get(rules, ()):
         if (sample / name).is_dir():
             return _sample_input(source, rules, name, sample)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")

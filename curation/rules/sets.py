@@ -1,24 +1,18 @@
-"""Rule sets as data: rules, their order, parameters.
-
-`CLEAN` and `PAPER` list the rules that ship with csbdata, top to bottom. An installed
-package adds a rule by an entry point of the group `csbdata.rules`; the rule names the
-one that it comes after (`Rule.after`).
-"""
+"""Rule sets as data: rules, their order, parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib import import_module
 from types import MappingProxyType
 
-from curation.core.rule import BenchmarkRule, RepairKind, Rule
+from curation.core.rule import BenchmarkRule, Rule
 from curation.json.text import Policy
-from curation.system.errors import BadConfiguration, BadUsage
-from curation.system.registry import Registry, closest_names
+from curation.system.errors import BadUsage
+from curation.system.registry import closest_names
 
-#: Entry point group through which other packages add rules.
-GROUP = "csbdata.rules"
 AnyRule = Rule | BenchmarkRule
 
 
@@ -29,9 +23,6 @@ class RuleSet:
     name: str
     #: One sentence: what the set is for.
     summary: str
-    #: The set that it leaves rules out of: other packages' rules for that one and its
-    #: archives are this one's too. None if it stands by itself.
-    part_of: str | None = None
     #: What the reader of JSON text tolerates.
     policy: Policy
     #: Whether its rules look at the other documents of a source.
@@ -41,8 +32,8 @@ class RuleSet:
     #: Whether near-duplicates shall share a split: it follows from the min-hash of the
     #: shingles, else from the digest of the skeleton alone.
     split_by_shingles: bool = True
-    #: The rules that ship with csbdata: the number that `csbdata explain` prints, and
-    #: the module of `curation.rules` that holds the rule. They apply top to bottom.
+    #: The number that `csbdata explain` prints, and the module of `curation.rules` that
+    #: holds the rule. They apply top to bottom.
     order: tuple[tuple[int, str], ...]
     #: Rules of one document, in the order in which they apply; `rule_set` loads them.
     rules: tuple[Rule, ...] = ()
@@ -50,11 +41,6 @@ class RuleSet:
     benchmark_rules: tuple[BenchmarkRule, ...] = ()
     #: A rule's name to the number that `csbdata explain` prints.
     numbers: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def family(self) -> str:
-        """The set whose archives and plug-ins it uses."""
-        return self.part_of or self.name
 
     @property
     def all_rules(self) -> tuple[AnyRule, ...]:
@@ -123,122 +109,16 @@ PAPER = RuleSet(
         (100, "benchmark.quota"),
     ),
 )
-_MECHANICAL = "mechanical."
-CLEAN_MINIMAL = replace(
-    CLEAN,
-    name="clean-minimal",
-    part_of=CLEAN.name,
-    summary="`clean` without its mechanical repairs: what no draft reads is dropped.",
-    order=tuple(
-        (number, module)
-        for number, module in CLEAN.order
-        if not module.startswith(_MECHANICAL)
-    ),
-)
-_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, CLEAN_MINIMAL, PAPER)}
+_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, PAPER)}
 NAMES = tuple(_BY_NAME)
-
-
-_REGISTRY = Registry[AnyRule](
-    noun="rule", classes=(Rule, BenchmarkRule), attribute="RULE", group=GROUP
-)
-
-
-def built_in(module: str) -> AnyRule:
-    """Return the `RULE` of a module of `curation.rules`, such as `clean.empty`.
-
-    Raises:
-        ImportError: there is no such module.
-        TypeError: it holds no rule.
-    """
-    plugin = _REGISTRY.in_module(f"{__package__}.{module}")
-    if plugin is None:
-        raise TypeError(f"{__package__}.{module} holds no rule")
-    return plugin.value
-
-
-def third_party() -> tuple[AnyRule, ...]:
-    """Return the rules of other packages, in order of their entry points' names.
-
-    An entry point names a rule, or a module that holds one as `RULE`.
-
-    Raises:
-        BadConfiguration: an entry point names something else.
-    """
-    return tuple(plugin.value for plugin in _REGISTRY.third_party())
-
-
-def assembled(base: RuleSet, additions: Sequence[AnyRule] = ()) -> RuleSet:
-    """Return a rule set with its rules loaded, and those of others in their places.
-
-    Args:
-        base: The set, with its list.
-        additions: Rules of other packages; those that do not name the set are left out.
-
-    Raises:
-        BadConfiguration: a name or a number of the set is taken twice, or a rule
-            comes after one that is not there.
-    """
-    rules: dict[int, AnyRule] = {}
-    numbers: dict[str, int] = {}
-
-    def add(number: int, rule: AnyRule) -> None:
-        if rule.name in numbers:
-            raise BadConfiguration(f"two rules of {base.name} are named {rule.name}")
-        if number in rules:
-            raise BadConfiguration(
-                f"{rules[number].name} and {rule.name} both stand at "
-                f"position {number} of {base.name}"
-            )
-        rules[number] = rule
-        numbers[rule.name] = number
-
-    for number, module in base.order:
-        add(number, built_in(module))
-    family = base.family
-    waiting = [
-        rule
-        for rule in additions
-        if family in rule.after and not (base.part_of and _is_mechanical(rule))
-    ]
-    while waiting:
-        placed = [rule for rule in waiting if _number(rule, family, numbers)]
-        if not placed:
-            raise BadConfiguration(
-                f"{waiting[0].name} comes after {waiting[0].after[family]}, "
-                f"which is no rule of {base.name}"
-            )
-        for rule in placed:
-            add(_number(rule, family, numbers), rule)
-            waiting.remove(rule)
-    in_order = [rule for _, rule in sorted(rules.items(), key=lambda item: item[0])]
-    return replace(
-        base,
-        rules=tuple(rule for rule in in_order if isinstance(rule, Rule)),
-        benchmark_rules=tuple(
-            rule for rule in in_order if isinstance(rule, BenchmarkRule)
-        ),
-        numbers=MappingProxyType(numbers),
-    )
-
-
-def _is_mechanical(rule: AnyRule) -> bool:
-    return isinstance(rule, Rule) and rule.repair is RepairKind.MECHANICAL
-
-
-def _number(rule: AnyRule, rule_set_name: str, numbers: Mapping[str, int]) -> int:
-    """Return the number of another package's rule; 0 if none precedes it yet."""
-    before = numbers.get(rule.after[rule_set_name])
-    return 0 if before is None else before + 1
 
 
 @cache
 def rule_set(name: str) -> RuleSet:
-    """Return a rule set by its name, assembled once for each process.
+    """Return a rule set by its name, loaded once for each process.
 
     Raises:
         BadUsage: no set has this name; the message offers the nearest.
-        BadConfiguration: a rule has no place of its own in the set.
 
     Example:
         >>> [rule.name for rule in rule_set("clean").rules][:2]
@@ -249,4 +129,15 @@ def rule_set(name: str) -> RuleSet:
         near = closest_names(name, NAMES, most=1) or list(NAMES)
         then = f"did you mean {' or '.join(near)}?"
         raise BadUsage(f"there is no rule set {name!r}", then=then)
-    return assembled(base, third_party())
+    rules: dict[int, AnyRule] = {
+        number: import_module(f"{__package__}.{module}").RULE
+        for number, module in base.order
+    }
+    return replace(
+        base,
+        rules=tuple(rule for rule in rules.values() if isinstance(rule, Rule)),
+        benchmark_rules=tuple(
+            rule for rule in rules.values() if isinstance(rule, BenchmarkRule)
+        ),
+        numbers=MappingProxyType({rule.name: n for n, rule in rules.items()}),
+    )

@@ -23,8 +23,6 @@ from curation.system.escaping import shortened
 from curation.system.user_files import reading_parquet
 from curation.verification.findings import READABLE, Finding
 
-#: The rule sets whose records are valid by construction.
-_CLEAN = frozenset({"clean", "clean-minimal"})
 #: Bytes of the largest text file that is read whole.
 _MOST_TEXT = 64 * 2**20
 _SHOWN = 200
@@ -94,10 +92,9 @@ class FolderContents:
     def must_be_valid(self) -> bool:
         """Return whether the rules promise legal schemas, and none twice.
 
-        Those of `clean` and `clean-minimal` do, and so does a folder whose manifest
-        cannot be read.
+        Those of `clean` do, and so does a folder whose manifest cannot be read.
         """
-        return self.manifest is None or self.manifest.rules in _CLEAN
+        return self.manifest is None or self.manifest.rules == "clean"
 
     def other_maker(self, *names: str) -> str:
         """Return a program that made the folder and has another version here, or "".
@@ -115,10 +112,6 @@ class FolderContents:
             if versions.get(name) != here[name]:
                 return f"{name} {versions.get(name)}"
         return ""
-
-    def is_sound(self, path: str) -> bool:
-        """Return whether a file is there and, if it is a table, opens."""
-        return path in self.tables or (path in self.files and not is_table(path))
 
 
 def open_folder(folder: Path) -> FolderContents:
