@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from curation.publish.verify import VerifiedFolder
     from curation.system.progress import Progress
 
-#: Stands in the description of each of our commits: how a pull request of an earlier
-#: push is known again.
-_MARK = "Pushed by csbdata from the build "
 #: The tag of the edition published with the paper.
 _PAPER = "v1"
 
@@ -61,17 +58,12 @@ class PushRequest:
     """A dataset folder and the dataset on the Hub that it becomes.
 
     Raises:
-        ValueError: the options contradict each other, or `repo` is no name of a
-            dataset.
+        ValueError: `repo` is no name of a dataset.
     """
 
     folder: Path
     #: The dataset on the Hub, `owner/name`.
     repo: str
-    #: The branch of the dataset on the Hub.
-    revision: str = MAIN
-    #: Propose the change as a pull request instead of committing it.
-    create_pr: bool = False
     #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
     #: Remove files that are there and belong to no edition.
@@ -85,11 +77,9 @@ class PushRequest:
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
     def __post_init__(self) -> None:
-        """Refuse options that contradict each other."""
+        """Refuse what is no name of a dataset."""
         if not _REPOSITORY.fullmatch(self.repo):
             raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
-        if self.create_pr and self.revision != MAIN:
-            raise ValueError("a pull request is made for main")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,19 +93,10 @@ class PushPreview:
     visibility: str
     #: The state of the repository that it was made for; None if there is none yet.
     state: RepositoryState | None
-    #: Where the commit goes: a branch, or an open pull request of ours.
-    revision: str
-    #: Whether the branch has to be made first.
-    new_branch: bool
     plan: PushPlan
     #: The tag under which the edition there stays when ours takes its place on main.
     #: None: nothing is replaced, or it is an edition of csbdata.
     former_tag: str | None = None
-
-    @property
-    def mark(self) -> str:
-        """The line that marks our commits of this dataset."""
-        return f"{_MARK}{self.verified.facts.name}"
 
     @property
     def headline(self) -> str:
@@ -123,10 +104,7 @@ class PushPreview:
         name = f"{self.request.repo} ({self.visibility})"
         if self.state is None:
             return f"{name}: not there yet, will be made"
-        if self.request.create_pr and not self.revision.startswith("refs/pr/"):
-            return f"{name}: a new pull request on {self.state.head[:12]}"
-        branch = ", a new branch" if self.new_branch else ""
-        return f"{name}: {self.revision} at {self.state.head[:12]}{branch}"
+        return f"{name}: {MAIN} at {self.state.head[:12]}"
 
 
 def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
@@ -144,18 +122,9 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
             verified=verified,
             visibility="private" if request.private else "public",
             state=None,
-            revision=request.revision,
-            new_branch=request.revision != MAIN,
             plan=plan_for(verified.files, {}, ()),
         )
-    revision = request.revision
-    if request.create_pr:
-        mark = f"{_MARK}{verified.facts.name}"
-        revision = pull_request_of(repository, mark) or revision
-    new_branch = False
-    if not revision.startswith("refs/pr/") and revision != MAIN:
-        new_branch = revision not in repository.branches()
-    state = repository.state(MAIN if new_branch else revision)
+    state = repository.state()
     listed = files_listed(repository.manifest(state))
     edition = listed or published_files(state.files)
     plan = plan_for(verified.files, state.files, edition)
@@ -164,8 +133,6 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
         verified=verified,
         visibility=visibility,
         state=state,
-        revision=revision,
-        new_branch=new_branch,
         plan=plan,
         former_tag=None if listed else _former_tag(repository, request, state, plan),
     )
@@ -182,7 +149,7 @@ def _former_tag(
     Raises:
         CannotCreate: another commit has the tag.
     """
-    if not plan.replaces or request.create_pr or request.revision != MAIN:
+    if not plan.replaces:
         return None
     tags = repository.tags()
     for tag, commit in tags.items():
@@ -219,19 +186,6 @@ def today() -> str:
     return f"{datetime.now(UTC):%Y.%m.%d}"
 
 
-def pull_request_of(repository: HubRepository, mark: str) -> str | None:
-    """Return the open pull request whose description has a mark of ours.
-
-    Raises:
-        CsbdataError: no answer, or a refusal.
-    """
-    for number in repository.open_pull_requests():
-        reference = f"refs/pr/{number}"
-        if mark in repository.description(reference):
-            return reference
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubPushed:
     """The result of a push."""
@@ -239,11 +193,8 @@ class HubPushed:
     commit: str
     #: Whether there was nothing to commit: all of it was there.
     unchanged: bool
-    #: The tag that leads to the commit; None if it is not on main yet, or if the day's
-    #: tag was given before.
+    #: The tag that leads to the commit; None if the day's tag was given before.
     tag: str | None
-    #: The pull request that holds the commit, if it is not on a branch yet.
-    pull_request: str | None
 
 
 def push_to_hub(preview: PushPreview, progress: Progress) -> HubPushed:
@@ -257,46 +208,20 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> HubPushed:
     """
     request = preview.request
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
-    preview = _with_branch(preview, repository)
-    assert preview.state is not None  # noqa: S101 (made above, where it was missing)
-    if preview.former_tag:
-        repository.tag(preview.former_tag, preview.state.head)
-    if preview.plan.nothing:
-        commit, url = (
-            preview.state.head,
-            _pull_request_url(repository, preview.revision),
-        )
-        if request.create_pr and url is None:
-            progress.say("there is nothing to propose: all of it is there")
-    else:
-        commit, url = _commit(repository, preview, progress)
-    files = preview.verified.files
-    progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
-    _read_back(repository, files, commit)
-    is_on_main = url is None and preview.revision == MAIN
-    tag = _tag_of(repository, commit) if is_on_main else None
-    return HubPushed(
-        commit=commit, unchanged=preview.plan.nothing, tag=tag, pull_request=url
-    )
-
-
-def _with_branch(preview: PushPreview, repository: HubRepository) -> PushPreview:
-    """Create the repository and the branch if they are missing."""
-    request = preview.request
     if preview.state is None:
         repository.create(private=request.private)
         preview = replace(preview, state=repository.state())
-    if preview.new_branch and preview.state is not None:
-        repository.create_branch(preview.revision, preview.state.head)
-    return preview
-
-
-def _pull_request_url(repository: HubRepository, revision: str) -> str | None:
-    """Return the address of a pull request; None for a branch."""
-    number = revision.removeprefix("refs/pr/")
-    if number == revision:
-        return None
-    return f"{repository.api.endpoint}/datasets/{repository.name}/discussions/{number}"
+    assert preview.state is not None  # noqa: S101 (made above, where it was missing)
+    if preview.former_tag:
+        repository.tag(preview.former_tag, preview.state.head)
+    commit = preview.state.head
+    if not preview.plan.nothing:
+        commit = _commit(repository, preview, progress)
+    files = preview.verified.files
+    progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
+    _read_back(repository, files, commit)
+    tag = _tag_of(repository, commit)
+    return HubPushed(commit=commit, unchanged=preview.plan.nothing, tag=tag)
 
 
 def _operations(
@@ -321,42 +246,38 @@ def _operations(
     ]
 
 
-def _commit(
-    repository: HubRepository, preview: PushPreview, progress: Progress
-) -> tuple[str, str | None]:
-    """Upload and commit; return the commit, and its pull request's address."""
+def _commit(repository: HubRepository, preview: PushPreview, progress: Progress) -> str:
+    """Upload and commit; return the commit."""
     request, state = preview.request, preview.state
     facts = preview.verified.facts
     assert state is not None  # noqa: S101 (the caller made it)
     additions, deletions = _operations(preview)
-    opens = request.create_pr and not preview.revision.startswith("refs/pr/")
     progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.repo}")
 
-    def commit_once() -> tuple[str, str | None]:
+    def commit_once() -> str:
         try:
             done = repository.api.create_commit(
                 request.repo,
                 [*additions, *deletions],
                 commit_message=f"{facts.name}, rules {facts.rules}",
-                commit_description=preview.mark,
+                commit_description=f"Pushed by csbdata from the build {facts.name}",
                 repo_type=DATASET,
-                revision=preview.revision,
+                revision=MAIN,
                 parent_commit=state.head,
-                create_pr=opens,
             )
         except Exception as error:
-            landed = _landed_commit(repository, preview, error, opens=opens)
+            landed = _landed_commit(repository, preview, error)
             if landed is None:
                 raise
             return landed
-        return done.oid, done.pr_url or _pull_request_url(repository, preview.revision)
+        return str(done.oid)
 
     return repeated(commit_once, request.repo, request.time_limits)
 
 
 def _landed_commit(
-    repository: HubRepository, preview: PushPreview, error: Exception, *, opens: bool
-) -> tuple[str, str | None] | None:
+    repository: HubRepository, preview: PushPreview, error: Exception
+) -> str | None:
     """Return our commit if it landed although the answer was lost.
 
     Raises:
@@ -364,23 +285,18 @@ def _landed_commit(
     """
     if not (may_pass(error) or is_overtaken(error)):
         return None
-    request, state = preview.request, preview.state
-    assert state is not None  # noqa: S101 (the caller made it)
-    revision = preview.revision
-    if opens:
-        pull_request = pull_request_of(repository, preview.mark)
-        if pull_request is None:
-            if is_overtaken(error):
-                raise _overtaken_error(request, revision) from error
-            return None
-        revision = pull_request
-    since = repository.commits_since(state.head, revision)
+    assert preview.state is not None  # noqa: S101 (the caller made it)
+    since = repository.commits_since(preview.state.head)
     # The oldest first: what came on top of ours holds the same files.
     for commit in reversed(since):
         if not _is_another(preview, repository.files(commit)):
-            return commit, _pull_request_url(repository, revision)
+            return commit
     if since or is_overtaken(error):
-        raise _overtaken_error(request, revision) from error
+        raise TemporarilyUnavailable(
+            f"another commit came first on {MAIN}; nothing was written",
+            preview.request.repo,
+            "look at it, then push again: the plan will be a new one",
+        ) from error
     return None
 
 
@@ -388,14 +304,6 @@ def _is_another(preview: PushPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Return whether a commit differs from the planned one."""
     missing = files_to_send(preview.verified.files, files)
     return bool(missing) or any(name in files for name in preview.plan.removed)
-
-
-def _overtaken_error(request: PushRequest, revision: str) -> TemporarilyUnavailable:
-    return TemporarilyUnavailable(
-        f"another commit came first on {revision}; nothing was written",
-        request.repo,
-        "look at it, then push again: the plan will be a new one",
-    )
 
 
 def _read_back(

@@ -44,7 +44,7 @@ class PushResult:
 
     preview: PushPreview
     outcome: PushOutcome
-    #: The commit, its tag and its pull request; None if nothing was changed.
+    #: The commit and its tag; None if nothing was changed.
     hub: HubPushed | None = None
 
     def as_json(self) -> dict[str, Json]:
@@ -59,7 +59,6 @@ class PushResult:
         }
         if hub is not None:
             members["commit"], members["tag"] = hub.commit, hub.tag
-            members["pull_request"] = hub.pull_request
         return members
 
 
