@@ -291,7 +291,6 @@ def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values of the templates."""
     summary, counts = contents.summary, contents.counts
-    publication = summary.publication
     terms = licences.archive_terms(summary, counts.licences, contents.notices)
     names = licences.named_licences(terms)
     edition, example = published(), _example(contents)
@@ -314,8 +313,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
             (config for config in contents.configs if config.default), None
         ),
         "example": example,
-        "publication": publication,
-        "place": publication.repository or ".",
+        "place": summary.repository or ".",
         "other_columns": other_columns(),
         "folded_parts": _FOLDED,
         "picture": _picture(contents),
@@ -324,7 +322,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "instances": summary.instances,
         "instance_folder": INSTANCE_FOLDER,
         "instance_ending": OTHER_TABLE,
-        "instance_files": _instance_files(publication.repository, *example),
+        "instance_files": _instance_files(summary.repository, *example),
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
