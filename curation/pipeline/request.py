@@ -174,28 +174,13 @@ def _differences(
         yield f"made with {', '.join(sorted(before - now))}"
     if now - before:
         yield f"made without {', '.join(sorted(now - before))}"
-    old, new = manifest.pins, [item.pin for item in inputs]
-    for source in dict.fromkeys(pin.source for pin in (*old, *new)):
-        was, read = _archives(old, source), _archives(new, source)
-        if was != read:
-            before_only = [archive for archive in was if archive not in read]
-            now_only = [archive for archive in read if archive not in was]
-            yield f"{source} {_input(before_only)}, not {_input(now_only)}"
+    old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
+    if others := dict.fromkeys(source for source, *_ in old ^ new):
+        yield f"other files of {', '.join(sorted(others))}"
 
 
-def _archives(pins: Iterable[Pin], source: str) -> list[tuple[str, str, str]]:
-    return [
-        (pin.archive, pin.origin, pin.sha256) for pin in pins if pin.source == source
-    ]
-
-
-def _input(pins: Sequence[tuple[str, str, str]]) -> str:
-    """Name the first of some archives, and the number of the others."""
-    if not pins:
-        return "not read"
-    archive, origin, digest = pins[0]
-    more = f" and {len(pins) - 1} more" if len(pins) > 1 else ""
-    return f"from {archive} ({origin}, {digest[:8]}){more}"
+def _archives(pins: Iterable[Pin]) -> set[tuple[str, str, str, str]]:
+    return {(pin.source, pin.archive, pin.origin, pin.sha256) for pin in pins}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
