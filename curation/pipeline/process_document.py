@@ -61,8 +61,6 @@ class BuildSetup(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Name of the rule set.
     rules: str
-    #: Where the parent finds modules: plug-ins may be outside the installation.
-    sys_path: tuple[str, ...]
     #: One for each input, in their order.
     libraries: tuple[LibraryFiles, ...]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -325,7 +324,6 @@ def setup_of(
     """Return the set-up of a worker for a rule set and the inputs of a build."""
     return BuildSetup(
         rules=rules.name,
-        sys_path=tuple(sys.path),
         libraries=tuple(
             LibraryFiles(
                 files=str(item.files),

@@ -64,13 +64,16 @@ def _work(folder: Path, item: CheckItem) -> _Faults:
 
 
 def _table_fault(path: Path, form: TableForm | None) -> str:
-    """Return how a table differs from its rows written again; empty if it does not.
-
-    Columns that no build writes are reported by another check.
-    """
+    """Return how a table differs from its rows written again; empty if it does not."""
+    if form is None:
+        return ""
     with pq.ParquetFile(path) as file:
-        if form is None or not file.schema_arrow.equals(form.columns):
-            return ""
+        columns = zip(file.schema_arrow.names, file.schema_arrow.types, strict=True)
+        right = zip(form.columns.names, form.columns.types, strict=True)
+        if wrong := {name for name, _ in {*columns} ^ {*right}}:
+            return f"not the columns of a build: {', '.join(sorted(wrong))}"
+        if file.schema_arrow.names != form.columns.names:
+            return "its columns are not in the order of a build"
         with tempfile.TemporaryDirectory() as name:
             again = Path(name, "again.parquet")
             with parquet_writer(again, form.columns, distinct=form.distinct) as writer:

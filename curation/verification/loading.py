@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import pyarrow.parquet as pq
 
-from curation.core.benchmark import LEDGER, SPLITS
+from curation.core.benchmark import SPLITS
 from curation.dataset.parquet import split_files
-from curation.packaging.table_columns import table_form
 from curation.system.escaping import shortened
 from curation.system.extras import install_extra
 from curation.system.words import counted
@@ -85,27 +84,8 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=shortened(detail, _SHOWN))
 
 
-def _columns(contents: FolderContents) -> Iterator[Finding]:
-    """Yield the tables whose columns are not those that a build writes."""
-    for table in contents.tables.values():
-        form = table_form(table.path)
-        if form is None or table.folder == LEDGER:
-            continue
-        right, own = form.columns, table.metadata.schema.to_arrow_schema()
-        wrong = [
-            name
-            for name in dict.fromkeys([*right.names, *own.names])
-            if name not in own.names
-            or name not in right.names
-            or own.field(name).type != right.field(name).type
-        ]
-        if wrong:
-            names = ", ".join(wrong)
-            yield _finding(table.path, f"not the columns of a build: {names}")
-
-
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    findings = list(_columns(contents))
+    findings: list[Finding] = []
     rows = _rows(contents)
     opened: Counter[str] = Counter()
     for result in results:
