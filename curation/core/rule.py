@@ -1,21 +1,7 @@
 """All that a rule needs: one named decision about one document, with its source.
 
 Each file of `curation.rules` holds one `RULE`, and `curation.rules.sets` lists them in
-their order. A rule of another package names the rule that it comes after.
-
-Example:
-    A rule of another package, whose `pyproject.toml` names it under
-    `[project.entry-points."csbdata.rules"]`:
-
-    >>> def _apply(document, context):
-    ...     return document  # or document.changed(schema, changes), or Rejected(...)
-    >>> RULE = Rule(
-    ...     name="my-rule",
-    ...     summary="One sentence: what it does, and to whom.",
-    ...     source="The clause, section or measurement that it follows.",
-    ...     after={"clean": "references"},
-    ...     apply=_apply,
-    ... )
+their order.
 """
 
 from __future__ import annotations
