@@ -43,7 +43,7 @@ from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRo
 from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging import plot_process as figures
+from curation.packaging import plots as figures
 from curation.packaging.core import CORE_TABLE, CoreRecord
 from curation.packaging.hub_info import HubConfig, configs_metadata
 from curation.packaging.markdown import render_template
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.packaging.card_figures import FolderCounts
-    from curation.packaging.plot_process import PaperTables
+    from curation.packaging.plots import PaperTables
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"

@@ -19,7 +19,7 @@ from curation.dataset.parquet import split_files
 from curation.fit.records import TargetCount, target_counts
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
-from curation.packaging.plot_tables import fits_of_rows
+from curation.packaging.plots import fits_of_rows
 
 if TYPE_CHECKING:
     from curation.dataset.ledger import Ledger

@@ -21,13 +21,13 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import write_sorted
 from curation.instances.dataset.parquet import write_instances
-from curation.packaging import card, licences, manifest, plot_process
+from curation.packaging import card, licences, manifest, plots
 from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.core import write_core
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
-from curation.packaging.plot_tables import tables_of_folder
+from curation.packaging.plots import tables_of_folder
 from curation.packaging.recount import recount
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from curation.instances.dataset.tasks import RecordInstances
 
 _SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
-_FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
+_FOLDERS = (f"{CORE}/", f"{plots.FOLDER}/", f"{licences.FOLDER}/")
 
 
 def is_derived(name: str) -> bool:
@@ -79,7 +79,7 @@ def write_derived(
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
     written += [path for config in contents.core for path in config.paths]
-    written += plot_process.plot_paths(contents.tables)
+    written += plots.plot_paths(contents.tables)
     written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)
     configs = contents.summary.configs
@@ -117,7 +117,7 @@ def _contents(folder: Path, into: Path, summary: Summary) -> CardContents:
     edition = published_edition(folder)
     tables = tables_of_folder(folder)
     if tables is not None:
-        plot_process.draw_plots(tables, into)
+        plots.draw_plots(tables, into)
     for name, place in _PICTURES.items():
         if edition and (edition / name).exists():
             copyfile(edition / name, into / place)

@@ -153,7 +153,7 @@ def _build(count: int) -> Path:
 def _derive(folder: Path) -> object:
     # Plots are drawn by a program of their own.
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("curation.packaging.plot_process.draw_plots", lambda *_: None)
+        patched.setattr("curation.packaging.plots.draw_plots", lambda *_: None)
         return write_derived(folder, folder)
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from curation.commands.card import card
 from curation.packaging.derived_files import differing_files
 from curation.packaging.manifest import write_facts
-from curation.packaging.plot_process import FOLDER
+from curation.packaging.plots import FOLDER
 from curation.system.errors import BadUsage, CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
@@ -40,7 +40,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drawn(build: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the build, whose plots are not drawn again: they take two seconds."""
     monkeypatch.setattr(
-        "curation.packaging.plot_process.draw_plots",
+        "curation.packaging.plots.draw_plots",
         lambda _tables, into: copytree(
             build / FOLDER, into / FOLDER, dirs_exist_ok=True
         ),

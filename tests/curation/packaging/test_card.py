@@ -28,7 +28,7 @@ from curation.packaging.card import (
 from curation.packaging.card_figures import InstanceCounts, count_rows
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.licences import FOLDER
-from curation.packaging.plot_process import PaperFigure2, PaperTables
+from curation.packaging.plots import PaperFigure2, PaperTables
 from tests.builds import write_config
 from tests.made import change, entry, in_split, record, rejected, summary
 

@@ -50,7 +50,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the sample's own plots where a test is not about drawing them."""
     monkeypatch.setattr(
-        "curation.packaging.plot_process.draw_plots",
+        "curation.packaging.plots.draw_plots",
         lambda _tables, into: copytree(
             sample / "plots", into / "plots", dirs_exist_ok=True
         ),

@@ -1,4 +1,4 @@
-"""Plots are drawn of a folder's tables, by a child whose failure is one line."""
+"""Plots are drawn of a folder's tables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from curation.core.documents import Origin
-from curation.packaging.plot_process import draw_plots, plot_paths
-from curation.packaging.plot_tables import tables_of_folder
-from curation.system.errors import CsbdataError
+from curation.packaging.plots import draw_plots, plot_paths, tables_of_folder
 from tests.builds import write_build
 from tests.made import record
 
@@ -62,17 +60,3 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
 def test_without_a_record_there_are_no_tables(tmp_path: Path) -> None:
     """A build that kept nothing has neither tables nor plots."""
     assert tables_of_folder(write_build(tmp_path, rows=())) is None
-
-
-def test_a_child_that_fails_is_a_fault_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its last words are told: exit 70."""
-    tables = tables_of_folder(write_build(tmp_path / "build"))
-    assert tables is not None
-    broken = tmp_path / "broken.py"
-    broken.write_text("raise SystemExit('no colours')")
-    monkeypatch.setattr("curation.packaging.plot_process._WORKER", broken)
-    with pytest.raises(CsbdataError, match="no colours") as caught:
-        draw_plots(tables, tmp_path)
-    assert caught.value.exit_code == 70
