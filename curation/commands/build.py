@@ -79,14 +79,6 @@ _Missing = Annotated[
         "fail].",
     ),
 ]
-_NoGpl = Annotated[
-    bool,
-    typer.Option(
-        "--no-gpl",
-        hidden=True,
-        help="Take nothing from a collection under the GPL or AGPL.",
-    ),
-]
 _Out = Annotated[
     Path | None,
     typer.Option(
@@ -135,7 +127,6 @@ class _SourceOptions:
     only: _Only = None
     sample: _Sample = False
     missing: _Missing = None
-    no_gpl: _NoGpl = False
     mirror: MirrorOption = None
     offline: OfflineOption = False
 
@@ -188,7 +179,6 @@ def build(  # noqa: PLR0913 (one parameter an option)
         only=only,
         sample=sources.sample,
         missing=sources.missing,
-        no_gpl=sources.no_gpl,
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,

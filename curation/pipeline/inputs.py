@@ -20,7 +20,6 @@ from curation.download.acquire import (
 from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
 from curation.download.pins import pins_for
-from curation.packaging.licences import is_copyleft
 from curation.sources.base import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,
@@ -117,7 +116,6 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     *,
     only: Sequence[ExtraSource] = (),
     sample: bool,
-    no_gpl: bool = False,
     progress: Progress,
 ) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
@@ -131,7 +129,6 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
         settings: Places of archives.
         only: The sources to read in place of those of the ten configs.
         sample: Use the embedded sample for every source that it has.
-        no_gpl: Take nothing from a collection under the GPL or AGPL.
         progress: Prints what takes time, and how many sources are found.
 
     Raises:
@@ -153,9 +150,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
             for choice in (
                 [source]
                 if isinstance(source, BuildInput)
-                else _find(
-                    source, rules, settings, progress.say, sample=sample, no_gpl=no_gpl
-                )
+                else _find(source, rules, settings, progress.say, sample=sample)
             ):
                 if isinstance(choice, BuildInput):
                     inputs.append(choice)
@@ -310,14 +305,13 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
     )
 
 
-def _find(  # noqa: PLR0913 (as `choose_inputs`)
+def _find(
     source: Source,
     rules: str,
     settings: FetchSettings,
     say: Callable[[str], None],
     *,
     sample: bool,
-    no_gpl: bool,
 ) -> Sequence[BuildInput | MissingSource]:
     """Return the inputs of a source; an extra that the sample lacks is no sample's."""
     if sample:
@@ -326,7 +320,7 @@ def _find(  # noqa: PLR0913 (as `choose_inputs`)
             return [choice]
     if source.in_parts:
         return _find_parts(source, rules, settings, say)
-    return [_find_pinned(source, rules, settings, say, no_gpl=no_gpl)]
+    return [_find_pinned(source, rules, settings, say)]
 
 
 def _find_parts(
@@ -359,19 +353,11 @@ def _find_pinned(
     rules: str,
     settings: FetchSettings,
     say: Callable[[str], None],
-    *,
-    no_gpl: bool = False,
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
     pins = pins_for(source.name, source.archives.get(rules, ()))
     not_had: list[UnavailableArchive] = []
     for name in source.archives.get(rules, ()):
-        if no_gpl and is_copyleft(pins[name].licence):
-            why = f"{name}: under {pins[name].licence}, and --no-gpl was said"
-            publisher = pins[name].kind.publisher
-            absent = UnavailableArchive(archive=name, why=why, publisher=publisher)
-            not_had.append(absent)
-            continue
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
             lacks = source.incomplete.get(name)

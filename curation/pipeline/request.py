@@ -210,8 +210,6 @@ class BuildRequest:
     pins: tuple[Pin, ...] = ()
     #: None: the sample stands in for a source that cannot be had; rules paper fail.
     missing: Missing | None = None
-    #: Read no archive whose collection is under the GPL or AGPL.
-    no_gpl: bool = False
     #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
     #: Make witnesses and near misses of every record.
@@ -232,7 +230,6 @@ class BuildRequest:
         options = {
             "fastjsonschema": self.fastjsonschema,
             "instances": self.instances,
-            "no-gpl": self.no_gpl,
         }
         return tuple(name for name, is_on in options.items() if is_on)
 
@@ -277,7 +274,6 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             request.fetch,
             only=request.only,
             sample=request.sample,
-            no_gpl=request.no_gpl,
             progress=progress,
         )
     refuse_incomplete(request, inputs, missing)

@@ -34,7 +34,6 @@ def files_built_otherwise(folder: Path, *, jobs: int, progress: Progress) -> lis
             pins=tuple(facts.pins),
             fastjsonschema="fastjsonschema" in facts.options,
             instances="instances" in facts.options,
-            no_gpl="no-gpl" in facts.options,
             missing=Missing.SKIP,
             jobs=jobs,
         )
