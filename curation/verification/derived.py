@@ -68,10 +68,13 @@ def _table_fault(path: Path, form: TableForm | None) -> str:
     if form is None:
         return ""
     with pq.ParquetFile(path) as file:
-        columns = zip(file.schema_arrow.names, file.schema_arrow.types, strict=True)
-        right = zip(form.columns.names, form.columns.types, strict=True)
-        if wrong := {name for name, _ in {*columns} ^ {*right}}:
-            return f"not the columns of a build: {', '.join(sorted(wrong))}"
+        own, right = (
+            dict(zip(columns.names, columns.types, strict=True))
+            for columns in (file.schema_arrow, form.columns)
+        )
+        names = sorted(own.keys() | right.keys())
+        if wrong := [name for name in names if own.get(name) != right.get(name)]:
+            return f"not the columns of a build: {', '.join(wrong)}"
         if file.schema_arrow.names != form.columns.names:
             return "its columns are not in the order of a build"
         with tempfile.TemporaryDirectory() as name:
