@@ -151,13 +151,14 @@ def _build(count: int) -> Path:
 
 
 def _derive(folder: Path) -> object:
-    # Plots are drawn by a program of their own.
+    # Matplotlib's events are not ours.
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("curation.packaging.plots.draw_plots", lambda *_: None)
+        place = "curation.packaging.derived_files.tables_of_folder"
+        patched.setattr(place, lambda _folder: None)
         return write_derived(folder, folder)
 
 
-#: These start programs of their own: `datasets`, and what draws plots.
+#: These are the work of others: `datasets`, and what draws plots.
 _OTHERS_WORK: Final = ("loading", "derived")
 
 
