@@ -44,7 +44,6 @@ def record(unique_id: str, **given: UntypedJson) -> BenchmarkRecord:
         depth=1,
         size=40,
         live=100,
-        live_fields=1,
         live_size="trivial",
         vacuous=True,
         features=("title", "type"),

@@ -15,8 +15,9 @@ from huggingface_hub.utils import _http
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
 from curation.publish import hub_push
-from curation.publish.hub_push import HubPushRequest, plan_hub_push, push_to_hub
+from curation.publish.hub_push import PushRequest, plan_push, push_to_hub
 from curation.publish.plan import inventory
+from curation.publish.verify import VerifiedFolder
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.publish.hub_push import HubPreview, HubPushed
+    from curation.publish.hub_push import HubPushed, PushPreview
 
 NAME = "tester/data"
 #: The day on which a test pushes, and a later one.
@@ -79,30 +80,20 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in inventory(folder)}
 
 
-def request(folder: Path, **options: object) -> HubPushRequest:
-    """Return the request to push a folder as it is now."""
-    asked = HubPushRequest(
-        folder=folder,
-        files=inventory(folder),
-        facts=read_facts(folder),
-        name=NAME,
-        time_limits=HASTY,
-    )
-    return replace(asked, **options)  # type: ignore[arg-type] # options vary
-
-
-def looked(folder: Path, **options: object) -> HubPreview:
-    """Return what a push would do."""
-    asked = request(folder, **options)
+def looked(folder: Path, **options: object) -> PushPreview:
+    """Return what a push of a folder as it is now would do."""
+    asked = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
+    asked = replace(asked, **options)  # type: ignore[arg-type] # options vary
+    verified = VerifiedFolder(files=inventory(folder), facts=read_facts(folder))
     with hub_client(asked.time_limits):
-        return plan_hub_push(asked)
+        return plan_push(asked, verified)
 
 
 def pushed(folder: Path, **options: object) -> HubPushed:
     """Push a folder."""
-    asked = request(folder, **options)
-    with hub_client(asked.time_limits):
-        return push_to_hub(plan_hub_push(asked), Quiet())
+    preview = looked(folder, **options)
+    with hub_client(preview.request.time_limits):
+        return push_to_hub(preview, Quiet())
 
 
 @dataclass

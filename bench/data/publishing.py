@@ -30,7 +30,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 #: Seconds for both together on two cores.
 TARGET = 30.0
 #: The check that judges the sample.
-INSTANCES = "instances"
+LABELS = "labels"
 #: What is told of memory, as `bench.data.verify` names it.
 MEMORY = ("largest_process_mb", "all_processes_mb", "all_processes_proportional_mb")
 
@@ -77,7 +77,7 @@ def _verified(folder: Path, *options: str) -> dict[str, Any]:
 
 def _round(folder: Path, turn: int) -> dict[str, Any]:
     """Pack once, verify once with the sample of instances and once without."""
-    ways = {"whole": (), "bare": ("--without", INSTANCES)}
+    ways = {"whole": (), "bare": ("--without", LABELS)}
     with tempfile.TemporaryDirectory() as temporary:
         packed = Path(temporary) / "packed"
         pack, pack_cpu, text = _timed("bench.data.pack", str(folder), str(packed))

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from curation.pipeline.request import BuildRequest
 
 
-_Rules = Annotated[
-    str, typer.Option(help="clean, clean-minimal or paper: see csbdata explain.")
-]
+_Rules = Annotated[str, typer.Option(help="clean or paper: see csbdata explain.")]
 _With = Annotated[
     list[str] | None,
     typer.Option(
@@ -79,14 +77,6 @@ _Missing = Annotated[
         help="Where a source cannot be had: fail, also if the sample or an index could "
         "stand in, or skip its subset [default: the sample stands in; rules paper "
         "fail].",
-    ),
-]
-_NoGpl = Annotated[
-    bool,
-    typer.Option(
-        "--no-gpl",
-        hidden=True,
-        help="Take nothing from a collection under the GPL or AGPL.",
     ),
 ]
 _Out = Annotated[
@@ -137,7 +127,6 @@ class _SourceOptions:
     only: _Only = None
     sample: _Sample = False
     missing: _Missing = None
-    no_gpl: _NoGpl = False
     mirror: MirrorOption = None
     offline: OfflineOption = False
 
@@ -190,7 +179,6 @@ def build(  # noqa: PLR0913 (one parameter an option)
         only=only,
         sample=sources.sample,
         missing=sources.missing,
-        no_gpl=sources.no_gpl,
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from curation.checking.problems import SchemaProblem, print_annotations
+from curation.checking.problems import print_annotations
 from curation.commands.options import (
     ProblemFormat,
     ProblemFormatOption,
@@ -16,7 +16,7 @@ from curation.commands.options import (
 )
 from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
-from curation.system.progress import Progress, progress_of
+from curation.system.progress import progress_of
 from curation.system.tables import plain, table
 from curation.system.terminal import print_json, say, say_command, show, stdout
 from curation.system.words import command, counted
@@ -24,35 +24,13 @@ from curation.system.words import command, counted
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from curation.checking.codes import CodeChoice
     from curation.checking.schema_check import SchemaReport
     from curation.checking.schema_files import SchemaFile
-    from curation.checking.schema_fit import SchemaFit
     from curation.sources.neighbours import NeighbourFiles
 
 
 def check(
     files: SourcesArgument,
-    targets: Annotated[
-        str,
-        typer.Option(
-            "--for",
-            metavar="TARGET,...",
-            help="Also say what these providers, servers and engines do not take, as "
-            "`csbdata fit` does.",
-        ),
-    ] = "",
-    select: Annotated[
-        str,
-        typer.Option(
-            metavar="CODE,...",
-            help="Only problems of these codes [default: those of "
-            "`[tool.csbdata.check]` in pyproject.toml, else all].",
-        ),
-    ] = "",
-    ignore: Annotated[
-        str, typer.Option(metavar="CODE,...", help="No problems of these codes.")
-    ] = "",
     format_: ProblemFormatOption = ProblemFormat.AUTO,
 ) -> None:
     """Say what is wrong with schemas, place by place; 1 if anything is.
@@ -61,8 +39,6 @@ def check(
     Examples:
       csbdata check person.schema.json
       csbdata check schemas/ --format github
-      csbdata check schemas/ --for openai-strict,anthropic
-      csbdata check schemas/ --ignore unused-definition
 
     A line is `file:line:column: pointer: code: message`; docs/codes.md explains the
     codes. A file that is not JSON is a problem too, and the others are checked.
@@ -70,14 +46,8 @@ def check(
     Relative references lead to the files beside it, as in `csbdata build --with
     FOLDER`. Nothing is ever fetched.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.checking.codes import choose_codes
-
-    choice = choose_codes(select, ignore)
     placed, neighbours = _read(files)
-    reports = [
-        (name, replace(report, problems=tuple(_wanted(report, choice))))
-        for name, report in _check(placed, neighbours, format_, targets)
-    ]
+    reports = _check(placed, neighbours, format_)
     if format_ is ProblemFormat.AUTO:
         _print(reports)
     else:
@@ -86,10 +56,6 @@ def check(
         raise CsbdataError("a rule raised an exception, see the code `crashed` above")
     if any(report.faults for _, report in reports):
         raise typer.Exit(1)
-
-
-def _wanted(report: SchemaReport, choice: CodeChoice) -> Iterator[SchemaProblem]:
-    return (problem for problem in report.problems if choice.wants(problem.code))
 
 
 def _read(
@@ -110,9 +76,8 @@ def _check(
     placed: Sequence[tuple[SchemaFile, str | None]],
     neighbours: NeighbourFiles,
     format_: ProblemFormat,
-    targets: str,
 ) -> list[tuple[str, SchemaReport]]:
-    from curation.checking.schema_check import SchemaChecker, SchemaReport
+    from curation.checking.schema_check import SchemaChecker
     from curation.checking.schema_files import STDIN, form_of
     from curation.json.named_text import parse_named
     from curation.sources.tools import request_of
@@ -129,31 +94,16 @@ def _check(
             report = checker.check(file.content, place=place, verdicts=wants_verdicts)
             reports.append((file.name, report))
             advance(1)
-    fits = _fits(files, targets, progress) if targets else {}
     for index, (name, report) in enumerate(reports):
-        problems, file = report.problems, files[index]
-        if name in fits:
-            problems = (*problems, *fits.pop(name).problems())
-        reports[index] = name, replace(report, problems=file.placed(problems))
-        if problems and (file.path or name == STDIN):
+        file = files[index]
+        reports[index] = name, replace(report, problems=file.placed(report.problems))
+        if report.problems and (file.path or name == STDIN):
             value = parse_named(name, file.content)
             if form := form_of(value):
                 say_command("What it holds", command("check", form + name))
             elif held := request_of(value):
                 say(f"{name}: {held}")
-    # Of a tool list as a whole.
-    requests = ((fit.name, tuple(fit.problems())) for fit in fits.values())
-    return [*reports, *((name, SchemaReport(problems=them)) for name, them in requests)]
-
-
-def _fits(
-    files: Sequence[SchemaFile], targets: str, progress: Progress
-) -> dict[str, SchemaFit]:
-    from curation.checking.schema_fit import judge_files
-    from curation.fit.profile import load_profiles
-
-    found = judge_files(files, load_profiles(targets), progress)
-    return {fit.name: fit for fit in found}
+    return reports
 
 
 def _print_for_programs(

@@ -13,7 +13,7 @@ import typer
 from curation.system.errors import BadData, BadUsage
 from curation.system.escaping import shortened
 from curation.system.tables import table
-from curation.system.terminal import print_json, say, show, show_whole, stdout
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 from curation.system.words import counted
 
 if TYPE_CHECKING:
@@ -32,17 +32,6 @@ _SIDE = (
 )
 
 
-class DiffFormat(StrEnum):
-    """How the comparison is written."""
-
-    AUTO = "auto"
-    """For people: coloured on a terminal, plain in a pipe."""
-    JSON = "json"
-    """One JSON object on stdout, for programs."""
-    MARKDOWN = "markdown"
-    """A document with a table of the configs and every record's name."""
-
-
 class Unwanted(StrEnum):
     """A change from one schema to another that is not to be made."""
 
@@ -55,13 +44,7 @@ class Unwanted(StrEnum):
 def diff(
     a: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
     b: Annotated[str, typer.Argument(metavar="B", help="The other one, likewise.")],
-    format_: Annotated[
-        DiffFormat,
-        typer.Option(
-            "--format",
-            help="auto is for people, json for programs, markdown for a document.",
-        ),
-    ] = DiffFormat.AUTO,
+    format_: FormatOption = Format.AUTO,
     fail_on: Annotated[
         list[Unwanted] | None,
         typer.Option(
@@ -76,7 +59,6 @@ def diff(
     \b
     Examples:
       csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
-      csbdata diff before build/JSONSchemaBench --format markdown > CHANGES.md
       csbdata diff before.schema.json after.schema.json --fail-on narrower
 
     Of editions, `textual` means another key order or number spelling of an equal
@@ -97,29 +79,21 @@ def diff(
 
     first, second = open_edition(a), open_edition(b)
     pairs = compare(first, second)
-    if format_ is DiffFormat.JSON:
+    if format_ is Format.JSON:
         print_json(as_json(first, second, pairs))
-    elif format_ is DiffFormat.MARKDOWN:
-        from curation.publish.diff_document import diff_markdown
-
-        show_whole(diff_markdown(first, second, pairs).rstrip())
     else:
         _print(first, second, pairs)
 
 
-def _diff_schemas(
-    a: str, b: str, format_: DiffFormat, fail_on: Sequence[Unwanted]
-) -> None:
+def _diff_schemas(a: str, b: str, format_: Format, fail_on: Sequence[Unwanted]) -> None:
     from curation.fit.relation import Comparer
 
-    if format_ is DiffFormat.MARKDOWN:
-        raise BadUsage("markdown is for editions", "--format", "say auto or json")
     first, second = _read_schema(a), _read_schema(b)
     with Comparer() as comparer:
         relation = comparer.relation(
             first.value, second.value, first.dialect, second.dialect
         )
-    if format_ is DiffFormat.JSON:
+    if format_ is Format.JSON:
         print_json({"a": a, "b": b, **relation.as_json()})
     else:
         show(f"{relation.kind}: {relation.evidence}", style="bold")

@@ -16,7 +16,7 @@ from curation.system.words import command, counted
 if TYPE_CHECKING:
     from curation.publish.push import PushPreview, PushRequest, PushResult
 
-_MAIN = "main"
+
 #: Title of the options on the destination, in the help.
 _DESTINATION = "Destination"
 #: Files named of each kind before the rest is counted.
@@ -48,20 +48,6 @@ _ReplaceForeign = Annotated[
         "--replace-foreign", help="Remove the files there that are of no edition."
     ),
 ]
-_CreatePr = Annotated[
-    bool,
-    typer.Option(
-        "--create-pr",
-        help="Propose it as a pull request.",
-        rich_help_panel=_DESTINATION,
-    ),
-]
-_Revision = Annotated[
-    str,
-    typer.Option(
-        metavar="BRANCH", help="The branch to push to.", rich_help_panel=_DESTINATION
-    ),
-]
 
 
 def push(  # noqa: PLR0913 (one parameter an option)
@@ -73,8 +59,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
     public: _Public = False,
     allow_partial: _AllowPartial = False,
     replace_foreign: _ReplaceForeign = False,
-    create_pr: _CreatePr = False,
-    revision: _Revision = _MAIN,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Publish a dataset folder: verified, in one commit, read back, then tagged.
@@ -94,7 +78,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
     Examples:
       csbdata push --repo OWNER/JSONSchemaBench --dry-run
       csbdata push --repo OWNER/JSONSchemaBench --public -y
-      csbdata push --repo OWNER/JSONSchemaBench --create-pr
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.publish.push import PushRequest
 
@@ -103,8 +86,6 @@ def push(  # noqa: PLR0913 (one parameter an option)
         request = PushRequest(
             folder=folder,
             repo=repo,
-            revision=revision,
-            create_pr=create_pr,
             private=not public,
             allow_partial=allow_partial,
             replace_foreign=replace_foreign,
@@ -164,12 +145,10 @@ def _with_foreign_replaced(request: PushRequest) -> str:
     options = {
         "--allow-partial": request.allow_partial,
         "--public": not request.private,
-        "--create-pr": request.create_pr,
         "--replace-foreign": True,
     }
-    branch = () if request.revision == _MAIN else ("--revision", request.revision)
     said = (option for option, given in options.items() if given)
-    return command("push", request.folder, "--repo", request.repo, *branch, *said)
+    return command("push", request.folder, "--repo", request.repo, *said)
 
 
 def _interactive() -> bool:
@@ -181,16 +160,11 @@ def _sentence(result: PushResult) -> str:
     if pushed is None:
         return "Nothing was changed."
     did = "There already" if pushed.unchanged else "Pushed"
-    where = f"{result.preview.where}@{pushed.commit}"
+    where = f"{result.preview.request.repo}@{pushed.commit}"
     parts = [f"{did}, read back and compared: {where}."]
     if result.preview.former_tag:
         parts.append(f"The edition before it is {result.preview.former_tag}.")
-    if pushed.pull_request:
-        parts.append(f"Merge {pushed.pull_request}, then push again to tag it.")
-    elif pushed.tag:
-        parts.append(f"Tagged {pushed.tag}.")
-    else:
-        parts.append("Not tagged.")
+    parts.append(f"Tagged {pushed.tag}." if pushed.tag else "Not tagged.")
     return " ".join(parts)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.core.benchmark import CONFIGS, size_names
+from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.dataset.paper_tables import (
     DRAFTS,
@@ -69,9 +69,7 @@ def stats(
     Rows of the embedded sample are left out if there are others. For a build under
     the paper's rules Table 8 counts raw files, as in the paper, and so does Table 9's
     row of Kubernetes. The effective size is the number of independent records that a
-    config's are worth: n^2 over the sum of the squared sizes of their clusters. The
-    last table counts the records of each config by `live_fields`, the fields that lead
-    to a keyword which some value can violate.
+    config's are worth: n^2 over the sum of the squared sizes of their clusters.
     """
     from curation.dataset.edition_statistics import as_json, statistics_of
     from curation.dataset.editions import open_edition
@@ -105,21 +103,13 @@ def stats(
 def _tables(statistics: EditionStatistics) -> dict[str, Group]:
     """Return the tables by name."""
     figure = figure_2(statistics.records)
-    found = {
+    return {
         "table-1": _table_1(statistics),
         "table-8": _table_8(statistics),
         "table-9": _table_9(statistics.declared),
         "figure-2a": _figure_2("a", "feature", figure.features),
         "figure-2b": _figure_2("b", "format", figure.formats),
     }
-    if sizes := statistics.live_sizes:
-        found["live-fields"] = table(
-            ["config", *size_names()],
-            [[config, *counts.values()] for config, counts in sizes.items()],
-            title="Records by their live fields; configs go by all fields",
-            numbers=range(1, 6),
-        )
-    return found
 
 
 def _table_1(statistics: EditionStatistics) -> Group:

@@ -52,21 +52,21 @@ def verify(
 ) -> None:
     """Verify a dataset folder, or a dataset on the Hub, before it is published.
 
-    Every config and split is opened with `datasets`, offline; rows are counted again,
-    digests, schemas and ids checked, instances judged by both validators, and texts
-    searched for credentials. A folder on the Hub is downloaded first. Nothing is
-    changed.
+    Every config and split is opened with `datasets`, offline; digests, schemas and
+    ledger are checked, tables and card written again, instances judged by both
+    validators, and texts searched for credentials. A folder on the Hub is downloaded
+    first. Nothing is changed.
 
     \b
     Exit codes:
       0   all is well; notes are worth knowing
       1   everything was read, and a check failed
-      65  something cannot be read at all: a table, the card, the manifest; or a
+      65  something cannot be read at all: a table, the manifest; or a
           new build gives other files
       66  no such folder or repository, or no build in it
       69  the Hub or a source cannot be reached, or a program is missing that a
           check needs (the others are reported)
-      75  the folder changed meanwhile   77  the Hub does not let you in
+      75  the Hub says to try later   77  the Hub does not let you in
 
     \b
     Examples:
@@ -195,8 +195,8 @@ def _conclude(where: str, verification: Verification) -> None:
 
 def _next(where: str, verification: Verification) -> str:
     checks = {failure.check for failure in verification.failures}
-    if "credentials" in checks:
+    if "texts" in checks:
         return "Publish nothing before the credential is revoked and the text gone."
-    if checks <= {"card", "digests"} and Path(where).is_dir():
+    if checks <= {"derived", "digests"} and Path(where).is_dir():
         return f"If the data is as it should be: {command('card', where)}"
     return "csbdata build makes a sound one."

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable
-from itertools import pairwise
 from uuid import NAMESPACE_URL, uuid5
 
 #: The ten configs, in the order in which the first of equal records survives.
@@ -142,16 +141,8 @@ def size_of(field_count: int) -> str:
     return github_config(field_count).removeprefix(f"{UNDIVIDED}_")
 
 
-def size_names() -> tuple[str, ...]:
-    """Return the five sizes by the field counts that they hold, smallest first."""
-    bounds = (0, *(limit for _, limit in LIMITS))
-    between = [f"{low}-{high - 1}" for low, high in pairwise(bounds)]
-    return (*between, f"{bounds[-1]} or more")
-
-
-def size_name(field_count: int) -> str:
-    """Return which of `size_names` a field count belongs to."""
-    return size_names()[bisect([limit for _, limit in LIMITS], field_count)]
+#: The five sizes, smallest first.
+SIZES = tuple(name.removeprefix(f"{UNDIVIDED}_") for name in (*dict(LIMITS), LARGEST))
 
 
 def final_config(config: str, field_count: int) -> str:

@@ -50,10 +50,9 @@ class BenchmarkRecord:
     size: int
     #: Of a hundred of its keywords, how many some value can violate.
     live: int
-    #: Fields that lead to such a keyword: `field_count` without the others.
-    live_fields: int
-    #: The size that its live fields give: `trivial` (below 10), `easy` (30), `medium`
-    #: (100), `hard` (500) or `ultra`. GitHub's configs go by `field_count`.
+    #: The size that the fields leading to such a keyword give: `trivial` (below 10),
+    #: `easy` (30), `medium` (100), `hard` (500) or `ultra`. GitHub's configs go by
+    #: `field_count`.
     live_size: str
     #: Whether nothing but the type of the root can fail.
     vacuous: bool

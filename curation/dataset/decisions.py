@@ -32,29 +32,6 @@ class DocumentResult:
     raw: RawFigures | None = None
     #: The record's shingles (`curation.schema.shingles.shingles`).
     shingles: bytes = b""
-    #: Of the record's schema, what the paper's tables count and no column says: most
-    #: keys of one object, arrays not entered, and the draft named in `$schema`.
-    fan_out: int = 0
-    draft: str = ""
-
-
-class RecordMeasures(msgspec.Struct, frozen=True):
-    """The columns of a record for the paper's tables."""
-
-    size: int
-    field_count: int
-    depth: int
-    features: tuple[str, ...]
-    formats: tuple[str, ...]
-
-
-class ResultMeasures(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` for the paper's tables."""
-
-    record: RecordMeasures | None = None
-    raw: RawFigures | None = None
-    fan_out: int = 0
-    draft: str = ""
 
 
 class ResultEdits(msgspec.Struct, frozen=True):
@@ -178,10 +155,6 @@ class HeldResult:
     def record(self) -> BenchmarkRecord | None:
         """Return the record, read from the file; None if there is none."""
         return self._part(ResultRecord).record if self.sha256 else None
-
-    def measures(self) -> ResultMeasures:
-        """Return the measures for the paper's tables, read from the file."""
-        return self._part(ResultMeasures)
 
     def shingles(self) -> bytes:
         """Return the record's shingles, read from the file."""

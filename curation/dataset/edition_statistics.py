@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import RAW_IN_TABLE_9, size_name, size_names
+from curation.core.benchmark import RAW_IN_TABLE_9
 from curation.core.documents import Origin
 from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger
 from curation.dataset.paper_tables import (
@@ -41,9 +41,6 @@ class EditionStatistics:
     raw: Sequence[SchemaMeasures]
     #: Rows of the embedded sample that are left out, by config.
     left_out: Mapping[str, int]
-    #: Config to how many of its records have a size by their live fields, smallest
-    #: first (`curation.core.benchmark.size_names`); empty where none is known.
-    live_sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: Config to its effective size (`effective_sizes`); empty where no column has it.
     effective: Mapping[str, float] = field(default_factory=dict)
 
@@ -70,7 +67,6 @@ def statistics_of(edition: Edition) -> EditionStatistics:
         records=_measures_of(counted),
         raw=raw_file_measures(edition.folder),
         left_out=dict(counts.iter_rows()),
-        live_sizes=_live_sizes(counted),
         effective=effective_sizes(counted) if "weight" in counted.columns else {},
     )
 
@@ -93,17 +89,6 @@ def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:
     worth = pl.len() ** 2 / (1 / pl.col("weight")).sum()
     sizes = rows.group_by("config").agg(worth.alias("worth")).sort("config")
     return dict(sizes.iter_rows())
-
-
-def _live_sizes(rows: pl.DataFrame) -> dict[str, dict[str, int]]:
-    if "live_fields" not in rows.columns:
-        return {}
-    counts: dict[str, dict[str, int]] = {}
-    for config, count in rows.select("config", "live_fields").iter_rows():
-        if count is not None:
-            sizes = counts.setdefault(config, dict.fromkeys(size_names(), 0))
-            sizes[size_name(count)] += 1
-    return counts
 
 
 def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
@@ -148,9 +133,6 @@ def as_json(statistics: EditionStatistics) -> dict[str, ReadOnlyJson]:
             "formats": dict(figure.formats),
         },
         "effective_sizes": dict(statistics.effective),
-        "sizes_by_live_fields": {
-            config: dict(sizes) for config, sizes in statistics.live_sizes.items()
-        },
     }
 
 

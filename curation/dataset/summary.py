@@ -71,18 +71,6 @@ class RuleNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Publication:
-    """The places where a dataset is published; empty if unknown."""
-
-    #: `OWNER/NAME` on the Hub.
-    repository: str = ""
-    #: `10.PREFIX/SUFFIX`, without a resolver's address.
-    doi: str = ""
-    #: Address of the code that built it.
-    code: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """One build."""
 
@@ -98,7 +86,8 @@ class Summary:
     instances: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: One plain sentence for each reason why the build is partial.
     partial: tuple[str, ...] = ()
-    publication: Publication = field(default_factory=Publication)
+    #: `OWNER/NAME` on the Hub; empty if unknown.
+    repository: str = ""
     #: Options beside the rules: `fastjsonschema`, `instances`.
     options: tuple[str, ...] = ()
 

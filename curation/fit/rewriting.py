@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from msgspec.structs import replace as replace_struct
-
 from curation.fit.decoding import Codec
 from curation.fit.edits import Claim, Sites
 from curation.fit.equal_edits import annotated, tidied
@@ -39,7 +37,6 @@ from curation.system.words import counted
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.fit.profile import Profile
-    from curation.fit.questions import PlainSchema
 
 _DIALECT: Final = DRAFT_2020_12
 #: Steps after which a schema is given up.
@@ -231,40 +228,16 @@ class _Rewriting:
             # 2020-12 asserts formats that older drafts do not have.
             more = asserted_formats(_DIALECT) - asserted_formats(dialect)
             used = {str(part.get("format")) for part in subschemas(value, dialect)}
-            same = not used & more and self._have_one_form(
-                text_of(own, dialect), text_of(new, _DIALECT)
-            )
             self.steps.append(
                 Step(
                     rewrite="ported",
                     sentence=f"the schema of {dialect.name} is written in 2020-12",
                     claim=Claim.NARROWER if used & more else Claim.EQUAL,
-                    evidence=_PROVEN if same else "by its rule",
+                    evidence="by its rule",
                     pointers=("",),
                 )
             )
         self.shaped = Shaped(new, _DIALECT)
-
-    def _have_one_form(self, first: PlainSchema, second: PlainSchema) -> bool:
-        """Return whether two schemas have one canonical form, which proves them equal.
-
-        That of another dialect is read again in the second's, unless a keyword in it
-        means something else there.
-        """
-        forms = set()
-        for schema in (first, second):
-            text = self._form(schema)
-            if schema.dialect != second.dialect:
-                if _OTHERWISE_READ.search(text):
-                    return False
-                text = self._form(replace_struct(second, text=text))
-            forms.add(text)
-        return len(forms) == 1 and "" not in forms
-
-    def _form(self, schema: PlainSchema) -> str:
-        """Return the canonical form of a schema without `$schema`; empty for none."""
-        text = self.comparer.form(schema, self._within(PROOF_SECONDS))
-        return _SCHEMA_KEYWORD.sub("", text)
 
     def _step(self, findings: Sequence[FitFinding]) -> bool:
         """Make the first rewrite that may be made; return whether there was one."""
@@ -379,9 +352,7 @@ class _Rewriting:
         proofs = AlgebraAnswer()
         edited_places = places if candidate.everywhere else sites.keywords
         rule = candidate.claim if candidate is NORMALISED else None
-        if texts[0] == texts[1] or (
-            candidate is NORMALISED and self._have_one_form(*texts)
-        ):
+        if texts[0] == texts[1]:
             proofs = AlgebraAnswer(first_in_second=True, second_in_first=True)
         elif all(places[tokens].monotone for tokens in edited_places):
             rule = candidate.claim
@@ -390,7 +361,7 @@ class _Rewriting:
                 rule = None
         is_told = rule is not None and self._may_be_made(candidate, rule)
         is_asked = self.has_algebra and (self.prove or not is_told)
-        if is_asked and not proofs.first_in_second and candidate is not NORMALISED:
+        if is_asked and not proofs.first_in_second:
             proofs = self.comparer.proofs(*texts, self._within(PROOF_SECONDS))
             self.has_algebra = "no answer within" not in proofs.failure
         claim = _claim(
@@ -437,10 +408,6 @@ _GATHERED: Final = Step(
 )
 #: The evidence of what the algebra proves, or of a meaning that stays word for word.
 _PROVEN: Final = "proven"
-_SCHEMA_KEYWORD: Final = re.compile(r'"\$schema": "[^"]*"(, )?')
-_OTHERWISE_READ: Final = re.compile(
-    r'"\$ref"|"items": \[|"additionalItems"|"dependencies"|"exclusiveM\w+": true'
-)
 #: The names that 2020-12 allows for anchors.
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 

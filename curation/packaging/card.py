@@ -43,7 +43,7 @@ from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRo
 from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging import plot_process as figures
+from curation.packaging import plots as figures
 from curation.packaging.core import CORE_TABLE, CoreRecord
 from curation.packaging.hub_info import HubConfig, configs_metadata
 from curation.packaging.markdown import render_template
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.packaging.card_figures import FolderCounts
-    from curation.packaging.plot_process import PaperTables
+    from curation.packaging.plots import PaperTables
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"
@@ -291,7 +291,6 @@ def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values of the templates."""
     summary, counts = contents.summary, contents.counts
-    publication = summary.publication
     terms = licences.archive_terms(summary, counts.licences, contents.notices)
     names = licences.named_licences(terms)
     edition, example = published(), _example(contents)
@@ -314,8 +313,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
             (config for config in contents.configs if config.default), None
         ),
         "example": example,
-        "publication": publication,
-        "place": publication.repository or ".",
+        "place": summary.repository or ".",
         "other_columns": other_columns(),
         "folded_parts": _FOLDED,
         "picture": _picture(contents),
@@ -324,7 +322,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "instances": summary.instances,
         "instance_folder": INSTANCE_FOLDER,
         "instance_ending": OTHER_TABLE,
-        "instance_files": _instance_files(publication.repository, *example),
+        "instance_files": _instance_files(summary.repository, *example),
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.benchmark import SPLITS, instances_folder, size_name, size_names
+from curation.core.benchmark import SIZES, SPLITS, instances_folder, size_of
 from curation.core.documents import KEPT, Origin
 from curation.dataset.edition_statistics import effective_sizes
 from curation.dataset.parquet import split_files
 from curation.fit.records import TargetCount, target_counts
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
-from curation.packaging.plot_tables import fits_of_rows
+from curation.packaging.plots import fits_of_rows
 
 if TYPE_CHECKING:
     from curation.dataset.ledger import Ledger
@@ -64,8 +64,8 @@ class InstanceCounts:
 class SizeCounts:
     """Records of one size, by either count of fields."""
 
-    #: The field counts that it holds, such as `10-29`.
-    fields: str
+    #: As in the column `live_size`.
+    name: str
     #: By all fields, as GitHub's configs are made and were published.
     by_all: int
     #: By the fields that lead to a keyword which some value can violate.
@@ -171,13 +171,12 @@ def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCo
 def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     texts = (
         *("source", "commit", "licence", "original_repository", "lints", "dialect"),
-        *("dialect_found", "origin", "cluster"),
+        *("dialect_found", "origin", "cluster", "live_size"),
     )
-    fields = ("field_count", "live_fields")
     length = pl.col("json_schema").str.len_chars().alias("length")
     schema = {
         **dict.fromkeys((*texts, "config", "split"), pl.String()),
-        **dict.fromkeys(fields, pl.Int64()),
+        "field_count": pl.Int64(),
         **dict.fromkeys(("lints", "fits", "fits_but_for"), pl.List(pl.String())),
         "vacuous": pl.Boolean(),
         "weight": pl.Float64(),
@@ -194,13 +193,11 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
 
 
 def _sizes(records: pl.DataFrame) -> tuple[SizeCounts, ...]:
-    by_all, by_live = (
-        Counter(map(size_name, records[column].to_list()))
-        for column in ("field_count", "live_fields")
-    )
+    by_all = Counter(map(size_of, records["field_count"].to_list()))
+    by_live = _counts(records, "live_size")
     return tuple(
-        SizeCounts(fields=name, by_all=by_all[name], by_live=by_live[name])
-        for name in size_names()
+        SizeCounts(name=name, by_all=by_all[name], by_live=by_live.get(name, 0))
+        for name in SIZES
     )
 
 

@@ -11,7 +11,6 @@ import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from shutil import copyfile
@@ -22,13 +21,13 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import write_sorted
 from curation.instances.dataset.parquet import write_instances
-from curation.packaging import card, licences, manifest, plot_process
+from curation.packaging import card, licences, manifest, plots
 from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.core import write_core
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
-from curation.packaging.plot_tables import tables_of_folder
+from curation.packaging.plots import tables_of_folder
 from curation.packaging.recount import recount
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
@@ -46,10 +45,9 @@ if TYPE_CHECKING:
     from curation.dataset.summary import Summary
     from curation.fit.records import RecordFit
     from curation.instances.dataset.tasks import RecordInstances
-    from curation.packaging.plot_process import PlotProcess
 
 _SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
-_FOLDERS = (f"{CORE}/", f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
+_FOLDERS = (f"{CORE}/", f"{plots.FOLDER}/", f"{licences.FOLDER}/")
 
 
 def is_derived(name: str) -> bool:
@@ -58,14 +56,13 @@ def is_derived(name: str) -> bool:
 
 
 def write_derived(
-    folder: Path, into: Path, drawing: PlotProcess, facts: BuildFacts | None = None
+    folder: Path, into: Path, facts: BuildFacts | None = None
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
     Args:
         folder: A build, of which only rows, ledger and facts are read.
         into: Where the files go.
-        drawing: The process that draws the plots of `folder`.
         facts: The manifest's facts; None for those of `folder`.
 
     Returns:
@@ -77,12 +74,12 @@ def write_derived(
         OSError: a file cannot be read or written.
     """
     facts = facts or manifest.read_facts(folder)
-    contents = _contents(folder, into, recount(facts, folder), drawing)
+    contents = _contents(folder, into, recount(facts, folder))
     names = [file for file in checksums.names_in(folder) if not is_derived(file)]
     sums = checksums.sums_of(folder, names)
     written = card.write_card(contents, into)
     written += [path for config in contents.core for path in config.paths]
-    written += plot_process.plot_paths(contents.tables)
+    written += plots.plot_paths(contents.tables)
     written += [place for place in _PICTURES.values() if (into / place).exists()]
     sums |= checksums.sums_of(into, written)
     configs = contents.summary.configs
@@ -110,9 +107,7 @@ def published_edition(folder: Path) -> Path | None:
     return None
 
 
-def _contents(
-    folder: Path, into: Path, summary: Summary, drawing: PlotProcess
-) -> CardContents:
+def _contents(folder: Path, into: Path, summary: Summary) -> CardContents:
     names = [config.config for config in summary.configs]
     configs = hub_configs(summary, folder)
     for path in (path for config in configs for path in config.paths):
@@ -120,12 +115,18 @@ def _contents(
             what = "not there, and the ledger has records in it"
             raise NoInput(what, str(folder / path), "csbdata build writes it")
     edition = published_edition(folder)
-    contents = CardContents(
+    tables = tables_of_folder(folder)
+    if tables is not None:
+        plots.draw_plots(tables, into)
+    for name, place in _PICTURES.items():
+        if edition and (edition / name).exists():
+            copyfile(edition / name, into / place)
+    return CardContents(
         summary=summary,
         counts=count_rows(folder, open_ledger(folder), names),
         configs=configs,
         core=write_core(folder, edition, into) if edition else (),
-        tables=None,
+        tables=tables,
         notices=sorted(
             name
             for name in checksums.names_in(folder)
@@ -133,11 +134,6 @@ def _contents(
         ),
         results=_results(edition) if edition else "",
     )
-    contents = replace(contents, tables=drawing.finish(into))
-    for name, place in _PICTURES.items():
-        if edition and (edition / name).exists():
-            copyfile(edition / name, into / place)
-    return contents
 
 
 #: Pictures of an edition of results, and their places in a dataset folder.
@@ -217,9 +213,8 @@ def _write_fresh(
 ) -> list[str]:
     manifest.read_facts(folder)
     refuse_foreign_columns(folder)
-    with reading_parquet(folder), plot_process.PlotProcess() as drawing:
-        drawing.begin(tables_of_folder(folder))
-        return write_derived(folder, fresh, drawing, facts)
+    with reading_parquet(folder):
+        return write_derived(folder, fresh, facts)
 
 
 def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
@@ -230,7 +225,6 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     compiled: Mapping[str, str],
     fits: Mapping[str, RecordFit],
     products: Iterable[RecordInstances],
-    drawing: PlotProcess,
 ) -> Manifest:
     """Write a build into a folder that is empty but for carried-over files.
 
@@ -241,7 +235,6 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         compiled: Digest of a schema to the verdict of fastjsonschema, if it ran.
         fits: Digest of a schema to the targets that take it, if any was asked.
         products: The instances, if any were made.
-        drawing: The process that draws the plots of these documents.
 
     Returns:
         Its manifest.
@@ -261,7 +254,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     write_facts(summary, folder)
     if summary.instances:
         write_instances(folder, products)
-    write_derived(folder, folder, drawing)
+    write_derived(folder, folder)
     return read_manifest(folder)
 
 

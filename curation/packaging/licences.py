@@ -101,11 +101,6 @@ def identifiers(expression: str) -> list[str]:
     return [word for word in words if word not in {*_OPERATORS, UNSTATED}]
 
 
-def is_copyleft(expression: str) -> bool:
-    """Return whether an expression names the GPL or the AGPL, in any version."""
-    return any(name.startswith(("GPL-", "AGPL-")) for name in identifiers(expression))
-
-
 def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:
     """Return every SPDX identifier in the folder, sorted."""
     expressions = [

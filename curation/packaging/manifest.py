@@ -23,7 +23,6 @@ from curation.dataset.summary import (
     ConfigFigures,
     ConfigSummary,
     Pin,
-    Publication,
     RuleNote,
     Summary,
 )
@@ -59,7 +58,7 @@ def versions_here() -> dict[str, str]:
     }
 
 
-class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
+class BuildFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The facts of a manifest, which cannot be counted from the folder's files."""
 
     #: The dataset's name.
@@ -78,11 +77,11 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     extras: list[str]
     #: Options beside the rules: `fastjsonschema`, `instances`.
     options: list[str]
-    #: Where it is published; absent until `csbdata card` was told.
-    publication: Publication | msgspec.UnsetType = msgspec.UNSET
+    #: `OWNER/NAME` on the Hub; absent until `csbdata card` was told.
+    repository: str = ""
 
 
-class Manifest(BuildFacts, frozen=True, kw_only=True):
+class Manifest(BuildFacts, frozen=True, kw_only=True, omit_defaults=True):
     """The whole of `manifest.json`."""
 
     #: By the config's name.

@@ -13,7 +13,7 @@ from curation.core.benchmark import SPLITS, in_benchmark_order, instances_folder
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.ledger import Ledger, open_ledger
 from curation.dataset.parquet import split_files
-from curation.dataset.summary import ConfigSummary, Publication, Summary
+from curation.dataset.summary import ConfigSummary, Summary
 
 if TYPE_CHECKING:
     from curation.packaging.manifest import BuildFacts
@@ -35,11 +35,7 @@ def recount(facts: BuildFacts, folder: Path) -> Summary:
         pins=tuple(facts.pins),
         instances=recount_instances(folder, (config.config for config in configs)),
         partial=tuple(facts.partial),
-        publication=(
-            facts.publication
-            if isinstance(facts.publication, Publication)
-            else Publication()
-        ),
+        repository=facts.repository,
         options=tuple(facts.options),
     )
 

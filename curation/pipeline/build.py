@@ -24,9 +24,6 @@ from curation.dataset.summary import RuleNote, Summary
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest
-from curation.packaging.plot_process import PlotProcess
-from curation.packaging.plot_tables import tables_of_documents
-from curation.pipeline.build_shard import build_shard
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
     BuildPlan,
@@ -34,12 +31,12 @@ from curation.pipeline.request import (
     plan_of,
     refuse_other_build,
 )
-from curation.pipeline.shards import WHOLE, JoinedShards, ShardHeader
+from curation.pipeline.shards import VERDICTS, JoinedShards
 from curation.pipeline.steps import BuildSteps, in_clusters
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.system.progress import Phases, Progress, Quiet
 from curation.workers.fingerprint import fingerprint
 from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
@@ -229,10 +226,7 @@ def _without_collector() -> Iterator[None]:
 def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
-    header = ShardHeader(shard=WHOLE, options=request.options, identity=plan.identity)
-    joined = (
-        JoinedShards.open(request.shards, header) if request.shards else JoinedShards()
-    )
+    joined = JoinedShards()
     clock.lap("fetch")
     if not request.replace:
         refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
@@ -241,8 +235,8 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         unchanged = manifest is not None
         if manifest is None:
             if ray_address(request.executor) is not None:
-                joined = _worked_on_by_ray(request, header, run, progress)
-            with ResultFile(run.folder) as file, PlotProcess() as drawing:
+                joined = _worked_on_by_ray(request, plan, run, progress)
+            with ResultFile(run.folder) as file:
                 steps = BuildSteps(
                     request=request,
                     plan=plan,
@@ -251,7 +245,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
                     file=file,
                     joined=joined,
                 )
-                manifest, peak = _write(steps, drawing, clock, progress)
+                manifest, peak = _write(steps, clock, progress)
             shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
@@ -274,34 +268,67 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
 
 
 def _worked_on_by_ray(
-    request: BuildRequest, header: ShardHeader, run: RunFolder, progress: Progress
+    request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
 ) -> JoinedShards:
-    key = fingerprint(build=header.identity.fingerprint, options=header.options)
+    build = plan.identity.fingerprint
     folders = run_shards(
-        _build_ray_shard,
-        request,
+        build_shard,
+        (request, build),
         executor=request.executor,
         folder=run.folder / _RAY,
-        fingerprint=key,
+        fingerprint=fingerprint(build=build, options=request.options),
         say=progress.say,
     )
-    return JoinedShards.open(folders, header)
+    return JoinedShards.open(folders, build)
 
 
-def _build_ray_shard(request: BuildRequest, shard: Shard) -> None:
-    own = replace(
+def build_shard(build: tuple[BuildRequest, str], shard: Shard) -> None:
+    """Do a shard's part of a build, and leave the work in the shard's folder.
+
+    Copies in other shards and quotas over all of them are decided where shards are
+    joined, so some of its instances may not be needed then.
+
+    Args:
+        build: The request, and the fingerprint of the build where shards are joined.
+        shard: The part, and its folder.
+
+    Raises:
+        BadConfiguration: this node reads other files.
+        CsbdataError: a source is damaged or cannot be had.
+    """
+    request, wanted = build
+    request = replace(
         request, out=shard.folder, executor=LOCAL, jobs=request.jobs or shard.cpus
     )
-    build_shard(own, (shard.part, shard.parts))
+    plan = plan_of(request, Quiet())
+    if plan.identity.fingerprint != wanted:
+        raise BadConfiguration(
+            f"node {platform.node()} reads other files than the driver",
+            then="put the same files at the same paths of every node",
+        )
+    with RunFolder.open(shard.folder, wanted) as run, ResultFile(shard.folder) as file:
+        steps = BuildSteps(
+            request=request,
+            plan=plan,
+            run=run,
+            progress=Quiet(),
+            file=file,
+            shard=(shard.part, shard.parts),
+        )
+        documents, _ = steps.decide()
+        if request.fastjsonschema:
+            verdicts = steps.compile_records(documents)
+            run.store(VERDICTS, msgspec.json.encode(verdicts))
+        if request.instances:
+            steps.make_instances(documents, enabled=True).store_keys()
 
 
 def _write(
-    steps: BuildSteps, drawing: PlotProcess, clock: _Clock, progress: Phases
+    steps: BuildSteps, clock: _Clock, progress: Phases
 ) -> tuple[Manifest, float]:
     """Write the folder; return its manifest, and the peak memory in MiB."""
     request, plan = steps.request, steps.plan
-    # While instances are made, for minutes, the process would only wait.
-    documents, peak = steps.decide(None if request.instances else drawing.start)
+    documents, peak = steps.decide()
     clock.lap("decide")
     configs = (document.config for document in documents)
     summary = summary_of(request.options, plan, configs)
@@ -315,7 +342,6 @@ def _write(
     out = request.out
     progress.begin(f"Writing {out}")
     with atomic_folder(out) as folder:
-        drawing.begin(tables_of_documents(documents, fits))
         documents = in_clusters(documents)
         write_notices(plan.inputs, folder)
         manifest = write_folder(
@@ -325,7 +351,6 @@ def _write(
             compiled=compiled,
             fits=fits,
             products=instances.results(),
-            drawing=drawing,
         )
     steps.run.store(_name(request.options), file_digest(out / FILE).encode())
     clock.lap("write")

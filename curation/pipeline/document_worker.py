@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from curation.pipeline.process_document import (
     apply_rules,
 )
 from curation.references.library import NO_LIBRARY, PackLibrary
+from curation.rules.sets import rule_set
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ def _context(library: LibraryFiles) -> Context:
 def start(setup: Json) -> Callable[[Json], DocumentResult]:
     """Open the rule set and the libraries; return the handler of requests."""
     build_setup = msgspec.convert(setup, BuildSetup)
-    sys.path.extend(path for path in build_setup.sys_path if path not in sys.path)
-    from curation.rules.sets import rule_set  # noqa: PLC0415 (needs sys.path)
-
     rules = rule_set(build_setup.rules)
     contexts = [_context(library) for library in build_setup.libraries]
     # Documents are trees without cycles: reference counts free them, and the

@@ -20,8 +20,6 @@ from curation.download.acquire import (
 from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
 from curation.download.pins import pins_for
-from curation.packaging.licences import is_copyleft
-from curation.rules.sets import rule_set
 from curation.sources.base import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,
@@ -118,7 +116,6 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     *,
     only: Sequence[ExtraSource] = (),
     sample: bool,
-    no_gpl: bool = False,
     progress: Progress,
 ) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
@@ -132,7 +129,6 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
         settings: Places of archives.
         only: The sources to read in place of those of the ten configs.
         sample: Use the embedded sample for every source that it has.
-        no_gpl: Take nothing from a collection under the GPL or AGPL.
         progress: Prints what takes time, and how many sources are found.
 
     Raises:
@@ -154,9 +150,7 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
             for choice in (
                 [source]
                 if isinstance(source, BuildInput)
-                else _find(
-                    source, rules, settings, progress.say, sample=sample, no_gpl=no_gpl
-                )
+                else _find(source, rules, settings, progress.say, sample=sample)
             ):
                 if isinstance(choice, BuildInput):
                     inputs.append(choice)
@@ -201,7 +195,7 @@ def _pinned_as(
     if pin.origin is Origin.SAMPLE:
         choice = _find_in_sample(source, rules)
     else:
-        archives = {rule_set(rules).family: (pin.archive,)}
+        archives = {rules: (pin.archive,)}
         choice = _find_pinned(replace(source, archives=archives), rules, settings, say)
     if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
         whys = [choice.why] if isinstance(choice, MissingSource) else []
@@ -311,14 +305,13 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
     )
 
 
-def _find(  # noqa: PLR0913 (as `choose_inputs`)
+def _find(
     source: Source,
     rules: str,
     settings: FetchSettings,
     say: Callable[[str], None],
     *,
     sample: bool,
-    no_gpl: bool,
 ) -> Sequence[BuildInput | MissingSource]:
     """Return the inputs of a source; an extra that the sample lacks is no sample's."""
     if sample:
@@ -327,14 +320,14 @@ def _find(  # noqa: PLR0913 (as `choose_inputs`)
             return [choice]
     if source.in_parts:
         return _find_parts(source, rules, settings, say)
-    return [_find_pinned(source, rules, settings, say, no_gpl=no_gpl)]
+    return [_find_pinned(source, rules, settings, say)]
 
 
 def _find_parts(
     source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> Sequence[BuildInput | MissingSource]:
     """Return an input for each archive of a source, as far as they can be had."""
-    pins = pins_for(source.name, source.archives.get(rule_set(rules).family, ()))
+    pins = pins_for(source.name, source.archives.get(rules, ()))
     inputs: list[BuildInput] = []
     not_had: list[UnavailableArchive] = []
     for pin in pins.values():
@@ -360,19 +353,11 @@ def _find_pinned(
     rules: str,
     settings: FetchSettings,
     say: Callable[[str], None],
-    *,
-    no_gpl: bool = False,
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
-    pins = pins_for(source.name, source.archives.get(rule_set(rules).family, ()))
+    pins = pins_for(source.name, source.archives.get(rules, ()))
     not_had: list[UnavailableArchive] = []
-    for name in source.archives.get(rule_set(rules).family, ()):
-        if no_gpl and is_copyleft(pins[name].licence):
-            why = f"{name}: under {pins[name].licence}, and --no-gpl was said"
-            publisher = pins[name].kind.publisher
-            absent = UnavailableArchive(archive=name, why=why, publisher=publisher)
-            not_had.append(absent)
-            continue
+    for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
             lacks = source.incomplete.get(name)
@@ -420,7 +405,7 @@ def _pinned_input(
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
-    for name in source.archives.get(rule_set(rules).family, ()):
+    for name in source.archives.get(rules, ()):
         if (sample / name).is_dir():
             return _sample_input(source, rules, name, sample)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")

@@ -20,7 +20,7 @@ from curation.core.records import BenchmarkRecord
 from curation.core.rule import Context, RepairKind, Rule
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
-from curation.dataset.paper_tables import draft_of, raw_figures
+from curation.dataset.paper_tables import raw_figures
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
@@ -61,8 +61,6 @@ class BuildSetup(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Name of the rule set.
     rules: str
-    #: Where the parent finds modules: plug-ins may be outside the installation.
-    sys_path: tuple[str, ...]
     #: One for each input, in their order.
     libraries: tuple[LibraryFiles, ...]
 
@@ -108,8 +106,6 @@ class MadeRecord(NamedTuple):
     record: BenchmarkRecord
     #: What `curation.schema.shingles.shingles` says of it.
     shingles: bytes
-    #: Most keys of one object of its schema, arrays not entered.
-    fan_out: int
 
 
 def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRecord:
@@ -159,7 +155,6 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         depth=nested.depth,
         size=text_size(text),
         live=alive.share,
-        live_fields=alive.fields,
         live_size=size_of(alive.fields),
         vacuous=alive.vacuous,
         features=usage.features,
@@ -172,7 +167,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
         cluster=sha256,
     )
-    return MadeRecord(record, packed, nested.fan_out)
+    return MadeRecord(record, packed)
 
 
 LIMITS = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
@@ -223,8 +218,6 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         changes=document.changes,
         raw=figures,
         shingles=record_after.shingles,
-        fan_out=record_after.fan_out,
-        draft=draft_of(document.schema),
     )
 
 

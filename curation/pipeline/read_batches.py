@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -264,7 +263,6 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
     shard: tuple[int, int] = WHOLE,
     joined: JoinedShards,
     file: ResultFile,
-    when_all_sent: Callable[[], object] | None = None,
 ) -> dict[int, HeldResult]:
     """Return the result of each distinct document of a shard, by its position.
 
@@ -276,13 +274,10 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         shard: Which part of the documents is worked on.
         joined: The shards that have done it already, if any.
         file: Where results are kept for the rest of the build.
-        when_all_sent: Called when no batch is left to be sent, while the last ones are
-            worked on.
 
     Raises:
         WorkerDidNotStart: a worker cannot be started.
         CannotCreate: the run folder cannot be written.
-        BadData: a shard lacks a batch.
         TemporarilyUnavailable: the rules do not come to an end with a document.
     """
     results: dict[int, HeldResult] = {}
@@ -312,8 +307,6 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
             pending[sent_batches] = number, start, refusals, places
             sent_batches += 1
             yield [request_of(raw, position) for raw in sent]
-        if when_all_sent is not None:
-            when_all_sent()
 
     for finished in pool.run_batches(remaining()):
         number, start, refusals, places = pending.pop(finished.index)
@@ -331,7 +324,6 @@ def setup_of(
     """Return the set-up of a worker for a rule set and the inputs of a build."""
     return BuildSetup(
         rules=rules.name,
-        sys_path=tuple(sys.path),
         libraries=tuple(
             LibraryFiles(
                 files=str(item.files),

@@ -68,38 +68,6 @@ class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
         """The digest of all of it."""
         return fingerprint(**msgspec.to_builtins(self))
 
-    def differences(self, other: BuildIdentity) -> list[str]:
-        """Say in what this differs from what is wanted, a clause each.
-
-        Example:
-            >>> paper.differences(clean)
-            ['rules paper, not clean']
-        """
-        differences: list[str] = []
-        if self.rules != other.rules:
-            differences.append(f"rules {self.rules}, not {other.rules}")
-        for name in dict.fromkeys([*self.versions, *other.versions]):
-            own, required = self.versions.get(name), other.versions.get(name)
-            if own != required:
-                differences.append(f"{name} {own}, not {required}")
-        if self.code != other.code:
-            differences.append("other code of csbdata")
-        if self.limits != other.limits:
-            differences.append("other limits")
-        changed = [
-            source
-            for source in dict.fromkeys(
-                item.source for item in (*self.inputs, *other.inputs)
-            )
-            if [item for item in self.inputs if item.source == source]
-            != [item for item in other.inputs if item.source == source]
-        ]
-        if changed:
-            differences.append(f"other files of {', '.join(changed)}")
-        elif (self.inputs, self.missing) != (other.inputs, other.missing):
-            differences.append("other sources, or in another order")
-        return differences
-
 
 def identity_of(
     rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
@@ -206,28 +174,13 @@ def _differences(
         yield f"made with {', '.join(sorted(before - now))}"
     if now - before:
         yield f"made without {', '.join(sorted(now - before))}"
-    old, new = manifest.pins, [item.pin for item in inputs]
-    for source in dict.fromkeys(pin.source for pin in (*old, *new)):
-        was, read = _archives(old, source), _archives(new, source)
-        if was != read:
-            before_only = [archive for archive in was if archive not in read]
-            now_only = [archive for archive in read if archive not in was]
-            yield f"{source} {_input(before_only)}, not {_input(now_only)}"
+    old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
+    if others := dict.fromkeys(source for source, *_ in old ^ new):
+        yield f"other files of {', '.join(sorted(others))}"
 
 
-def _archives(pins: Iterable[Pin], source: str) -> list[tuple[str, str, str]]:
-    return [
-        (pin.archive, pin.origin, pin.sha256) for pin in pins if pin.source == source
-    ]
-
-
-def _input(pins: Sequence[tuple[str, str, str]]) -> str:
-    """Name the first of some archives, and the number of the others."""
-    if not pins:
-        return "not read"
-    archive, origin, digest = pins[0]
-    more = f" and {len(pins) - 1} more" if len(pins) > 1 else ""
-    return f"from {archive} ({origin}, {digest[:8]}){more}"
+def _archives(pins: Iterable[Pin]) -> set[tuple[str, str, str, str]]:
+    return {(pin.source, pin.archive, pin.origin, pin.sha256) for pin in pins}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,17 +210,12 @@ class BuildRequest:
     pins: tuple[Pin, ...] = ()
     #: None: the sample stands in for a source that cannot be had; rules paper fail.
     missing: Missing | None = None
-    #: Read no archive whose collection is under the GPL or AGPL.
-    no_gpl: bool = False
     #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
     #: Make witnesses and near misses of every record.
     instances: bool = False
     #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: The folders of the shards of this build, whose work is joined; none if all
-    #: of it is done here.
-    shards: tuple[Path, ...] = ()
     #: Number of workers; None for one a core. On a Ray cluster: of each shard.
     jobs: int | None = None
     #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster
@@ -282,7 +230,6 @@ class BuildRequest:
         options = {
             "fastjsonschema": self.fastjsonschema,
             "instances": self.instances,
-            "no-gpl": self.no_gpl,
         }
         return tuple(name for name, is_on in options.items() if is_on)
 
@@ -327,7 +274,6 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             request.fetch,
             only=request.only,
             sample=request.sample,
-            no_gpl=request.no_gpl,
             progress=progress,
         )
     refuse_incomplete(request, inputs, missing)

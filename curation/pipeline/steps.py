@@ -5,7 +5,7 @@ A build that joins shards finds the results in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,19 +131,11 @@ class BuildSteps:
     #: The shards whose work is taken over.
     joined: JoinedShards = field(default_factory=JoinedShards)
 
-    def decide(
-        self, when_all_sent: Callable[[], object] | None = None
-    ) -> tuple[list[DecidedDocument], float]:
+    def decide(self) -> tuple[list[DecidedDocument], float]:
         """Return the raw documents of the shard, each with its decision.
 
         Near-duplicate clusters are found later (`in_clusters`).
         With it the peak memory in MiB, of this process and its workers.
-
-        Args:
-            when_all_sent: Called when the workers have been given all there is to do.
-
-        Raises:
-            BadData: a shard lacks a batch that it says it has.
         """
         opt_outs = read_opt_outs()
         reader = BatchReader(self.plan.inputs, opt_outs)
@@ -168,7 +160,6 @@ class BuildSteps:
                 shard=self.shard,
                 joined=self.joined,
                 file=self.file,
-                when_all_sent=when_all_sent,
             )
         sources = {item.source.name: item.source for item in self.plan.inputs}
         own = [document for document in reader.documents if document.content in results]

@@ -6,6 +6,7 @@ the same command finishes a push that was killed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -42,94 +43,96 @@ from curation.system.escaping import shortened
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.packaging.manifest import BuildFacts
+    from curation.publish.verify import VerifiedFolder
     from curation.system.progress import Progress
 
-#: Stands in the description of each of our commits: how a pull request of an earlier
-#: push is known again.
-_MARK = "Pushed by csbdata from the build "
 #: The tag of the edition published with the paper.
 _PAPER = "v1"
 
 
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HubPushRequest:
-    """A verified folder and its destination on the Hub."""
+class PushRequest:
+    """A dataset folder and the dataset on the Hub that it becomes.
+
+    Raises:
+        ValueError: `repo` is no name of a dataset.
+    """
 
     folder: Path
-    #: The folder's files, as they were verified.
-    files: Mapping[str, LocalFile]
-    facts: BuildFacts
-    #: `owner/name`.
-    name: str
-    revision: str = MAIN
-    create_pr: bool = False
+    #: The dataset on the Hub, `owner/name`.
+    repo: str
+    #: Whether only its owner sees a dataset that has to be made first.
     private: bool = True
+    #: Remove files that are there and belong to no edition.
+    replace_foreign: bool = False
+    #: Publish a partial build too.
+    allow_partial: bool = False
+    #: Worker processes of the verification.
+    jobs: int = 2
+    #: Let `huggingface_hub` draw its progress bars on stderr.
+    transfer_bars: bool = False
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
-    @property
-    def mark(self) -> str:
-        """The line that marks our commits of this dataset."""
-        return f"{_MARK}{self.facts.name}"
-
-    @property
-    def title(self) -> str:
-        """The commit's message."""
-        return f"{self.facts.name}, rules {self.facts.rules}"
+    def __post_init__(self) -> None:
+        """Refuse what is no name of a dataset."""
+        if not _REPOSITORY.fullmatch(self.repo):
+            raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HubPreview:
-    """A plan, and the state of the repository that it was made for."""
+class PushPreview:
+    """The plan of a push, before anything is done."""
 
-    request: HubPushRequest
+    request: PushRequest
+    #: The folder's files, as they were verified.
+    verified: VerifiedFolder
     #: Who sees the repository, or will: `private` or `public`.
     visibility: str
-    #: None: there is no repository yet.
+    #: The state of the repository that it was made for; None if there is none yet.
     state: RepositoryState | None
-    #: Where the commit goes: a branch, or an open pull request of ours.
-    revision: str
-    #: Whether the branch has to be made first.
-    new_branch: bool
     plan: PushPlan
     #: The tag under which the edition there stays when ours takes its place on main.
     #: None: nothing is replaced, or it is an edition of csbdata.
     former_tag: str | None = None
 
+    @property
+    def headline(self) -> str:
+        """One line: where the files go, and what is there now."""
+        name = f"{self.request.repo} ({self.visibility})"
+        if self.state is None:
+            return f"{name}: not there yet, will be made"
+        return f"{name}: {MAIN} at {self.state.head[:12]}"
 
-def plan_hub_push(request: HubPushRequest) -> HubPreview:
+
+def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     """Return the plan of a push; nothing is changed.
 
     Raises:
         CannotCreate: the edition there has no tag, and its name is taken (exit 73).
         CsbdataError: no answer, or a refusal.
     """
-    repository = HubRepository(name=request.name, time_limits=request.time_limits)
+    repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     visibility = repository.visibility()
     if visibility is None:
-        plan = plan_for(request.files, {}, ())
-        return HubPreview(
+        return PushPreview(
             request=request,
+            verified=verified,
             visibility="private" if request.private else "public",
             state=None,
-            revision=request.revision,
-            new_branch=request.revision != MAIN,
-            plan=plan,
+            plan=plan_for(verified.files, {}, ()),
         )
-    revision = pull_request_of(repository, request) or request.revision
-    new_branch = False
-    if not revision.startswith("refs/pr/") and revision != MAIN:
-        new_branch = revision not in repository.branches()
-    state = repository.state(MAIN if new_branch else revision)
+    state = repository.state()
     listed = files_listed(repository.manifest(state))
     edition = listed or published_files(state.files)
-    plan = plan_for(request.files, state.files, edition)
-    return HubPreview(
+    plan = plan_for(verified.files, state.files, edition)
+    return PushPreview(
         request=request,
+        verified=verified,
         visibility=visibility,
         state=state,
-        revision=revision,
-        new_branch=new_branch,
         plan=plan,
         former_tag=None if listed else _former_tag(repository, request, state, plan),
     )
@@ -137,7 +140,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
 
 def _former_tag(
     repository: HubRepository,
-    request: HubPushRequest,
+    request: PushRequest,
     state: RepositoryState,
     plan: PushPlan,
 ) -> str | None:
@@ -146,7 +149,7 @@ def _former_tag(
     Raises:
         CannotCreate: another commit has the tag.
     """
-    if not plan.replaces or request.create_pr or request.revision != MAIN:
+    if not plan.replaces:
         return None
     tags = repository.tags()
     for tag, commit in tags.items():
@@ -155,8 +158,8 @@ def _former_tag(
     if _PAPER in tags:
         raise CannotCreate(
             f"{_PAPER} is the tag of another commit, and {MAIN} has none",
-            request.name,
-            f"hf repos tag create {request.name} TAG --revision {state.head}"
+            request.repo,
+            f"hf repos tag create {request.repo} TAG --revision {state.head}"
             " --repo-type dataset keeps what would be replaced",
         )
     return _PAPER
@@ -183,21 +186,6 @@ def today() -> str:
     return f"{datetime.now(UTC):%Y.%m.%d}"
 
 
-def pull_request_of(repository: HubRepository, request: HubPushRequest) -> str | None:
-    """Return the open pull request of an earlier push of this dataset.
-
-    Raises:
-        CsbdataError: no answer, or a refusal.
-    """
-    if not request.create_pr:
-        return None
-    for number in repository.open_pull_requests():
-        reference = f"refs/pr/{number}"
-        if request.mark in repository.description(reference):
-            return reference
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubPushed:
     """The result of a push."""
@@ -205,14 +193,11 @@ class HubPushed:
     commit: str
     #: Whether there was nothing to commit: all of it was there.
     unchanged: bool
-    #: The tag that leads to the commit; None if it is not on main yet, or if the day's
-    #: tag was given before.
+    #: The tag that leads to the commit; None if the day's tag was given before.
     tag: str | None
-    #: The pull request that holds the commit, if it is not on a branch yet.
-    pull_request: str | None
 
 
-def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
+def push_to_hub(preview: PushPreview, progress: Progress) -> HubPushed:
     """Carry out a plan, if the repository has not changed since.
 
     Raises:
@@ -222,50 +207,25 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
         CsbdataError: no answer, or a refusal.
     """
     request = preview.request
-    repository = HubRepository(name=request.name, time_limits=request.time_limits)
-    preview = _with_branch(preview, repository)
-    assert preview.state is not None  # noqa: S101 (made above, where it was missing)
-    if preview.former_tag:
-        repository.tag(preview.former_tag, preview.state.head)
-    if preview.plan.nothing:
-        commit, url = (
-            preview.state.head,
-            _pull_request_url(repository, preview.revision),
-        )
-        if request.create_pr and url is None:
-            progress.say("there is nothing to propose: all of it is there")
-    else:
-        commit, url = _commit(repository, preview, progress)
-    progress.say(f"reading back {counted(len(request.files), 'file')} of {commit[:12]}")
-    _read_back(repository, request, commit)
-    is_on_main = url is None and preview.revision == MAIN
-    tag = _tag_of(repository, commit) if is_on_main else None
-    return HubPushed(
-        commit=commit, unchanged=preview.plan.nothing, tag=tag, pull_request=url
-    )
-
-
-def _with_branch(preview: HubPreview, repository: HubRepository) -> HubPreview:
-    """Create the repository and the branch if they are missing."""
-    request = preview.request
+    repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     if preview.state is None:
         repository.create(private=request.private)
         preview = replace(preview, state=repository.state())
-    if preview.new_branch and preview.state is not None:
-        repository.create_branch(preview.revision, preview.state.head)
-    return preview
-
-
-def _pull_request_url(repository: HubRepository, revision: str) -> str | None:
-    """Return the address of a pull request; None for a branch."""
-    number = revision.removeprefix("refs/pr/")
-    if number == revision:
-        return None
-    return f"{repository.api.endpoint}/datasets/{repository.name}/discussions/{number}"
+    assert preview.state is not None  # noqa: S101 (made above, where it was missing)
+    if preview.former_tag:
+        repository.tag(preview.former_tag, preview.state.head)
+    commit = preview.state.head
+    if not preview.plan.nothing:
+        commit = _commit(repository, preview, progress)
+    files = preview.verified.files
+    progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
+    _read_back(repository, files, commit)
+    tag = _tag_of(repository, commit)
+    return HubPushed(commit=commit, unchanged=preview.plan.nothing, tag=tag)
 
 
 def _operations(
-    request: HubPushRequest, plan: PushPlan
+    preview: PushPreview,
 ) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
     """Return the operations of the commit.
 
@@ -273,54 +233,51 @@ def _operations(
     folder changes later.
     """
     additions = []
-    for name in plan.written:
+    for name in preview.plan.written:
         try:
-            content = (request.folder / name).read_bytes()
+            content = (preview.request.folder / name).read_bytes()
         except OSError as error:
             raise NoInput("cannot be read any more", name) from error
-        if describe_content(content) != request.files[name]:
+        if describe_content(content) != preview.verified.files[name]:
             raise BadData("changed since it was verified", name, "push it again")
         additions.append(CommitOperationAdd(name, content))
     return additions, [
-        CommitOperationDelete(name, is_folder=False) for name in plan.removed
+        CommitOperationDelete(name, is_folder=False) for name in preview.plan.removed
     ]
 
 
-def _commit(
-    repository: HubRepository, preview: HubPreview, progress: Progress
-) -> tuple[str, str | None]:
-    """Upload and commit; return the commit, and its pull request's address."""
+def _commit(repository: HubRepository, preview: PushPreview, progress: Progress) -> str:
+    """Upload and commit; return the commit."""
     request, state = preview.request, preview.state
+    facts = preview.verified.facts
     assert state is not None  # noqa: S101 (the caller made it)
-    additions, deletions = _operations(request, preview.plan)
-    opens = request.create_pr and not preview.revision.startswith("refs/pr/")
-    progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.name}")
+    additions, deletions = _operations(preview)
+    progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.repo}")
 
-    def commit_once() -> tuple[str, str | None]:
+    def commit_once() -> str:
         try:
             done = repository.api.create_commit(
-                request.name,
+                request.repo,
                 [*additions, *deletions],
-                commit_message=request.title,
-                commit_description=request.mark,
+                commit_message=f"{facts.name}, rules {facts.rules}",
+                commit_description=f"Pushed by csbdata from the build {facts.name}",
                 repo_type=DATASET,
-                revision=preview.revision,
+                revision=MAIN,
                 parent_commit=state.head,
-                create_pr=opens,
             )
         except Exception as error:
-            landed = _landed_commit(repository, preview, error, opens=opens)
+            landed = _landed_commit(repository, preview, error)
             if landed is None:
                 raise
             return landed
-        return done.oid, done.pr_url or _pull_request_url(repository, preview.revision)
+        return str(done.oid)
 
-    return repeated(commit_once, request.name, request.time_limits)
+    return repeated(commit_once, request.repo, request.time_limits)
 
 
 def _landed_commit(
-    repository: HubRepository, preview: HubPreview, error: Exception, *, opens: bool
-) -> tuple[str, str | None] | None:
+    repository: HubRepository, preview: PushPreview, error: Exception
+) -> str | None:
     """Return our commit if it landed although the answer was lost.
 
     Raises:
@@ -328,41 +285,30 @@ def _landed_commit(
     """
     if not (may_pass(error) or is_overtaken(error)):
         return None
-    request, state = preview.request, preview.state
-    assert state is not None  # noqa: S101 (the caller made it)
-    revision = preview.revision
-    if opens:
-        pull_request = pull_request_of(repository, request)
-        if pull_request is None:
-            if is_overtaken(error):
-                raise _overtaken_error(request, revision) from error
-            return None
-        revision = pull_request
-    since = repository.commits_since(state.head, revision)
+    assert preview.state is not None  # noqa: S101 (the caller made it)
+    since = repository.commits_since(preview.state.head)
     # The oldest first: what came on top of ours holds the same files.
     for commit in reversed(since):
         if not _is_another(preview, repository.files(commit)):
-            return commit, _pull_request_url(repository, revision)
+            return commit
     if since or is_overtaken(error):
-        raise _overtaken_error(request, revision) from error
+        raise TemporarilyUnavailable(
+            f"another commit came first on {MAIN}; nothing was written",
+            preview.request.repo,
+            "look at it, then push again: the plan will be a new one",
+        ) from error
     return None
 
 
-def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
+def _is_another(preview: PushPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Return whether a commit differs from the planned one."""
-    missing = files_to_send(preview.request.files, files)
+    missing = files_to_send(preview.verified.files, files)
     return bool(missing) or any(name in files for name in preview.plan.removed)
 
 
-def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
-    return TemporarilyUnavailable(
-        f"another commit came first on {revision}; nothing was written",
-        request.name,
-        "look at it, then push again: the plan will be a new one",
-    )
-
-
-def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) -> None:
+def _read_back(
+    repository: HubRepository, files: Mapping[str, LocalFile], commit: str
+) -> None:
     """Read the files back, and compare.
 
     Raises:
@@ -370,13 +316,13 @@ def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) 
             is withheld (exit 65).
     """
     there = repository.files(commit)
-    wrong = files_to_send(request.files, there)
-    wrong += tuple(sorted(there.keys() - request.files.keys() - {HUB_FILE}))
-    wrong = wrong or repository.changed_files(commit, request.files)
+    wrong = files_to_send(files, there)
+    wrong += tuple(sorted(there.keys() - files.keys() - {HUB_FILE}))
+    wrong = wrong or repository.changed_files(commit, files)
     if wrong:
         named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
         raise BadData(
             f"not there as sent: {named}; no tag was set",
-            f"{request.name}@{commit}",
+            f"{repository.name}@{commit}",
             "push again, and tell the Hub's operators if it stays",
         )

@@ -6,81 +6,23 @@ committed, read back and compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from curation.core.json_types import Json
-from curation.download.huggingface import HubTimeLimits, hub_client
+from curation.download.huggingface import hub_client
 from curation.publish.hub_push import (
-    HubPreview,
     HubPushed,
-    HubPushRequest,
-    plan_hub_push,
+    PushPreview,
+    PushRequest,
+    plan_push,
     push_to_hub,
 )
-from curation.publish.repository import MAIN
-from curation.publish.verify import VerifiedFolder, verify_for_push
+from curation.publish.verify import verify_for_push
 from curation.system.progress import Progress, Quiet
 
-if TYPE_CHECKING:
-    from curation.publish.plan import PushPlan
-
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushRequest:
-    """A dataset folder and the dataset on the Hub that it becomes.
-
-    Raises:
-        ValueError: the options contradict each other, or `repo` is no name of a
-            dataset.
-    """
-
-    folder: Path
-    #: The dataset on the Hub, `owner/name`.
-    repo: str
-    #: The branch of the dataset on the Hub.
-    revision: str = MAIN
-    #: Propose the change as a pull request instead of committing it.
-    create_pr: bool = False
-    #: Whether only its owner sees a dataset that has to be made first.
-    private: bool = True
-    #: Remove files that are there and belong to no edition.
-    replace_foreign: bool = False
-    #: Publish a partial build too.
-    allow_partial: bool = False
-    #: Worker processes of the verification.
-    jobs: int = 2
-    #: Let `huggingface_hub` draw its progress bars on stderr.
-    transfer_bars: bool = False
-    time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
-
-    def __post_init__(self) -> None:
-        """Refuse options that contradict each other."""
-        if not _REPOSITORY.fullmatch(self.repo):
-            raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
-        if self.create_pr and self.revision != MAIN:
-            raise ValueError("a pull request is made for main")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PushPreview:
-    """The plan of a push, before anything is done."""
-
-    #: The dataset's name.
-    where: str
-    #: One line: where the files go, and what is there now.
-    headline: str
-    #: Who sees the dataset, or will: `private` or `public`.
-    visibility: str
-    plan: PushPlan
-    #: The tag that the commit there has, or gets, before its edition is replaced.
-    former_tag: str | None = None
+__all__ = ["PushOutcome", "PushPreview", "PushRequest", "PushResult", "push"]
 
 
 class PushOutcome(StrEnum):
@@ -102,7 +44,7 @@ class PushResult:
 
     preview: PushPreview
     outcome: PushOutcome
-    #: The commit, its tag and its pull request; None if nothing was changed.
+    #: The commit and its tag; None if nothing was changed.
     hub: HubPushed | None = None
 
     def as_json(self) -> dict[str, Json]:
@@ -110,14 +52,13 @@ class PushResult:
         preview, hub = self.preview, self.hub
         members: dict[str, Json] = {
             "visibility": preview.visibility,
-            "where": preview.where,
+            "where": preview.request.repo,
             "plan": preview.plan.as_json(),
             "former_tag": preview.former_tag,
             "done": self.outcome.value,
         }
         if hub is not None:
             members["commit"], members["tag"] = hub.commit, hub.tag
-            members["pull_request"] = hub.pull_request
         return members
 
 
@@ -171,49 +112,11 @@ def push(
         progress=progress,
     )
     with hub_client(request.time_limits, bars=request.transfer_bars):
-        return _push_to_hub(request, verified, confirm, progress)
-
-
-def _push_to_hub(
-    request: PushRequest,
-    verified: VerifiedFolder,
-    confirm: Callable[[PushPreview], bool],
-    progress: Progress,
-) -> PushResult:
-    hub = plan_hub_push(
-        HubPushRequest(
-            folder=request.folder,
-            files=verified.files,
-            facts=verified.facts,
-            name=request.repo,
-            revision=request.revision,
-            create_pr=request.create_pr,
-            private=request.private,
-            time_limits=request.time_limits,
-        )
-    )
-    preview = PushPreview(
-        where=request.repo,
-        headline=_headline(hub),
-        visibility=hub.visibility,
-        plan=hub.plan,
-        former_tag=hub.former_tag,
-    )
-    if hub.plan.foreign and not request.replace_foreign:
-        return PushResult(preview=preview, outcome=PushOutcome.REFUSED)
-    if not confirm(preview):
-        return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
-    pushed = push_to_hub(hub, progress)
+        preview = plan_push(request, verified)
+        if preview.plan.foreign and not request.replace_foreign:
+            return PushResult(preview=preview, outcome=PushOutcome.REFUSED)
+        if not confirm(preview):
+            return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
+        pushed = push_to_hub(preview, progress)
     outcome = PushOutcome.CHECKED if pushed.unchanged else PushOutcome.PUSHED
     return PushResult(preview=preview, outcome=outcome, hub=pushed)
-
-
-def _headline(hub: HubPreview) -> str:
-    request = hub.request
-    name = f"{request.name} ({hub.visibility})"
-    if hub.state is None:
-        return f"{name}: not there yet, will be made"
-    if request.create_pr and not hub.revision.startswith("refs/pr/"):
-        return f"{name}: a new pull request on {hub.state.head[:12]}"
-    branch = ", a new branch" if hub.new_branch else ""
-    return f"{name}: {hub.revision} at {hub.state.head[:12]}{branch}"

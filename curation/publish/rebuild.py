@@ -20,7 +20,7 @@ def files_built_otherwise(folder: Path, *, jobs: int, progress: Progress) -> lis
     """Return the files of a folder that a new build lacks or gives other bytes.
 
     The new build has the sources, rules and options of the folder's manifest; of what
-    no source decides, the place of publication and the reasons why it is partial.
+    no source decides, the repository on the Hub and the reasons why it is partial.
 
     Raises:
         CsbdataError: the folder is no build, or a source cannot be had.
@@ -34,12 +34,11 @@ def files_built_otherwise(folder: Path, *, jobs: int, progress: Progress) -> lis
             pins=tuple(facts.pins),
             fastjsonschema="fastjsonschema" in facts.options,
             instances="instances" in facts.options,
-            no_gpl="no-gpl" in facts.options,
             missing=Missing.SKIP,
             jobs=jobs,
         )
         build(request, progress)
-        told = {"publication": facts.publication, "partial": facts.partial}
+        told = {"repository": facts.repository, "partial": facts.partial}
         rebuild(again, msgspec.structs.replace(read_facts(again), **told))
         before, now = (sums_of(side, names_in(side)) for side in (folder, again))
     names = sorted(before.keys() | now.keys())

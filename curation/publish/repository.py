@@ -12,12 +12,12 @@ from typing import TypeVar
 
 from huggingface_hub import HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
-from huggingface_hub.hf_api import GitCommitInfo, GitRefs, RepoFile
+from huggingface_hub.hf_api import RepoFile
 
 from curation.download.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.plan import LocalFile, RemoteFile, describe_content
-from curation.system.errors import BadData, CsbdataError, NotPermitted
+from curation.system.errors import BadData, CsbdataError
 
 _T = TypeVar("_T")
 #: The branch that readers of a dataset get if they name none.
@@ -106,16 +106,10 @@ class HubRepository:
 
         return self._ask(ask)
 
-    def branches(self) -> Mapping[str, str]:
-        """Return the commit of each branch, by its name."""
-        return {ref.name: ref.target_commit for ref in self._refs().branches}
-
     def tags(self) -> Mapping[str, str]:
         """Return the commit of each tag, by its name."""
-        return {ref.name: ref.target_commit for ref in self._refs().tags}
-
-    def _refs(self) -> GitRefs:
-        return self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=DATASET))
+        refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=DATASET))
+        return {ref.name: ref.target_commit for ref in refs.tags}
 
     def manifest(self, state: RepositoryState) -> bytes:
         """Return the content of the manifest in a state; empty if there is none."""
@@ -168,60 +162,15 @@ class HubRepository:
             )
         )
 
-    def create_branch(self, branch: str, start: str) -> None:
-        """Make a branch at a commit if there is none."""
-        self._ask(
-            lambda: self.api.create_branch(
-                self.name,
-                repo_type=DATASET,
-                branch=branch,
-                revision=start,
-                exist_ok=True,
-            )
-        )
-
-    def commits_since(self, parent: str, revision: str) -> list[str]:
-        """Return the commits of a revision that came after one, newest first."""
-        commits = [commit.commit_id for commit in self._history(revision)[:_RECENT]]
-        return commits[: commits.index(parent)] if parent in commits else commits
-
-    def description(self, revision: str) -> str:
-        """Return the description of a revision's newest commit."""
-        history = self._history(revision)
-        return history[0].message if history else ""
-
-    def _history(self, revision: str) -> list[GitCommitInfo]:
-        return self._ask(
+    def commits_since(self, parent: str) -> list[str]:
+        """Return the commits of main that came after one, newest first."""
+        history = self._ask(
             lambda: self.api.list_repo_commits(
-                self.name, repo_type=DATASET, revision=revision
+                self.name, repo_type=DATASET, revision=MAIN
             )
         )
-
-    def open_pull_requests(self) -> list[int]:
-        """Return the numbers of our own open pull requests, newest first."""
-        author = self._who()
-        requests = self._ask(
-            lambda: list(
-                self.api.get_repo_discussions(
-                    self.name,
-                    repo_type=DATASET,
-                    author=author,
-                    discussion_type="pull_request",
-                )
-            )
-        )
-        numbers = [
-            request.num for request in requests if request.status in {"open", "draft"}
-        ]
-        return sorted(numbers, reverse=True)
-
-    def _who(self) -> str | None:
-        """Return the token's owner; None for tokens that belong to no user."""
-        try:
-            name = self._ask(self.api.whoami).get("name")
-        except NotPermitted:
-            return None
-        return name if isinstance(name, str) else None
+        commits = [commit.commit_id for commit in history[:_RECENT]]
+        return commits[: commits.index(parent)] if parent in commits else commits
 
     def tag(self, tag: str, commit: str) -> None:
         """Tag a commit, unless the tag leads there already.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 
 from curation.core.hub_names import HubName, dataset_name
-from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import BuildFacts, read_facts
-from curation.publish.plan import LocalFile, describe_content, inventory
-from curation.system.errors import BadData, NoInput, TemporarilyUnavailable, Unavailable
+from curation.publish.plan import LocalFile, inventory
+from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
-from curation.verification.registry import select_checks
 
 
 def verify(
@@ -55,21 +53,14 @@ def verify(
                 print(failure.check, failure.where, failure.detail)
     """
     progress = progress or Quiet()
-    if nonce is None:
-        nonce = token_hex(8)
-    checks = select_checks(whole=whole, nonce=nonce)
     with _folder_of(where, progress) as folder:
-        before = _stamps(folder)
-        verification = verify_folder(
-            folder, jobs=jobs, progress=progress, checks=checks
+        return verify_folder(
+            folder,
+            jobs=jobs,
+            progress=progress,
+            whole=whole,
+            nonce=token_hex(8) if nonce is None else nonce,
         )
-        if _stamps(folder) != before:
-            raise TemporarilyUnavailable(
-                "files changed while they were checked", where, "run it again"
-            )
-    if whole:
-        return verification
-    return replace(verification, nonce=nonce)
 
 
 def rebuild_and_compare(
@@ -91,16 +82,6 @@ def rebuild_and_compare(
     progress = progress or Quiet()
     with _folder_of(where, progress) as folder:
         return files_built_otherwise(folder, jobs=jobs, progress=progress)
-
-
-def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return size and time of change of every file, by its path."""
-    stamps = {}
-    for path in folder.rglob("*"):
-        with suppress(OSError):
-            status = path.lstat()
-            stamps[str(path)] = (status.st_size, status.st_mtime_ns)
-    return stamps
 
 
 @contextmanager
@@ -161,16 +142,11 @@ def verify_for_push(
             "build all of it, or say --allow-partial",
         )
     files = inventory(folder)
-    if describe_content((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
-        read_facts(folder) != facts
-    ):
-        raise BadData("changes while it is looked at", str(folder), "push it again")
     nonce = token_hex(8)
     progress.say(
         f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
     )
-    checks = select_checks(nonce=nonce)
-    verification = verify_folder(folder, jobs=jobs, progress=progress, checks=checks)
+    verification = verify_folder(folder, jobs=jobs, progress=progress, nonce=nonce)
     for finding in verification.findings:
         if finding.not_run:
             raise Unavailable(finding.detail, f"check {finding.check}")

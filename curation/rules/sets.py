@@ -1,7 +1,4 @@
-"""Rule sets as data: rules, their order, parameters.
-
-`CLEAN` and `PAPER` list the rules, top to bottom.
-"""
+"""Rule sets as data: rules, their order, parameters."""
 
 from __future__ import annotations
 
@@ -26,8 +23,6 @@ class RuleSet:
     name: str
     #: One sentence: what the set is for.
     summary: str
-    #: The set that it leaves rules out of, whose archives it reads; None for no other.
-    part_of: str | None = None
     #: What the reader of JSON text tolerates.
     policy: Policy
     #: Whether its rules look at the other documents of a source.
@@ -37,8 +32,8 @@ class RuleSet:
     #: Whether near-duplicates shall share a split: it follows from the min-hash of the
     #: shingles, else from the digest of the skeleton alone.
     split_by_shingles: bool = True
-    #: The rules: the number that `csbdata explain` prints, and
-    #: the module of `curation.rules` that holds the rule. They apply top to bottom.
+    #: The number that `csbdata explain` prints, and the module of `curation.rules` that
+    #: holds the rule. They apply top to bottom.
     order: tuple[tuple[int, str], ...]
     #: Rules of one document, in the order in which they apply; `rule_set` loads them.
     rules: tuple[Rule, ...] = ()
@@ -46,11 +41,6 @@ class RuleSet:
     benchmark_rules: tuple[BenchmarkRule, ...] = ()
     #: A rule's name to the number that `csbdata explain` prints.
     numbers: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def family(self) -> str:
-        """The set whose archives it uses."""
-        return self.part_of or self.name
 
     @property
     def all_rules(self) -> tuple[AnyRule, ...]:
@@ -119,54 +109,13 @@ PAPER = RuleSet(
         (100, "benchmark.quota"),
     ),
 )
-_MECHANICAL = "mechanical."
-CLEAN_MINIMAL = replace(
-    CLEAN,
-    name="clean-minimal",
-    part_of=CLEAN.name,
-    summary="`clean` without its mechanical repairs: what no draft reads is dropped.",
-    order=tuple(
-        (number, module)
-        for number, module in CLEAN.order
-        if not module.startswith(_MECHANICAL)
-    ),
-)
-_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, CLEAN_MINIMAL, PAPER)}
+_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, PAPER)}
 NAMES = tuple(_BY_NAME)
-
-
-def built_in(module: str) -> AnyRule:
-    """Return the `RULE` of a module of `curation.rules`, such as `clean.empty`.
-
-    Raises:
-        ImportError: there is no such module.
-        TypeError: it holds no rule.
-    """
-    rule = getattr(import_module(f"{__package__}.{module}"), "RULE", None)
-    if not isinstance(rule, AnyRule):
-        raise TypeError(f"{__package__}.{module} holds no rule")
-    return rule
-
-
-def assembled(base: RuleSet) -> RuleSet:
-    """Return a rule set with the rules of its list loaded."""
-    rules = [built_in(module) for _, module in base.order]
-    numbers = {
-        rule.name: number for rule, (number, _) in zip(rules, base.order, strict=True)
-    }
-    return replace(
-        base,
-        rules=tuple(rule for rule in rules if isinstance(rule, Rule)),
-        benchmark_rules=tuple(
-            rule for rule in rules if isinstance(rule, BenchmarkRule)
-        ),
-        numbers=MappingProxyType(numbers),
-    )
 
 
 @cache
 def rule_set(name: str) -> RuleSet:
-    """Return a rule set by its name, assembled once for each process.
+    """Return a rule set by its name, loaded once for each process.
 
     Raises:
         BadUsage: no set has this name; the message offers the nearest.
@@ -180,4 +129,15 @@ def rule_set(name: str) -> RuleSet:
         near = closest_names(name, NAMES, most=1) or list(NAMES)
         then = f"did you mean {' or '.join(near)}?"
         raise BadUsage(f"there is no rule set {name!r}", then=then)
-    return assembled(base)
+    rules: dict[int, AnyRule] = {
+        number: import_module(f"{__package__}.{module}").RULE
+        for number, module in base.order
+    }
+    return replace(
+        base,
+        rules=tuple(rule for rule in rules.values() if isinstance(rule, Rule)),
+        benchmark_rules=tuple(
+            rule for rule in rules.values() if isinstance(rule, BenchmarkRule)
+        ),
+        numbers=MappingProxyType({rule.name: n for n, rule in rules.items()}),
+    )

@@ -7,7 +7,7 @@ item at a time; a child that dies costs only that item.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -108,15 +108,6 @@ def answers(
         findings.append(Finding(check=check, where=result.item.where, detail=detail))
 
 
-class GroupFaults(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one row group."""
-
-    #: Rows, or records, that were compared.
-    compared: int
-    #: The record of each fault, and the fault.
-    wrong: list[tuple[str, str]]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """The findings of one check."""
@@ -124,29 +115,6 @@ class CheckResult:
     findings: Sequence[Finding] = ()
     #: Names of the things counted, to their numbers.
     counted: Mapping[str, int] = field(default_factory=dict)
-
-
-def judge_groups(
-    check: str, counted: str, results: Iterable[ItemResult], *notes: Finding
-) -> CheckResult:
-    """Return the faults of all row groups, after some notes.
-
-    Args:
-        check: Name of the check.
-        counted: Name of what was compared.
-        results: The outcomes, each with `GroupFaults`.
-        notes: Findings to list first.
-    """
-    findings = list(notes)
-    number = 0
-    for item, answer in answers(check, results, GroupFaults, findings):
-        number += answer.compared
-        inside = item.where.rpartition("/")[0]
-        findings += [
-            Finding(check=check, where=f"{inside}/{unique_id}", detail=detail)
-            for unique_id, detail in answer.wrong
-        ]
-    return CheckResult(findings=findings, counted={counted: number})
 
 
 #: Items that one child does one after another.
@@ -167,15 +135,3 @@ class FolderCheck:
     #: Does one item of the folder at a path, in a child; returns a value that msgspec
     #: can write as JSON.
     work: Callable[[Path, CheckItem], Message] = lambda _folder, _item: None
-
-    def variant(self, *, whole: bool = False, nonce: str = "") -> FolderCheck:
-        """Return the check of every row, or of the sample that a nonce seeds."""
-
-        def batches(contents: FolderContents) -> Iterator[CheckBatch]:
-            for items in self.batches(contents):
-                yield [
-                    msgspec.structs.replace(item, whole=whole, nonce=nonce)
-                    for item in items
-                ]
-
-        return replace(self, batches=batches)

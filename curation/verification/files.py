@@ -1,4 +1,4 @@
-"""Check the files of a folder: digests, strays, and the derived files."""
+"""Check the files of a folder: their digests, and that there are no others."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from curation.core.benchmark import (
     records_config,
 )
 from curation.dataset.parquet import file_name
-from curation.packaging.derived_files import differing_files, is_derived
+from curation.packaging.derived_files import is_derived
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import UNLISTED
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
-from curation.system.escaping import shortened
 from curation.verification.check import (
-    CheckBatch,
-    CheckItem,
     CheckResult,
     FolderCheck,
     ItemResult,
@@ -35,7 +32,6 @@ from curation.verification.folder_contents import FolderContents, read_text
 _GIT = ".git"
 #: The notes of the Hub's client about its downloads.
 _HUB_NOTES = ".cache/huggingface/"
-_SHOWN = 300
 
 
 def _digest(where: str, detail: str) -> Finding:
@@ -175,44 +171,4 @@ STRAYS = FolderCheck(
     name="strays",
     question="is there nothing else: no stray file, no empty folder, no .git?",
     judge=_judge_strays,
-)
-
-
-def _card_batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    # Nothing can be computed from unreadable data, which is reported already.
-    if not contents.findings:
-        yield [CheckItem(where="")]
-
-
-def _judge_card(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    findings = []
-    wrong = "not computed from this data; csbdata card computes it anew"
-    if other := contents.other_maker():
-        wrong = f"not what is computed here; {other} made it, which is not here"
-    for result in results:
-        if not result.answered:
-            detail = f"cannot be computed from the data: {result.detail}"
-            findings.append(
-                Finding(check="card", where="", detail=shortened(detail, _SHOWN))
-            )
-            continue
-        findings += [
-            Finding(
-                check="card",
-                where=name,
-                detail=wrong,
-                failure=not other,
-                not_run=bool(other),
-            )
-            for name in result.answer_as(list[str])
-        ]
-    return CheckResult(findings=findings)
-
-
-CARD = FolderCheck(
-    name="card",
-    question="are card, licences and plots computed from this data?",
-    judge=_judge_card,
-    batches=_card_batches,
-    work=lambda folder, _item: differing_files(folder),
 )

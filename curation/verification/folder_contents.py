@@ -1,4 +1,4 @@
-"""Open a dataset folder with suspicion: its files, tables, manifest and card.
+"""Open a dataset folder with suspicion: its files, tables and manifest.
 
 Only regular files of the folder itself are read. Anything unreadable is a finding, so
 that the checks see only sound files.
@@ -15,9 +15,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
-from curation.core.json_types import Json
-from curation.json.yaml_reader import YamlError, YamlOptions, read_yaml, yaml_1_1_scalar
-from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest, read_manifest, versions_here
 from curation.system.checksums import NOT_OURS
@@ -26,8 +23,6 @@ from curation.system.escaping import shortened
 from curation.system.user_files import reading_parquet
 from curation.verification.findings import READABLE, Finding
 
-#: The rule sets whose records are valid by construction.
-_CLEAN = frozenset({"clean", "clean-minimal"})
 #: Bytes of the largest text file that is read whole.
 _MOST_TEXT = 64 * 2**20
 _SHOWN = 200
@@ -86,8 +81,6 @@ class FolderContents:
     tables: Mapping[str, ParquetTable]
     #: None if it cannot be read.
     manifest: Manifest | None
-    #: The card's YAML; empty if there is none.
-    metadata: Mapping[str, Json]
     #: What could not be read.
     findings: tuple[Finding, ...]
 
@@ -99,10 +92,9 @@ class FolderContents:
     def must_be_valid(self) -> bool:
         """Return whether the rules promise legal schemas, and none twice.
 
-        Those of `clean` and `clean-minimal` do, and so does a folder whose manifest
-        cannot be read.
+        Those of `clean` do, and so does a folder whose manifest cannot be read.
         """
-        return self.manifest is None or self.manifest.rules in _CLEAN
+        return self.manifest is None or self.manifest.rules == "clean"
 
     def other_maker(self, *names: str) -> str:
         """Return a program that made the folder and has another version here, or "".
@@ -120,10 +112,6 @@ class FolderContents:
             if versions.get(name) != here[name]:
                 return f"{name} {versions.get(name)}"
         return ""
-
-    def is_sound(self, path: str) -> bool:
-        """Return whether a file is there and, if it is a table, opens."""
-        return path in self.tables or (path in self.files and not is_table(path))
 
 
 def open_folder(folder: Path) -> FolderContents:
@@ -151,7 +139,6 @@ def open_folder(folder: Path) -> FolderContents:
         files=files,
         tables=tables,
         manifest=_manifest(files, findings),
-        metadata=_metadata(files, findings),
         findings=tuple(findings),
     )
 
@@ -226,38 +213,3 @@ def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Manifest | 
     except OSError as error:
         findings.append(_unreadable(MANIFEST, str(error)))
     return None
-
-
-def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
-    path = files.get(CARD)
-    if path is None:
-        # One that may not be read is reported already.
-        if all(finding.where != CARD for finding in findings):
-            findings.append(_unreadable(CARD, "missing"))
-        return {}
-    try:
-        return card_metadata(read_text(path))
-    except YamlError as error:
-        findings.append(_unreadable(CARD, f"broken YAML ({error.detail})"))
-    except (ValueError, OSError) as error:
-        findings.append(_unreadable(CARD, f"no card ({error})"))
-    return {}
-
-
-def card_metadata(text: str) -> dict[str, Json]:
-    """Return the YAML at the head of a card.
-
-    Raises:
-        ValueError: there is none, or it is no mapping.
-        YamlError: it is broken, or too large.
-    """
-    start, fence, body = text.partition("---\n")
-    head, end, _ = body.partition("\n---\n")
-    if start or not fence or not end:
-        raise ValueError("no YAML between two lines of ---")
-    options = YamlOptions(scalar=yaml_1_1_scalar, unique_names=False)
-    # The line of the fence counts: places are those in the card.
-    metadata = read_yaml(f"\n{head}", options).value
-    if not isinstance(metadata, dict):
-        raise ValueError("its YAML is no mapping")  # noqa: TRY004 - a fact of the text
-    return metadata

@@ -1,13 +1,14 @@
-"""Check the ledger: in itself, against rows and manifest, and against instances."""
+"""Compare the ledger with itself, rows, manifest and instances."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.core.benchmark import (
+    CANARY,
     CONFIGS,
     final_config,
     holds_instances,
@@ -25,14 +26,12 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest
 from curation.rules.sets import rule_set
 from curation.system.words import counted
-from curation.verification.check import CheckResult, FolderCheck, ItemResult
 from curation.verification.findings import Finding
 from curation.verification.rows import read_columns, record_columns
 
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
 
-_NAME = "ledger"
 #: Findings of one kind that are listed one by one.
 _MOST = 20
 _KEY = ["config", "unique_id"]
@@ -43,27 +42,27 @@ _SHARED = ("source", "path", "commit", "licence", "original_repository", "origin
 _NO_RULES = ["parse", "limits", ""]
 
 
-def _finding(where: str, detail: str) -> Finding:
-    return Finding(check=_NAME, where=where, detail=detail)
+#: Where something contradicts, and what.
+_Fault = tuple[str, str]
 
 
-def _rows(frame: pl.DataFrame, where: str, detail: str) -> Iterator[Finding]:
+def _rows(frame: pl.DataFrame, where: str, detail: str) -> Iterator[_Fault]:
     """Yield a finding for each of the first rows, by its config and id."""
     for config, unique_id in frame.select(_KEY).head(_MOST).iter_rows():
-        yield _finding(f"{config}/{unique_id}", detail)
+        yield (f"{config}/{unique_id}", detail)
     if len(frame) > _MOST:
-        yield _finding(where, f"{len(frame) - _MOST:,} more: {detail}")
+        yield (where, f"{len(frame) - _MOST:,} more: {detail}")
 
 
 def _documents(
     documents: pl.DataFrame, changes: pl.DataFrame, facts: Manifest
-) -> Iterator[Finding]:
+) -> Iterator[_Fault]:
     """Yield contradictions of the ledger in itself, and to the manifest."""
     numbers = documents["document"]
     if numbers.to_list() != list(range(len(numbers))):
-        yield _finding(DOCUMENTS, "its documents are not numbered one by one")
+        yield (DOCUMENTS, "its documents are not numbered one by one")
     if strays := len(changes.filter(~pl.col("document").is_in(numbers.implode()))):
-        yield _finding(CHANGES, counted(strays, "change") + " of no document")
+        yield (CHANGES, counted(strays, "change") + " of no document")
     is_kept = pl.col("outcome") == KEPT
     rules = [*(rule.name for rule in facts.rule_list), *_NO_RULES]
     pins = pl.DataFrame(
@@ -110,20 +109,20 @@ def _documents(
     ):
         yield from _rows(wrong, DOCUMENTS, f"{DOCUMENTS}: {detail}")
     if not facts.partial and (documents["origin"] == Origin.SAMPLE.value).any():
-        yield _finding(MANIFEST, "`partial` does not say that this is a sample")
+        yield (MANIFEST, "`partial` does not say that this is a sample")
     extras = sorted({*documents["config"]} - {*CONFIGS})
+    if facts.canary != CANARY:
+        yield MANIFEST, "the canary is not that of the benchmark"
     if facts.extras != extras:
-        yield _finding(MANIFEST, f"`extras` is {facts.extras}, not {extras}")
+        yield (MANIFEST, f"`extras` is {facts.extras}, not {extras}")
     name = PARTIAL_NAME if facts.partial else NAME
     if facts.name != name:
-        yield _finding(
-            MANIFEST, f"`name` is {facts.name!r}; it is {name!r} by `partial`"
-        )
+        yield (MANIFEST, f"`name` is {facts.name!r}; it is {name!r} by `partial`")
 
 
 def _records(
     contents: FolderContents, documents: pl.DataFrame, changes: pl.DataFrame, rules: str
-) -> Iterator[Finding]:
+) -> Iterator[_Fault]:
     """Yield the records that are not, column by column, the kept documents."""
     edits = changes.group_by("document", maintain_order=True).agg(
         changes=pl.col("rule").unique(maintain_order=True)
@@ -158,7 +157,7 @@ def _records(
     yield from _misplaced(both, by_raw_file=rule_set(rules).subset_by_raw_file)
 
 
-def _misplaced(both: pl.DataFrame, *, by_raw_file: bool) -> Iterator[Finding]:
+def _misplaced(both: pl.DataFrame, *, by_raw_file: bool) -> Iterator[_Fault]:
     """Yield each record in another config than its document and size say.
 
     Args:
@@ -168,13 +167,13 @@ def _misplaced(both: pl.DataFrame, *, by_raw_file: bool) -> Iterator[Finding]:
     size = "raw_field_count" if by_raw_file else "field_count"
     columns = ("config", "unique_id", "raw_config", size)
     for config, unique_id, raw, fields in both.select(columns).iter_rows():
-        right = final_config(raw, fields)
+        right = final_config(raw, fields or 0)
         if config != right or is_github_config(raw):
             detail = f"read for {raw}, it belongs in {right}"
-            yield _finding(f"{config}/{unique_id}", detail)
+            yield (f"{config}/{unique_id}", detail)
 
 
-def _instances(contents: FolderContents) -> Iterator[Finding]:
+def _instances(contents: FolderContents) -> Iterator[_Fault]:
     """Yield the records whose instances are not as many as the ledger says."""
     columns = ("unique_id", "number", "kind", "valid")
     frames = [
@@ -214,36 +213,36 @@ def _instances(contents: FolderContents) -> Iterator[Finding]:
         yield from _rows(both.filter(pl.col(fault)), INSTANCE_LEDGER, detail)
 
 
-def _judge(contents: FolderContents, _results: Sequence[ItemResult]) -> CheckResult:
+def ledger_findings(check: str, contents: FolderContents) -> Iterator[Finding]:
+    """Yield what of the ledger, the manifest's facts or the instances contradicts.
+
+    Args:
+        check: The name of the check whose findings they are.
+        contents: The folder.
+    """
+    for where, detail in _contradictions(contents):
+        yield Finding(check=check, where=where, detail=detail)
+
+
+def _contradictions(contents: FolderContents) -> Iterator[_Fault]:
     tables = {DOCUMENTS, CHANGES}
-    missing = sorted(tables - contents.tables.keys())
-    findings = [_finding(path, "missing") for path in missing]
+    for path in sorted(tables - contents.tables.keys()):
+        yield path, "missing"
     if contents.manifest and tables <= contents.tables.keys():
         documents = pl.read_parquet(contents.files[DOCUMENTS], glob=False)
         changes = pl.read_parquet(
             contents.files[CHANGES], columns=["document", "rule"], glob=False
         )
-        findings += _documents(documents, changes, contents.manifest)
-        findings += _records(contents, documents, changes, contents.manifest.rules)
+        yield from _documents(documents, changes, contents.manifest)
+        yield from _records(contents, documents, changes, contents.manifest.rules)
     has_instances = any(
         holds_instances(table.folder) for table in contents.tables.values()
     )
     reports = LEDGER_COLUMNS.keys() & contents.tables.keys()
     if has_instances and reports == LEDGER_COLUMNS.keys():
-        findings += _instances(contents)
+        yield from _instances(contents)
     elif has_instances or reports:
-        detail = "instances without their ledger, or a ledger without instances"
-        findings.append(_finding(FOLDER, detail))
-    findings += [
-        _finding(path, "no table of a build's ledger")
-        for path, table in contents.tables.items()
-        if table.folder == FOLDER and path not in tables | LEDGER_COLUMNS.keys()
-    ]
-    return CheckResult(findings=findings)
-
-
-LEDGER = FolderCheck(
-    name=_NAME,
-    question="does the ledger agree with rows, manifest and instances?",
-    judge=_judge,
-)
+        yield FOLDER, "instances without their ledger, or a ledger without instances"
+    for path, table in contents.tables.items():
+        if table.folder == FOLDER and path not in tables | LEDGER_COLUMNS.keys():
+            yield path, "no table of a build's ledger"

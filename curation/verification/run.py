@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from curation.lint.credentials import cover_credentials
 from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet
 from curation.verification.check import (
+    CheckBatch,
     CheckResult,
     FolderCheck,
     ItemResult,
@@ -35,12 +38,14 @@ _FILE_MB = 65_536
 _SHOWN = 200
 
 
-def verify_folder(
+def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     folder: Path,
     *,
     jobs: int = 2,
     progress: Progress | None = None,
     checks: Sequence[FolderCheck] = CHECKS,
+    whole: bool = False,
+    nonce: str = "",
 ) -> Verification:
     """Return the findings about a built folder, which is only read.
 
@@ -49,13 +54,23 @@ def verify_folder(
         jobs: Number of child processes.
         progress: Shows how many items are done.
         checks: The checks to run, in this order.
+        whole: Whether every instance is judged and made again, and not a sample.
+        nonce: Seeds the sample, so that whoever changes a folder cannot know it.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
         WorkerDidNotStart: no child process can be started.
     """
     contents = open_folder(folder)
-    results = _run_items(contents, checks, jobs=jobs, progress=progress or Quiet())
+    batches = [
+        (
+            check.name,
+            [msgspec.structs.replace(it, whole=whole, nonce=nonce) for it in items],
+        )
+        for check in checks
+        for items in check.batches(contents)
+    ]
+    results = _run_items(contents, batches, jobs=jobs, progress=progress or Quiet())
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
@@ -67,6 +82,7 @@ def verify_folder(
         counted=counted,
         partial=contents.manifest is not None and bool(contents.manifest.partial),
         questions={check.name: check.question for check in checks},
+        nonce="" if whole else nonce,
     )
 
 
@@ -93,7 +109,7 @@ def _without_credentials(finding: Finding) -> Finding:
 
 def _run_items(
     contents: FolderContents,
-    checks: Sequence[FolderCheck],
+    batches: Sequence[tuple[str, CheckBatch]],
     *,
     jobs: int,
     progress: Progress,
@@ -103,9 +119,6 @@ def _run_items(
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
     """
-    batches = [
-        (check.name, items) for check in checks for items in check.batches(contents)
-    ]
     if not batches:
         return {}
     done: dict[int, list[ItemResult]] = {}

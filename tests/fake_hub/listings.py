@@ -1,4 +1,4 @@
-"""What may be read of a repository: trees, references, commits, pull requests."""
+"""What may be read of a repository: trees, references, commits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 if TYPE_CHECKING:
     from tests.fake_hub.server import Handler
-    from tests.fake_hub.store import Blob, Commit, Pull, Repository
+    from tests.fake_hub.store import Blob, Commit, Repository
 
 #: The Hub knows when; here it is always the same moment.
 _WHEN = "2026-01-01T00:00:00.000Z"
@@ -124,9 +124,6 @@ def refs(handler: Handler, repository: Repository, _rest: str) -> None:
         "converts": [],
         "tags": _refs("refs/tags/", repository.tags),
     }
-    if handler.query.get("include_prs"):
-        heads = {str(each.number): each.head for each in repository.pulls}
-        answer["pullRequests"] = _refs("refs/pr/", heads)
     handler.reply(200, answer)
 
 
@@ -160,58 +157,3 @@ def commits(handler: Handler, repository: Repository, rest: str) -> None:
         for each in history[first : first + page]
     ]
     handler.reply(200, found, headers)
-
-
-def _pull(repository: Repository, pull: Pull) -> dict[str, Any]:
-    return {
-        "title": pull.title,
-        "num": pull.number,
-        "author": {"name": pull.author},
-        "createdAt": _WHEN,
-        "status": pull.status,
-        "repo": {"name": repository.name, "type": "dataset"},
-        "isPullRequest": True,
-    }
-
-
-def discussions(handler: Handler, repository: Repository, _rest: str) -> None:
-    """Answer one page of the pull requests, newest first."""
-    query = handler.query
-    found = [
-        _pull(repository, each)
-        for each in reversed(repository.pulls)
-        if query.get("status", "all") in {"all", each.status}
-        and query.get("author", each.author) == each.author
-    ]
-    page = min(handler.hub.page, 10)
-    start = int(query.get("p", "0")) * page
-    handler.reply(
-        200,
-        {
-            "discussions": found[start : start + page],
-            "count": len(found),
-            "start": start,
-        },
-    )
-
-
-def discussion(handler: Handler, repository: Repository, rest: str) -> None:
-    """Answer one pull request."""
-    pull = repository.pulls[int(rest) - 1]
-    details = {
-        **_pull(repository, pull),
-        "changes": {"base": "refs/heads/main"},
-        "filesWithConflicts": [],
-        "events": [],
-    }
-    handler.reply(200, details)
-
-
-def change_discussion(handler: Handler, repository: Repository, rest: str) -> None:
-    """Merge, open or close a pull request."""
-    number, _, resource = rest.partition("/")
-    if resource == "merge":
-        repository.merge(int(number))
-    elif resource == "status":
-        repository.pulls[int(number) - 1].status = handler.json()["status"]
-    handler.reply(200, {"newStatus": "done"})

@@ -150,11 +150,7 @@ def _commit(handler: Handler, repository: Repository, rest: str) -> None:
         "commitOid": made.oid,
         "commitUrl": f"{url}/commit/{made.oid}",
     }
-    if handler.query.get("create_pr"):
-        number = repository.open_pull(made).number
-        answer["pullRequestUrl"] = f"{url}/discussions/{number}"
-    else:
-        repository.move(rest, made)
+    repository.branches[rest] = made.oid
     handler.reply(200, answer)
 
 
@@ -192,21 +188,6 @@ def _tag(handler: Handler, repository: Repository, rest: str) -> None:
         handler.refuse(409, "Tag reference exists already")
     else:
         repository.tags[name] = commit.oid
-        handler.reply(200, {})
-
-
-def _branch(handler: Handler, repository: Repository, rest: str) -> None:
-    if handler.command == "DELETE":
-        repository.branches.pop(rest, None)
-        handler.reply(200, {})
-        return
-    start = repository.resolve(handler.json().get("startingPoint", "main"))
-    if rest in repository.branches:
-        handler.refuse(409, "Reference already exists")
-    elif start is None:
-        handler.refuse(404, "Invalid rev id", "RevisionNotFound")
-    else:
-        repository.branches[rest] = start.oid
         handler.reply(200, {})
 
 
@@ -268,15 +249,11 @@ _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] =
     ("POST", rf"{_API}/preupload/{_REST}", "write", _preupload),
     ("POST", rf"{_API}/commit/{_REST}", "write", _commit),
     ("*", rf"{_API}/tag/{_REST}", "write", _tag),
-    ("*", rf"{_API}/branch/{_REST}", "write", _branch),
     ("GET", rf"{_API}/revision/{_REST}", "read", listings.info),
     ("GET", rf"{_API}/tree/{_REST}", "read", listings.tree),
     ("POST", rf"{_API}/paths-info/{_REST}", "read", listings.paths_info),
     ("GET", rf"{_API}/refs", "read", listings.refs),
     ("GET", rf"{_API}/commits/{_REST}", "read", listings.commits),
-    ("GET", rf"{_API}/discussions", "read", listings.discussions),
-    ("GET", rf"{_API}/discussions/{_REST}", "read", listings.discussion),
-    ("POST", rf"{_API}/discussions/{_REST}", "write", listings.change_discussion),
     ("GET", _API, "read", listings.info),
     ("POST", rf"/datasets/{_NAME}\.git/info/lfs/objects/batch", "write", _batch),
     # The client sends no token here: the real address is a signed one.

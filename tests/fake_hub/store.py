@@ -1,6 +1,6 @@
 """What a Hub keeps: repositories of commits over content, all in memory.
 
-A commit is a whole tree; branches, tags and pull requests are names for commits. A
+A commit is a whole tree; branches and tags are names for commits. A
 reader who names a revision sees exactly one commit's files.
 """
 
@@ -63,17 +63,6 @@ class Commit:
 
 
 @dataclass(slots=True)
-class Pull:
-    """A pull request, by its number."""
-
-    number: int
-    title: str
-    author: str
-    head: str
-    status: str = "open"
-
-
-@dataclass(slots=True)
 class Repository:
     """One dataset: its commits and the names for them."""
 
@@ -83,20 +72,16 @@ class Repository:
     commits: dict[str, Commit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
-    pulls: list[Pull] = field(default_factory=list)
     large: dict[str, bytes] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     def resolve(self, revision: str) -> Commit | None:
-        """Return the commit that a branch, tag, pull request or oid names."""
-        for names in (self.branches, self.tags, self._pull_heads()):
+        """Return the commit that a branch, tag or oid names."""
+        for names in (self.branches, self.tags):
             short = revision.removeprefix("refs/heads/").removeprefix("refs/tags/")
             if short in names:
                 return self.commits[names[short]]
         return self.commits.get(revision)
-
-    def _pull_heads(self) -> dict[str, str]:
-        return {f"refs/pr/{each.number}": each.head for each in self.pulls}
 
     def commit(
         self,
@@ -115,34 +100,6 @@ class Repository:
         )
         self.commits[digest] = made
         return made
-
-    def move(self, revision: str, commit: Commit) -> None:
-        """Let a branch or a pull request lead to another commit."""
-        if revision.startswith("refs/pr/"):
-            self.pulls[int(revision.rpartition("/")[2]) - 1].head = commit.oid
-        else:
-            self.branches[revision] = commit.oid
-
-    def open_pull(self, commit: Commit) -> Pull:
-        """Open a pull request for a commit."""
-        pull = Pull(len(self.pulls) + 1, commit.title, commit.author, commit.oid)
-        self.pulls.append(pull)
-        return pull
-
-    def merge(self, number: int) -> Commit:
-        """Merge a pull request as the Hub does: one new commit on main."""
-        pull = self.pulls[number - 1]
-        head = self.commits[pull.head]
-        main = self.commits[self.branches[_MAIN]]
-        merged = self.commit(
-            {**main.files, **head.files},
-            parent=main,
-            title=f"{head.title} (#{number})",
-            author=pull.author,
-        )
-        self.branches[_MAIN] = merged.oid
-        pull.status = "merged"
-        return merged
 
     def history(self, commit: Commit) -> list[Commit]:
         """Return a commit and all before it, newest first."""

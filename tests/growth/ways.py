@@ -13,9 +13,10 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
+import pytest
 
 from curation.checking import check_worker
 from curation.checking.messages import RulesQuestion, VerdictQuestion
@@ -47,7 +48,6 @@ from tests.made import record
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.packaging.plot_process import PlotProcess
 
 #: What is measured.
 Work: TypeAlias = Callable[[], object]
@@ -145,24 +145,21 @@ def _instances(schema: UntypedJson) -> Work:
     return partial(make_instances, json.dumps(schema))
 
 
-class _NoPlots:
-    """Draws nothing: plots are drawn by a program of their own."""
-
-    def finish(self, _folder: Path) -> None:
-        """Return no tables."""
-
-
 def _build(count: int) -> Path:
     rows = [("Github_easy", record(f"o{i}")) for i in range(count)]
     return write_build(Path(mkdtemp()), rows, ())
 
 
 def _derive(folder: Path) -> object:
-    return write_derived(folder, folder, cast("PlotProcess", _NoPlots()))
+    # Matplotlib's events are not ours.
+    with pytest.MonkeyPatch.context() as patched:
+        place = "curation.packaging.derived_files.tables_of_folder"
+        patched.setattr(place, lambda _folder: None)
+        return write_derived(folder, folder)
 
 
-#: These start programs of their own: `datasets`, and what draws plots.
-_OTHERS_WORK: Final = ("loading", "card")
+#: These are the work of others: `datasets`, and what draws plots.
+_OTHERS_WORK: Final = ("loading", "derived")
 
 
 def _verify(count: int) -> Work:

@@ -37,9 +37,7 @@ def judged(
     rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
 ) -> dict[str, ProcessResult]:
     """Return what the worker of a build makes of each document."""
-    setup = BuildSetup(
-        rules=rules, sys_path=(), libraries=(LibraryFiles(files="", uris={}),)
-    )
+    setup = BuildSetup(rules=rules, libraries=(LibraryFiles(files="", uris={}),))
     program = Program(file=Path(document_worker.__file__), setup=setup)
     units = [_request(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]

@@ -16,13 +16,6 @@ _ABOUT_CODES = """# Codes of `csbdata check`
 Made from the code by `pytest --renew-golden tests/project/test_codes_doc.py`.
 
 A problem has a code: `file:line:column: pointer: code: message`.
-`--select CODE,...` tells only problems of these codes, `--ignore CODE,...` none of
-them; a project sets both in its `pyproject.toml`:
-
-```toml
-[tool.csbdata.check]
-ignore = ["unused-definition"]
-```
 
 `csbdata explain CODE` has the details of rules and reasons.
 

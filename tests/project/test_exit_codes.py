@@ -27,8 +27,6 @@ _ROOT = Path(__file__).parents[2]
 _MISTAKES = {
     ("a name or a value that csbdata does not know", 2): """
         nosuch
-        check good.json --select nosuch
-        check good.json --for nosuch
         fit good.json --for nosuch
         instances good.json --format nosuch
         probe http://localhost:1/v1#m --format nosuch

@@ -25,9 +25,9 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
 from curation.system.atomic_files import writing
-from curation.system.errors import BadConfiguration, BadData, NoInput, other_version
+from curation.system.errors import BadConfiguration, NoInput, other_version
 from curation.system.file_names import safe_name
-from curation.system.user_files import reading_parquet, refuse_large
+from curation.system.user_files import reading_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,14 +77,6 @@ class MaskTest(msgspec.Struct, frozen=True, kw_only=True):
     valid: bool
     data: UntypedJson
     #: A text, unless the file has something else.
-    description: UntypedJson = ""
-
-
-class _FileContent(msgspec.Struct, frozen=True, kw_only=True):
-    """The members of a file that are read; numbers are as `json` parses them."""
-
-    schema: UntypedJson
-    tests: tuple[MaskTest, ...]
     description: UntypedJson = ""
 
 
@@ -217,32 +209,6 @@ def write_files(
         count += 1
         progress(1)
     return count
-
-
-def read_file(path: Path) -> MaskFile:
-    """Read one file.
-
-    Raises:
-        NoInput: it cannot be read.
-        BadData: it is not of this format.
-    """
-    try:
-        text = refuse_large(path).read_bytes()
-    except OSError as error:
-        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
-    try:
-        content = msgspec.convert(json.loads(text), _FileContent)
-    except (ValueError, RecursionError) as error:
-        raise BadData(f"not MaskBench's format ({error!r})", str(path)) from error
-    split, unique_id = name_of(path)
-    return MaskFile(
-        split=split,
-        unique_id=unique_id,
-        description=str(content.description),
-        schema=content.schema,
-        tests=content.tests,
-        name=path.name,
-    )
 
 
 def name_of(path: Path) -> tuple[str, str]:

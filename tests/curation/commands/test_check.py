@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from curation.checking.messages import ACCEPTS
 from curation.checking.schema_check import LARGE, SchemaChecker
 from curation.commands.check import check
-from curation.system.errors import BadConfiguration, CsbdataError, NoInput
+from curation.system.errors import CsbdataError, NoInput
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 
@@ -424,57 +424,6 @@ def test_values_that_their_schema_refuses_are_problems(checker: SchemaChecker) -
         "/$defs/lost",
         "/$defs/inner",
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "codes"),
-    [
-        (["--select", "refused-example"], {"refused-example"}),
-        (["--ignore", "refused-example, unused-definition"], {"refused-default"}),
-        ([], {"refused-default", "unused-definition"}),
-    ],
-)
-def test_codes_are_chosen_by_option_or_project(
-    options: list[str], codes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The nearest `pyproject.toml` says what no option does."""
-    (tmp_path / "pyproject.toml").write_text(
-        '[tool.csbdata.check]\nignore = ["refused-example"]\n', "utf-8"
-    )
-    (tmp_path / "a.json").write_text(json.dumps(_TEAM), "utf-8")
-    (tmp_path / "inner").mkdir()
-    monkeypatch.chdir(tmp_path / "inner")
-    if "--select" in options:
-        options = [*options, "--ignore", "unused-definition"]
-    code, out = run("../a.json", "--format", "json", *options)
-    assert code == 1
-    (file,) = json.loads(out)["files"]
-    assert {each["code"] for each in file["problems"]} == codes
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        *(f"[tool.csbdata.check]\nignore = {it}" for it in ("5", "[1]", '"empty"')),
-        *(f"[tool.csbdata]\ncheck = {it}" for it in ("5", "false", '["x"]')),
-        '[[tool.csbdata.check]]\nignore = ["empty"]',
-    ],
-)
-def test_a_table_that_holds_no_lists_of_codes_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
-) -> None:
-    """With the file and what to write."""
-    (tmp_path / "pyproject.toml").write_text(table)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadConfiguration, match=r"pyproject.toml: .* write ignore = \["):
-        run("a.json")
-
-
-def test_a_code_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    """A slip in `--select` must not look like a file without problems."""
-    (tmp_path / "a.json").write_text("{}", "utf-8")
-    with pytest.raises(BadConfiguration, match=r"did you mean: refused-default"):
-        run(str(tmp_path / "a.json"), "--select", "refused-defualt")
 
 
 #: The command that is named, and a text that only holds schemas.

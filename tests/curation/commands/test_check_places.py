@@ -114,9 +114,9 @@ def test_json_in_a_file_of_yaml_is_read_as_json(tmp_path: Path, name: str) -> No
     schema = {"type": "object", "properties": {name: member}}
     text = "\t" + json.dumps(schema).replace("\\u007f", "\x7f") + "\n"
     (tmp_path / "a.yml").write_text(text)
-    options = ["--format", "json", "--select", "refused-default"]
-    _, out = run(str(tmp_path / "a.yml"), *options)
-    (problem,) = json.loads(out)["files"][0]["problems"]
+    _, out = run(str(tmp_path / "a.yml"), "--format", "json")
+    problems = json.loads(out)["files"][0]["problems"]
+    (problem,) = [each for each in problems if each["code"] == "refused-default"]
     assert problem["column"] == text.index('"default"') + 1
 
 

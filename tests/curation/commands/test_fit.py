@@ -141,15 +141,12 @@ def test_a_very_long_tool_list_has_one_clear_line(tmp_path: Path) -> None:
     assert request == "5,000 tools in one request, and at most 128 are taken"
 
 
-@pytest.mark.parametrize("command", [["fit"], ["check", "--for", "gemini"]])
-def test_of_many_schemas_is_told_how_many_are_judged(
-    tmp_path: Path, command: list[str]
-) -> None:
+def test_of_many_schemas_is_told_how_many_are_judged(tmp_path: Path) -> None:
     """A search may take a minute in all; of a few nothing is said."""
     for count, said in ((4, False), (5, True)):
         for number in range(count):
             (tmp_path / f"{number}.json").write_text('{"type": "object"}', "utf-8")
-        told = CliRunner().invoke(APP, [*command, str(tmp_path)]).stderr
+        told = CliRunner().invoke(APP, ["fit", str(tmp_path)]).stderr
         assert ("Judging 5 ..." in told) is said
 
 
@@ -206,7 +203,7 @@ _OPEN: dict[str, Json] = {"type": "object", "properties": {"a": {"type": "string
 
 
 def test_safe_rewrites_are_named_and_have_an_exit_code(tmp_path: Path) -> None:
-    """A repairable schema says by which rewrites: the table, JSON, `check`."""
+    """A repairable schema says by which rewrites: the table, JSON, GitHub's."""
     file = tmp_path / "open.json"
     file.write_text(json.dumps(_OPEN), "utf-8")
     arguments = (str(file), "--for", "openai-strict,gemini")
@@ -218,9 +215,8 @@ def test_safe_rewrites_are_named_and_have_an_exit_code(tmp_path: Path) -> None:
     assert targets["openai-strict"]["verdict"] == "repairable"
     assert targets["openai-strict"]["repair"]["rewrites"] == ["closed", "nullable"]
     assert targets["gemini"] | {"repair": None} == targets["gemini"]
-    for command in ("fit", "check"):
-        found = run(command, *arguments, "--format", "github")[1]
-        assert "title=openai-strict/repairable::repairable: after closed" in found
+    found = run("fit", *arguments, "--format", "github")[1]
+    assert "title=openai-strict/repairable::repairable: after closed" in found
 
 
 def test_a_matrix_counts_outcomes_and_the_worst_is_the_exit_code(
@@ -254,14 +250,6 @@ def test_a_search_ends_undecided_at_its_deadline(
     code, out = run("fit", str(file), "--for", "openai-strict")
     assert code == 3
     assert "openai-strict: undecided: no answer within" in out
-
-
-def test_check_says_it_beside_its_own_problems(schema_file: Path) -> None:
-    """`--for` adds what targets do not take, and changes the exit code."""
-    assert run("check", str(schema_file))[0] == 0
-    code, out = run("check", str(schema_file), "--for", "anthropic")
-    assert code == 1
-    assert "/maxProperties: anthropic/keyword: `maxProperties` is refused" in out
 
 
 @pytest.mark.parametrize(

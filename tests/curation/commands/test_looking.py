@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from curation.commands.diff import diff
 from curation.commands.explain import explain
-from curation.system.errors import BadData, BadUsage, NoInput
+from curation.system.errors import BadData, NoInput
 from tests.builds import KEPT_ROWS, write_build
 from tests.made import record
 from tests.slow_cases import first_fast
@@ -149,22 +149,15 @@ def test_differences_are_counted_and_listed(build: Path, tmp_path: Path) -> None
     told = run(diff, str(build), str(other))
     assert "changed (1)" in told
     assert "+format -title -type" in told
-    document = run(diff, str(build), str(other), "--format", "markdown")
-    assert "| Kubernetes | 1 | 1 | 0 | 0 | 1 |" in document
-    assert "Changed (1):" in document
-    assert "`: `+format` `-title` `-type`" in document
-    assert not any(character in document for character in HOSTILE)
 
 
 def test_people_see_ten_of_a_kind(build: Path, tmp_path: Path) -> None:
-    """The line below them says how many more there are; Markdown names all."""
+    """The line below them says how many more there are."""
     added = [("Glaiveai2K", record(f"new{number}")) for number in range(13)]
     other = write_build(tmp_path, [*KEPT_ROWS, *added])
     told = run(diff, str(build), str(other))
     assert told.count("Glaiveai2K/") == 10
     assert "... and 3 more (--format json)" in told
-    document = run(diff, str(build), str(other), "--format", "markdown")
-    assert document.count("Glaiveai2K/") == 13
 
 
 _PERSON: dict[str, object] = {"properties": {"name": {"type": "string"}}}
@@ -234,5 +227,3 @@ def test_a_file_without_a_usable_schema_is_named(
         bad.write_bytes(text.encode("latin-1"))
     with pytest.raises(NoInput if text is None else BadData, match=r"bad\.json"):
         run(diff, str(good), str(bad))
-    with pytest.raises(BadUsage):
-        run(diff, str(good), str(good), "--format", "markdown")

@@ -115,7 +115,6 @@ def test_a_person_is_asked(
         ("--repo", "no-owner", "-y"),
         ("--repo", "a/b/c", "-y"),
         ("--repo", "../x", "-y"),
-        ("--repo", NAME, "--create-pr", "--revision", "other", "-y"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything(

@@ -137,19 +137,6 @@ def test_a_folder_without_schemas_is_a_fault(tmp_path: Path) -> None:
         run(str(tmp_path))
 
 
-def test_sizes_are_counted_by_live_fields_too(tmp_path: Path) -> None:
-    """Beside the configs, which go by all fields; the bounds are the published ones."""
-    counts = (0, 9, 10, 499, 500)
-    rows = [
-        ("Github_hard", record(f"o{at}", json_schema=SMALL, live_fields=count))
-        for at, count in enumerate(counts)
-    ]
-    folder = write_build(tmp_path, rows, [])
-    sizes = as_json(folder)["sizes_by_live_fields"]["Github_hard"]
-    assert sizes == {"0-9": 2, "10-29": 1, "30-99": 0, "100-499": 1, "500 or more": 1}
-    assert "Records by their live fields" in run(str(folder), "--all")
-
-
 @pytest.mark.parametrize("width", first_fast(1, ["80", "200"]))
 def test_an_edition_is_one_screen_that_names_every_other_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str

@@ -16,7 +16,7 @@ from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS
-from curation.dataset.summary import NAME, PARTIAL_NAME, Pin, Publication
+from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.packaging.card import (
     CardContents,
     card_columns,
@@ -28,7 +28,7 @@ from curation.packaging.card import (
 from curation.packaging.card_figures import InstanceCounts, count_rows
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.licences import FOLDER
-from curation.packaging.plot_process import PaperFigure2, PaperTables
+from curation.packaging.plots import PaperFigure2, PaperTables
 from tests.builds import write_config
 from tests.made import change, entry, in_split, record, rejected, summary
 
@@ -288,19 +288,12 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
 
 
 def test_the_snippet_names_the_place_where_it_is_published(tmp_path: Path) -> None:
-    """So does the citation, with DOI and code; without them neither is mentioned."""
+    """Without one it is the folder."""
     known = contents(tmp_path)
     assert 'load_dataset(".", "Github_easy"' in card_text(known)
-    assert "doi" not in card_text(known).lower()
-    place = Publication(
-        repository="some/where", doi="10.5072/x.1", code="https://code.example/c"
-    )
-    published = replace(known, summary=replace(known.summary, publication=place))
-    text = card_text(published)
+    summary = replace(known.summary, repository="some/where")
+    text = card_text(replace(known, summary=summary))
     assert 'load_dataset("some/where", "Github_easy"' in text
-    assert "doi = {10.5072/x.1}," in text
-    assert "<https://doi.org/10.5072/x.1>" in text
-    assert text.count("<https://code.example/c>") == 2
 
 
 def test_the_first_screen_ends_with_a_row_and_its_instances(

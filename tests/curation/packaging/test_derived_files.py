@@ -6,9 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 from shutil import copytree
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +23,6 @@ from curation.dataset.paper_tables import figure_2, table_8, table_9
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import read_manifest
-from curation.packaging.plot_process import PaperTables
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -51,24 +49,12 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the sample's own plots where a test is not about drawing them."""
-    counted = as_json(statistics_of(open_edition(str(sample))))
-    tables = msgspec.convert({**counted, "left_out": {}}, PaperTables)
-
-    class Drawn:
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-        def begin(self, _tables: PaperTables) -> None:
-            pass
-
-        def finish(self, into: Path) -> PaperTables:
-            copytree(sample / "plots", into / "plots")
-            return tables
-
-    monkeypatch.setattr("curation.packaging.plot_process.PlotProcess", Drawn)
+    monkeypatch.setattr(
+        "curation.packaging.plots.draw_plots",
+        lambda _tables, into: copytree(
+            sample / "plots", into / "plots", dirs_exist_ok=True
+        ),
+    )
 
 
 def test_the_card_of_the_sample_is_as_it_was(
@@ -217,8 +203,8 @@ def test_the_core_of_an_edition_is_a_config(
     pq.write_table(pq.read_table(table).slice(1), table)
     assert "core/test-00000-of-00001.parquet" in differing_files(built)
     table.write_bytes(kept)
-    # The card's check is another process's, which knows of no edition here.
-    others = [check for check in CHECKS if check.name != "card"]
+    # The card is computed again by another process, which knows of no edition here.
+    others = [check for check in CHECKS if check.name != "derived"]
     found = verify_folder(built, checks=others).findings
     assert [finding for finding in found if finding.failure] == []
     (edition / "index.json").unlink()

@@ -16,7 +16,6 @@ from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing
 from curation.download.acquire import FetchSettings
-from curation.packaging.plot_process import PlotProcess
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.inputs import ExtraSource
 from curation.pipeline.request import BuildRequest
@@ -239,22 +238,3 @@ def test_cycles_are_collected_again_after_a_build(tmp_path: Path) -> None:
             replace(request_for(tmp_path), replace=True, fastjsonschema=True), failing
         )
     assert gc.isenabled()
-
-
-@pytest.mark.slow
-def test_plots_get_ready_while_the_last_documents_are_worked_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Their process starts when all is sent, and not only when all is done."""
-    watched = _Watched()
-    start = PlotProcess.start
-    found: list[tuple[int, int]] = []
-
-    def noted(drawing: PlotProcess) -> None:
-        found.append((watched.done, watched.total))
-        start(drawing)
-
-    monkeypatch.setattr(PlotProcess, "start", noted)
-    build(request_for(tmp_path), watched)
-    done, total = found[0]
-    assert done < total

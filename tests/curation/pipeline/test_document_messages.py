@@ -33,7 +33,6 @@ def test_a_setup_arrives_as_it_was() -> None:
     """The rule set by name, the path of modules, and a library for each input."""
     setup = BuildSetup(
         rules="clean",
-        sys_path=("/a", "/b"),
         libraries=(LibraryFiles(files="/packs/x", uris={"https://a/b": "b.json"}),),
     )
     line = msgspec.json.encode(setup)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
-from curation.download.acquire import FetchSettings
 from curation.download.folder_files import FolderFiles
-from curation.packaging.licences import is_copyleft
 from curation.pipeline.build import write_notices
-from curation.pipeline.inputs import BuildInput, MissingSource, _find_pinned
+from curation.pipeline.inputs import BuildInput
 from curation.sources.base import Reading
 from curation.sources.registry import source_named
 
@@ -73,34 +69,3 @@ def test_a_users_own_folder_gives_no_notices(tmp_path: Path) -> None:
     (tmp_path / "LICENSE").write_bytes(TEXT)
     write_notices([_input(tmp_path, config="Acme")], tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("expression", "copyleft"),
-    [
-        ("GPL-3.0-only", True),
-        ("MIT OR AGPL-3.0-or-later", True),
-        ("LGPL-2.1-only", False),
-        ("Apache-2.0", False),
-        ("NOASSERTION", False),
-    ],
-)
-def test_which_licences_no_gpl_means(expression: str, *, copyleft: bool) -> None:
-    """The GPL and the AGPL in any version; the LGPL reaches no data."""
-    assert is_copyleft(expression) is copyleft
-
-
-def test_without_gpl_nothing_is_read_of_such_a_collection(tmp_path: Path) -> None:
-    """Kubernetes falls back; under the paper's rules there is nothing else to read."""
-    settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
-    source = source_named("kubernetes")
-    said: list[str] = []
-    for rules in ("clean", "paper"):
-        found = _find_pinned(source, rules, settings, said.append, no_gpl=True)
-        if isinstance(found, MissingSource):
-            assert (rules, "--no-gpl was said" in found.why) == ("paper", True)
-        else:
-            assert found.pin.archive != "witness-generation" or (
-                found.reading.origin is Origin.SAMPLE
-            )
-            assert "GPL-3.0-only" in found.not_had[0].why

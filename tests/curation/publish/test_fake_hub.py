@@ -52,7 +52,6 @@ def _commit(
     files: dict[str, bytes],
     *,
     parent_commit: str | None = None,
-    create_pr: bool = False,
 ) -> str:
     done = api.create_commit(
         NAME,
@@ -60,7 +59,6 @@ def _commit(
         commit_message="Add",
         repo_type="dataset",
         parent_commit=parent_commit,
-        create_pr=create_pr,
     )
     return done.oid
 
@@ -119,23 +117,6 @@ def test_a_commit_on_another_parent_is_refused_and_changes_nothing(
     assert _head(api) == theirs
 
 
-def test_a_pull_request_shows_only_under_its_own_reference(
-    hub: FakeHub, api: HfApi
-) -> None:
-    """The branch keeps its files; the other is listed, readable and mergeable."""
-    _commit(api, {"ours.txt": b"2"}, create_pr=True)
-    assert "ours.txt" not in (hub.store.view(NAME) or {})
-    assert "ours.txt" in (hub.store.view(NAME, "refs/pr/1") or {})
-    (found,) = api.get_repo_discussions(
-        NAME, repo_type="dataset", discussion_status="open"
-    )
-    assert (found.num, found.author) == (1, "tester")
-    refs = api.list_repo_refs(NAME, repo_type="dataset", include_pull_requests=True)
-    assert [each.ref for each in refs.pull_requests or []] == ["refs/pr/1"]
-    api.merge_pull_request(NAME, 1, repo_type="dataset")
-    assert "ours.txt" in (hub.store.view(NAME) or {})
-
-
 def test_a_listing_of_many_pages_is_complete(hub: FakeHub, api: HfApi) -> None:
     """Trees and paths say size, git's name and, for large files, the sha256."""
     hub.page = 3
@@ -158,14 +139,13 @@ def test_a_listing_of_many_pages_is_complete(hub: FakeHub, api: HfApi) -> None:
 
 
 def test_names_for_commits_are_made_once(hub: FakeHub, api: HfApi) -> None:
-    """A tag and a branch lead where they should; a second tag of a name is 409."""
+    """A tag leads where it should; a second one of a name is 409."""
     oid = _commit(api, {"a.txt": b"1"})
     api.create_tag(NAME, tag="v1.0.0", revision=oid, repo_type="dataset")
     with pytest.raises(HfHubHTTPError) as caught:
         api.create_tag(NAME, tag="v1.0.0", repo_type="dataset")
     assert caught.value.response.status_code == 409
-    api.create_branch(NAME, branch="next", revision="v1.0.0", repo_type="dataset")
-    assert hub.store.view(NAME, "next") == hub.store.view(NAME, "v1.0.0")
+    assert hub.store.view(NAME) == hub.store.view(NAME, "v1.0.0")
 
 
 def test_deleted_files_are_gone(hub: FakeHub, api: HfApi) -> None:

@@ -82,16 +82,11 @@ def test_a_second_edition_of_a_day_has_no_tag(
     second = pushed(folder)
     assert (second.tag, there.seen(DAY)) == (None, contents(tmp_path / "one"))
     there.day = LATER
-    assert (pushed(folder).tag, pushed(folder, revision="main").tag) == (LATER, LATER)
+    assert (pushed(folder).tag, pushed(folder).tag) == (LATER, LATER)
     there.day = "2026.12.02"
     assert pushed(folder).tag == LATER
     tags = {DAY: first.commit, LATER: second.commit}
     assert there.hub.repository(NAME).tags == tags
-
-
-def test_a_branch_is_not_tagged(there: Connection, tmp_path: Path) -> None:
-    """An edition is what stands on main."""
-    assert pushed(write_folder(tmp_path / "build"), revision="next").tag is None
 
 
 def test_an_edition_returns_to_its_place(there: Connection, tmp_path: Path) -> None:
@@ -151,11 +146,9 @@ def test_the_published_edition_is_tagged_and_replaced(
 
 
 def test_a_head_with_a_tag_gets_no_other(there: Connection, tmp_path: Path) -> None:
-    """So does one that keeps its files: on a new branch, and in a pull request."""
+    """Its own keeps what is replaced."""
     head = there.hub.store.put(NAME, published())
     folder = write_folder(tmp_path / "build")
-    for options in ({"revision": "next"}, {"create_pr": True}):
-        assert looked(folder, **options).former_tag is None
     there.hub.repository(NAME).tags["paper"] = head
     assert looked(folder).former_tag == "paper"
     pushed(folder)
@@ -206,7 +199,7 @@ def test_looking_changes_nothing(there: Connection, tmp_path: Path) -> None:
     """A plan is made by reading alone."""
     there.hub.store.put(NAME, {"x.txt": b"1"})
     there.hub.asked.clear()
-    looked(write_folder(tmp_path / "build"), create_pr=True)
+    looked(write_folder(tmp_path / "build"))
     assert {each.method for each in there.hub.asked} <= {"GET", "HEAD"}
 
 
@@ -220,67 +213,6 @@ def test_a_file_that_changed_since_it_was_verified_is_not_sent(
     with pytest.raises(BadData, match="changed since it was verified"):
         push_to_hub(preview, Quiet())
     assert there.seen() == {}
-
-
-def test_a_branch_is_made_where_it_is_missing(
-    there: Connection, tmp_path: Path
-) -> None:
-    """The commit is on it, main stays."""
-    pushed(write_folder(tmp_path / "one"))
-    folder = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
-    pushed(folder, revision="next")
-    assert there.seen("next") == contents(folder)
-    assert there.seen() == contents(tmp_path / "one")
-
-
-def test_one_pull_request_holds_every_push_of_a_dataset(
-    there: Connection, tmp_path: Path
-) -> None:
-    """Pushed again it is the same; with other files a second commit is added to it."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "one")
-    first = pushed(folder, create_pr=True)
-    again = pushed(folder, create_pr=True)
-    assert again.pull_request == first.pull_request
-    assert (again.commit, again.unchanged) == (first.commit, True)
-    other = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
-    third = pushed(other, create_pr=True)
-    assert third.pull_request == first.pull_request
-    assert len(there.hub.repository(NAME).pulls) == 1
-    assert there.seen("refs/pr/1") == contents(other)
-    assert there.seen() == {}
-    assert first.tag is again.tag is third.tag is None
-
-
-def test_a_merged_pull_request_is_tagged_by_the_next_push(
-    there: Connection, tmp_path: Path
-) -> None:
-    """What is on main then is what was proposed; nothing is proposed again."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "build")
-    pushed(folder, create_pr=True)
-    merged = there.hub.repository(NAME).merge(1)
-    done = pushed(folder, create_pr=True)
-    assert (done.commit, done.tag) == (merged.oid, DAY)
-    assert done.pull_request is None
-    assert len(there.hub.repository(NAME).pulls) == 1
-
-
-def test_the_pull_requests_of_others_are_theirs(
-    there: Connection, tmp_path: Path
-) -> None:
-    """Neither another author's nor another dataset's is used, nor one that is over."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "build")
-    pushed(folder, create_pr=True)
-    there.hub.repository(NAME).pulls[0].author = "mallory"
-    pushed(folder, create_pr=True)
-    manifest = folder / "manifest.json"
-    manifest.write_text(manifest.read_text().replace("Small", "Another"))
-    pushed(folder, create_pr=True)
-    there.hub.repository(NAME).pulls[2].status = "closed"
-    pushed(folder, create_pr=True)
-    assert len(there.hub.repository(NAME).pulls) == 4
 
 
 def test_a_tag_that_somebody_sets_at_the_same_time_has_to_lead_there_too(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.publish import verify
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
-from curation.system.errors import TemporarilyUnavailable, Unavailable
+from curation.system.errors import Unavailable
 from curation.verification import Finding, Verification
 from tests.publishing import (
     HASTY,
@@ -46,27 +46,17 @@ def test_a_folder_is_not_pushed_where_a_check_was_not_run(
         push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))
 
 
-def test_a_folder_that_changes_while_it_is_checked_is_checked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was found is of files that are no longer there."""
-    manifest = write_folder(tmp_path / "built") / "manifest.json"
-    monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: manifest.touch())
-    with pytest.raises(TemporarilyUnavailable, match="files changed"):
-        verify.verify(str(manifest.parent))
-
-
 def test_every_push_judges_another_sample(
     there: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each has its own nonce."""
     asked: list[dict[str, object]] = []
 
-    def select(**options: object) -> tuple[()]:
+    def verified(_folder: Path, **options: object) -> Verification:
         asked.append(options)
-        return ()
+        return Verification(findings=())
 
-    monkeypatch.setattr(verify, "select_checks", select)
+    monkeypatch.setattr(verify, "verify_folder", verified)
     folder = write_folder(tmp_path / "built")
     for _ in range(2):
         push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))
@@ -75,19 +65,10 @@ def test_every_push_judges_another_sample(
     assert first["nonce"] != second["nonce"]
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"repo": "no-owner"}, "a dataset is OWNER/NAME"),
-        ({"repo": NAME, "create_pr": True, "revision": "other"}, "made for main"),
-    ],
-)
-def test_a_request_that_contradicts_itself_is_refused(
-    options: dict[str, Any], said: str, tmp_path: Path
-) -> None:
-    """As it is made, before anything is looked at."""
-    with pytest.raises(ValueError, match=said):
-        PushRequest(folder=tmp_path, **options)
+def test_a_name_without_an_owner_is_refused(tmp_path: Path) -> None:
+    """As the request is made, before anything is looked at."""
+    with pytest.raises(ValueError, match="a dataset is OWNER/NAME"):
+        PushRequest(folder=tmp_path, repo="no-owner")
 
 
 def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) -> None:

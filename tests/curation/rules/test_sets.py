@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import pkgutil
-from dataclasses import replace
 
 import pytest
 
 from curation import rules as rules_package
 from curation.core.documents import Reason
-from curation.rules.sets import (
-    CLEAN,
-    NAMES,
-    PAPER,
-    assembled,
-    built_in,
-    rule_set,
-)
+from curation.rules.sets import CLEAN, NAMES, PAPER, rule_set
 from curation.system.errors import BadUsage
 
 
@@ -27,7 +19,6 @@ def test_each_list_reads_from_top_to_bottom(name: str) -> None:
     numbers = [number for number, _ in found.order]
     assert numbers == sorted(set(numbers))
     names = [each.name for each in found.all_rules]
-    assert names == [built_in(module).name for _, module in found.order]
     assert [found.numbers[each] for each in names] == numbers
     assert len(names) == len(set(names))
     assert found is rule_set(name)
@@ -66,11 +57,5 @@ def test_an_unknown_set_gets_the_nearest_name() -> None:
     """A misspelt name is refused with what may have been meant."""
     with pytest.raises(BadUsage, match="did you mean clean"):
         rule_set("claen")
-    with pytest.raises(BadUsage, match="clean or clean-minimal or paper"):
+    with pytest.raises(BadUsage, match="clean or paper"):
         rule_set("zzz")
-
-
-def test_a_listed_module_must_hold_a_rule() -> None:
-    """A line of a list that leads to none is named."""
-    with pytest.raises(TypeError, match=r"curation\.rules\.sets holds"):
-        assembled(replace(CLEAN, order=((1, "sets"),)))

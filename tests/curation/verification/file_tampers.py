@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
+from curation.dataset import parquet
 from curation.dataset.ledger import CHANGES
-from curation.verification.credentials import CREDENTIALS
+from curation.dataset.parquet import parquet_writer
+from curation.verification.derived import DERIVED
 from curation.verification.files import DIGESTS, STRAYS
-from curation.verification.tables import ENCODING, VIEWER
+from curation.verification.texts import TEXTS
 from tests.curation.verification.tampering import (
     FIRST,
     INSTANCES,
@@ -81,8 +83,10 @@ def _with_a_gap(folder: Path) -> None:
 def _large(folder: Path) -> None:
     name = {"description": "x" * 3_000_000}
     record(**schema(name))(folder)
-    rows = pq.read_table(folder / RECORDS)
-    pq.write_table(rows, folder / RECORDS)
+    form, rows = parquet.RECORDS, pq.read_table(folder / RECORDS)
+    path = folder / RECORDS
+    with parquet_writer(path, form.columns, distinct=form.distinct) as writer:
+        writer.write_table(rows.cast(form.columns))
 
 
 def _link(target: str) -> Callable[[Path], None]:
@@ -100,7 +104,7 @@ def _made(path: str) -> Callable[[Path], object]:
 FILE_TAMPERS = list(
     chain(
         tampers(
-            ENCODING,
+            DERIVED,
             ("metadata", _with_metadata(b"note", b"mine"), "its bytes are not those"),
             (
                 "metadata of a column",
@@ -110,9 +114,11 @@ FILE_TAMPERS = list(
             ("between the pages", _with_a_gap, "its bytes are not those"),
             ("compression", _with_options(compression="gzip"), "its bytes are not"),
             ("row groups", _with_options(row_group_size=1), "its bytes are not those"),
+            ("a large row among others", _large, "its bytes are not those"),
+            ("no page index", _with_options(), "its bytes are not those"),
         ),
         tampers(
-            CREDENTIALS,
+            TEXTS,
             ("token in metadata", _with_metadata(b"n", TOKEN.encode()), "its metadata"),
             (
                 "token in metadata of a column",
@@ -128,11 +134,6 @@ FILE_TAMPERS = list(
             ("token in an instance", instance("text", f'"{TOKEN}"'), "column text"),
             ("token in a text", text_file("NOTES.md", TOKEN), "NOTES.md"),
             ("token in a name", text_file(f"{TOKEN}.txt", ""), "the name of a file"),
-        ),
-        tampers(
-            VIEWER,
-            ("large row", _large, "stands alone"),
-            ("no page index", _with_options(), "pages are not indexed"),
         ),
         tampers(
             STRAYS,

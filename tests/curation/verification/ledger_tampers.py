@@ -9,9 +9,8 @@ import polars as pl
 
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER, MISSING
-from curation.verification.instances import INSTANCES as JUDGED
-from curation.verification.ledger import LEDGER
-from curation.verification.remaking import REMAKING
+from curation.verification.labels import LABELS
+from curation.verification.records import ROWS
 from tests.curation.verification.tampering import (
     COPIES,
     FIRST,
@@ -74,7 +73,7 @@ def _listed(path: str, **values: object) -> Callable[[Path], None]:
 LEDGER_TAMPERS = list(
     chain(
         tampers(
-            REMAKING,
+            LABELS,
             (
                 "kind of witness",
                 where(INSTANCES, pl.col("kind") == "minimal", kind="random"),
@@ -102,16 +101,17 @@ LEDGER_TAMPERS = list(
         ),
         # Few records lack a near miss: a sample of the sample may miss them all.
         tampers(
-            REMAKING.variant(whole=True),
+            LABELS,
             (
                 "place of a missing near miss",
                 where(MISSING, pl.lit(value=True), schema_pointer="/x"),
                 "schema_pointer of its row 0",
             ),
             ("missing pairs", rewrite(MISSING, lambda rows: rows.head(0)), "missing"),
+            whole=True,
         ),
         tampers(
-            LEDGER,
+            ROWS,
             (
                 "outcome unknown",
                 cell(DOCUMENTS, 0, {"outcome": "lost"}),
@@ -134,7 +134,7 @@ LEDGER_TAMPERS = list(
             ("report removed", lambda folder: (folder / MISSING).unlink(), "without"),
         ),
         tampers(
-            JUDGED,
+            LABELS,
             (
                 "labels",
                 rewrite(INSTANCES, lambda r: r.with_columns(valid=~pl.col("valid"))),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.dataset.ledger import DOCUMENTS
 from curation.verification.leakage import LEAKAGE
-from curation.verification.ledger import LEDGER
-from curation.verification.tables import CANARY_CHECK
+from curation.verification.records import ROWS
 from tests.curation.verification.tampering import COPIES, manifest, tampers, where
 
 if TYPE_CHECKING:
@@ -29,20 +28,17 @@ def _pin(name: str, value: str) -> Callable[[Path], None]:
 MANIFEST_TAMPERS = list(
     chain(
         tampers(
-            LEDGER,
+            ROWS,
             ("partial", _member("partial", []), "`partial` does not"),
             ("name", _member("name", "JSONSchemaBench"), "`name` is"),
             ("rule unknown", where(DOCUMENTS, COPIES, rule="mine"), "its rule is not"),
+            ("canary", _member("canary", "x" * 36), "the canary is not that"),
             ("extras", _member("extras", ["Acme"]), "`extras` is ['Acme']"),
             ("pin's commit", _pin("commit", "f" * 40), "no pin in manifest.json"),
             ("pin's source", _pin("source", "mine"), "no pin in manifest.json"),
         ),
         tampers(
             LEAKAGE, ("rule set", _member("rules", "paper"), "not that of its skeleton")
-        ),
-        tampers(
-            CANARY_CHECK,
-            ("canary", _member("canary", "x" * 36), "without the canary"),
         ),
     )
 )

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.dataset.ledger import CHANGES, DOCUMENTS
-from curation.verification.counts import IDENTITY
+from curation.verification.derived import DERIVED
+from curation.verification.labels import LABELS
 from curation.verification.leakage import LEAKAGE
-from curation.verification.ledger import LEDGER
-from curation.verification.remaking import REMAKING
-from curation.verification.schemas import SCHEMAS
+from curation.verification.records import ROWS
 from tests.curation.verification.tampering import (
     INSTANCES,
     KEPT,
@@ -66,7 +65,7 @@ _HOME = "https://github.com/owner/name"
 RECORD_TAMPERS = list(
     chain(
         tampers(
-            SCHEMAS,
+            ROWS,
             ("schema edited", record(json_schema='{"type": "null"}'), "sha256 is not"),
             ("schema respelt", record(json_schema="{ }"), "as a build writes it"),
             ("schema invalid", record(**schema({"type": "strnig"})), "invalid under"),
@@ -90,19 +89,19 @@ RECORD_TAMPERS = list(
             ("skeleton", record(skeleton_sha256="0" * 64), "skeleton_sha256 is not"),
         ),
         tampers(
-            LEDGER,
+            ROWS,
             ("schema and digests", record(**schema({"type": "null"})), "but no row"),
             ("id renamed", record(unique_id="mine"), "not kept in the ledger"),
             ("record removed", rewrite(RECORDS, lambda rows: rows.slice(1)), "no row"),
             ("outcome", where(DOCUMENTS, KEPT, outcome="empty"), "not kept in"),
         ),
         tampers(
-            LEDGER,
+            ROWS,
             ("ledger removed", lambda folder: (folder / DOCUMENTS).unlink(), "missing"),
             then_card=False,
         ),
         tampers(
-            LEDGER,
+            ROWS,
             (
                 "instances removed",
                 rewrite(INSTANCES, lambda r: r.slice(9)),
@@ -111,29 +110,30 @@ RECORD_TAMPERS = list(
             ("instances' record", instance("unique_id", "mine"), "are not as many as"),
         ),
         tampers(
-            IDENTITY,
-            ("no id", record(unique_id=""), "a record without an id"),
-            (
-                "same id",
-                rewrite(RECORDS, _with_the_id_of_another),
-                "2 records have this id",
-            ),
+            ROWS,
+            ("no id", record(unique_id=""), "not kept in the ledger"),
+            ("same id", rewrite(RECORDS, _with_the_id_of_another), "not kept in the"),
+        ),
+        tampers(
+            DERIVED,
             ("order", rewrite(RECORDS, lambda r: r.reverse()), "natural order"),
         ),
         tampers(
             LEAKAGE,
             ("moved to another split", _moved, "its key belongs in train"),
+            ("split key", record(split_key="0" * 16), "split_key is not that of its"),
+            ("cluster", record(cluster="0" * 64), "cluster is not the smallest"),
             ("weight", record(weight=0.125), "weight is 0.125, but"),
             ("copied to another config", _copied, "the same schema as"),
         ),
         tampers(
-            REMAKING,
+            LABELS,
             (
                 "fastjsonschema's verdict",
                 rewrite(
                     RECORDS, lambda r: r.with_columns(fastjsonschema=pl.lit("x.Error"))
                 ),
-                "but 'compiles' when it compiles again",
+                "but 'compiles' when compiled again",
             ),
             (
                 "fits",
@@ -144,7 +144,7 @@ RECORD_TAMPERS = list(
             ),
         ),
         tampers(
-            LEDGER,
+            ROWS,
             ("config", _larger, "read for Github, it belongs in Github_easy"),
             (
                 "config read for",

@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
+import pytest
 
 from curation.dataset import ledger, parquet
 from curation.dataset.parquet import parquet_writer
 from curation.instances.dataset import parquet as instances
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
-from curation.packaging.plot_process import PlotProcess
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification.check import ItemResult
+from curation.verification.derived import DERIVED
 from curation.verification.folder_contents import open_folder
+from curation.verification.labels import LABELS
+from curation.verification.records import ROWS
 from curation.workers.outcomes import Ending, ProcessResult
 
 if TYPE_CHECKING:
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curation.core.json_types import UntypedJson
-    from curation.packaging.plot_process import PaperTables
     from curation.verification.check import FolderCheck
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
@@ -54,6 +56,8 @@ class Tamper:
     said: str
     #: Whether `csbdata card` follows; what it would mend is tried without.
     then_card: bool = True
+    #: Whether all is judged, and no sample.
+    whole: bool = False
 
 
 def columns_of(path: str) -> tuple[pa.Schema, frozenset[str], int, str]:
@@ -199,38 +203,46 @@ def tampers(
     check: FolderCheck,
     *listed: tuple[str, Callable[[Path], object], str],
     then_card: bool = True,
+    whole: bool = False,
 ) -> list[Tamper]:
     """Return ways to change a folder, and what the check says that notices them."""
     return [
-        Tamper(name=name, do=do, check=check, said=said, then_card=then_card)
+        Tamper(
+            name=name, do=do, check=check, said=said, then_card=then_card, whole=whole
+        )
         for name, do, said in listed
     ]
 
 
-class Drawn(PlotProcess):
-    """A process that has drawn: its plots stay as they are."""
-
-    def __init__(self, tables: PaperTables | None) -> None:
-        """Take the tables that it gave."""
-        self._tables = tables
-
-    def finish(self, into: Path) -> PaperTables | None:
-        """Return the tables; the plots lie there already."""
-        assert (into / "plots").is_dir()
-        return self._tables
-
-
-def card_again(folder: Path, tables: PaperTables | None) -> None:
+def card_again(folder: Path) -> None:
     """Write what is derived of a folder anew, but for its plots."""
-    write_derived(folder, folder, Drawn(tables))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("curation.packaging.plots.draw_plots", lambda *_: None)
+        write_derived(folder, folder)
 
 
-def said_here(check: FolderCheck, folder: Path) -> list[str]:
-    """Return what a check says of a folder, its items done in this process."""
+def said_here(
+    check: FolderCheck, folder: Path, *, whole: bool = False, quick: bool = False
+) -> list[str]:
+    """Return what a check says of a folder, its items done in this process.
+
+    Args:
+        check: The check.
+        folder: The folder.
+        whole: Whether all is judged, and no sample.
+        quick: Whether tables of other configs and all rows but the first are left out.
+    """
     contents = open_folder(folder)
     results = []
     for batch in check.batches(contents):
-        for item in batch:
+        for listed in batch:
+            if (
+                quick
+                and check in (DERIVED, LABELS, ROWS)
+                and ("Github_easy" not in listed.where or listed.row > 0)
+            ):
+                continue
+            item = msgspec.structs.replace(listed, whole=whole)
             try:
                 answer = msgspec.to_builtins(check.work(folder, item))
                 result = ProcessResult(ending=Ending.OK, answer=answer)

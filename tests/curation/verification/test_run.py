@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-from shutil import copytree
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.core.benchmark import CONFIGS, instances_folder
+from curation.core.benchmark import CONFIGS
 from curation.dataset.ledger import DOCUMENTS
 from curation.json.text import digest
 from curation.pipeline.read_batches import NO_RULE
@@ -23,16 +20,13 @@ from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
 from curation.verification.check import CheckItem, ItemResult
-from curation.verification.counts import COUNTS, IDENTITY
-from curation.verification.credentials import CREDENTIALS
-from curation.verification.files import CARD, DIGESTS, STRAYS
+from curation.verification.derived import DERIVED
+from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.folder_contents import open_folder
 from curation.verification.leakage import LEAKAGE
-from curation.verification.ledger import LEDGER
 from curation.verification.loading import LOADING, OpenedConfig
-from curation.verification.personal import PERSONAL
-from curation.verification.schemas import SCHEMAS
-from curation.verification.tables import CANARY_CHECK, MOST_ROW, VIEWER
+from curation.verification.records import ROWS
+from curation.verification.texts import TEXTS
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.verification.file_tampers import TOKEN
@@ -52,16 +46,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 
-def test_a_split_that_the_manifest_lacks_is_counted(tmp_path: Path) -> None:
-    """Even one of a single row."""
-    folder = write_build(tmp_path / "built")
-    edit_manifest(
-        folder, lambda stated: stated["configs"]["Snowplow"].update(splits={})
-    )
-    (said,) = [line for line in said_by(COUNTS, folder) if "counts" in line]
-    assert re.search(r"0 rows in Snowplow/\w+; really 1$", said)
-
-
 def test_a_text_of_ones_own_is_noted_and_a_notice_is_not(tmp_path: Path) -> None:
     """Notices of others keep their own names; a secret in a name is not repeated."""
     folder = write_build(tmp_path / "built")
@@ -77,17 +61,8 @@ def test_a_file_that_is_no_text_hides_none_behind_it(tmp_path: Path) -> None:
     folder = write_build(tmp_path / "built")
     (folder / "a.bin").write_bytes(b"\xff\x00")
     (folder / "z.txt").write_text(TOKEN)
-    (said,) = [line for line in said_by(CREDENTIALS, folder) if "credentials" in line]
+    (said,) = [line for line in said_by(TEXTS, folder) if "texts" in line]
     assert "z.txt" in said
-
-
-@pytest.mark.slow
-def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> None:
-    """Brackets and stars in a path are letters: all is read, and all is well."""
-    folder = copytree(sound, tmp_path / "o[u]t *")
-    found = verify_folder(folder, checks=(COUNTS, IDENTITY, LEAKAGE, LOADING))
-    assert lines(found) == []
-    assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
 
 
 @pytest.mark.slow
@@ -95,7 +70,7 @@ def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
     """One child or three: the same findings in the same order."""
     set_cell(folder / TABLE, "sha256", "0" * 64, row=2)
     set_cell(folder / TABLE, "json_schema", "[]", row=1)
-    checks = [SCHEMAS, PERSONAL, LEAKAGE]
+    checks = [ROWS, TEXTS, LEAKAGE]
     one, three = (verify_folder(folder, jobs=jobs, checks=checks) for jobs in (1, 3))
     assert one == three
     assert one.failures
@@ -142,43 +117,6 @@ def test_lists_are_files_too(folder: Path) -> None:
     assert said_by(DIGESTS, folder) == ["digests: SHA256SUMS: missing"]
 
 
-def test_a_lost_row_is_missed_by_all_who_counted(folder: Path) -> None:
-    """Manifest and ledger each know of it."""
-    lost = pl.read_parquet(folder / TABLE)["unique_id"][0]
-    rows = len(pl.read_parquet(folder / TABLE))
-    rewrite(folder / TABLE, lambda table: table.slice(1))
-    fact = f"{rows} rows in Github_easy/train; really {rows - 1}"
-    assert said_by(COUNTS, folder) == [f"counts: manifest.json: {fact}"]
-    fact = f"ledger: Github_easy/{lost}: kept in the ledger, but no row"
-    assert fact in said_by(LEDGER, folder)
-
-
-def test_instances_are_counted_against_the_ledger(folder: Path) -> None:
-    """A record that lost its instances is named."""
-    path = folder / "instances/Snowplow/test-00000-of-00001.pq"
-    table = pl.read_parquet(path)
-    lost = table["unique_id"][0]
-    table.filter(pl.col("unique_id") != lost).write_parquet(path)
-    lines = [each for each in said_by(LEDGER, folder) if lost in each]
-    assert lines == [
-        f"ledger: Snowplow/{lost}: its {kind} are not as many as ledger/instances.pq"
-        " says"
-        for kind in ("witnesses", "near_misses")
-    ]
-
-
-def test_a_record_in_the_wrong_split_is_noticed(folder: Path) -> None:
-    """Its skeleton says where it belongs."""
-    test = folder / TABLE.replace("train", "test")
-    moved = pl.read_parquet(folder / TABLE).head(1)
-    rewrite(test, lambda table: pl.concat([table, moved]))
-    rewrite(folder / TABLE, lambda table: table.slice(1))
-    name = f"Github_easy/{moved['unique_id'][0]}"
-    assert said_here(LEAKAGE, folder) == [
-        f"leakage: {name}: in split test; its key belongs in train"
-    ]
-
-
 def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
     """In another config, under another name, in another split."""
     source = folder / "Kubernetes/train-00000-of-00001.parquet"
@@ -194,15 +132,6 @@ def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
     assert any(name in each and "in test too" in each for each in said)
 
 
-def test_an_id_that_two_records_share_is_noticed(folder: Path) -> None:
-    """Within a config; other configs may have it."""
-    ids = pl.read_parquet(folder / TABLE)["unique_id"]
-    set_cell(folder / TABLE, "unique_id", ids[1])
-    assert said_by(IDENTITY, folder) == [
-        f"ids: Github_easy/{ids[1]}: 2 records have this id (train, train)"
-    ]
-
-
 def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
     """Return the columns of a schema, with the digests that are its own."""
     return {
@@ -213,38 +142,10 @@ def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("column", "value", "said"),
-    [
-        ("split_key", "0" * 16, "split_key is not that of its shingles"),
-        ("cluster", "0" * 64, "cluster is not the smallest digest of its own"),
-        ("json_schema", '{"const": 1}', "split_key is not that of its shingles"),
-    ],
-)
-def test_split_and_cluster_are_derived_again(
-    folder: Path, column: str, value: str, said: str
-) -> None:
-    """What the schema does not say is named, whichever column was changed."""
-    name = set_cell(folder / TABLE, column, value)
-    found = said_here(LEAKAGE, folder)
-    assert any(f"Github_easy/{name}: {said}" in line for line in found)
-
-
 def test_a_build_without_the_columns_of_splits_is_told_so(folder: Path) -> None:
     """An edition of before has no clusters; nothing else of it is judged."""
     pl.read_parquet(folder / TABLE).drop("cluster").write_parquet(folder / TABLE)
     assert f"leakage: {TABLE}: no column cluster" in said_here(LEAKAGE, folder)
-
-
-@pytest.mark.slow
-def test_paper_splits_follow_from_the_skeleton(folder: Path) -> None:
-    """A clean build that calls itself paper has keys that are not its own."""
-    assert said_here(LEAKAGE, folder) == []
-    edit_manifest(folder, lambda manifest: manifest.update(rules="paper"))
-    assert any(
-        "not that of its skeleton" in line for line in said_here(LEAKAGE, folder)
-    )
 
 
 INVALID: list[tuple[UntypedJson, str, str]] = [
@@ -268,11 +169,11 @@ def test_a_schema_that_is_not_what_its_row_says_is_named(folder: Path) -> None:
     for row, (schema, dialect, said) in enumerate(INVALID):
         for column, value in _consistent(schema, dialect).items():
             name = set_cell(folder / TABLE, column, value, row)
-        wanted.append(f"schemas: Github_easy/{name}: {said}")
+        wanted.append(f"rows: Github_easy/{name}: {said}")
     for row, (column, value, said) in enumerate(CONTRADICTING, len(INVALID)):
         name = set_cell(folder / TABLE, column, value, row)
-        wanted.append(f"schemas: Github_easy/{name}: {said}")
-    found = said_here(SCHEMAS, folder)
+        wanted.append(f"rows: Github_easy/{name}: {said}")
+    found = said_here(ROWS, folder)
     assert [each for each in wanted if not any(f.startswith(each) for f in found)] == []
     assert len({each.split(": ")[1] for each in found}) == len(wanted)
 
@@ -283,7 +184,7 @@ def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
     for column, value in _consistent({"type": "strnig"}, "draft-07").items():
         set_cell(folder / TABLE, column, value)
     edit_manifest(folder, lambda manifest: manifest.update(rules="paper"))
-    found = verify_folder(folder, checks=[SCHEMAS])
+    found = verify_folder(folder, checks=[ROWS])
     assert not [each for each in lines(found) if "invalid under" in each]
     assert ["invalid under" in each.detail for each in found.notes] == [True]
 
@@ -293,39 +194,9 @@ def test_a_schema_that_kills_its_child_costs_one_line(sound: Path) -> None:
     contents = open_folder(sound)
     item = CheckItem(where=TABLE, group=0, row=7)
     killed = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
-    found = SCHEMAS.judge(contents, [ItemResult(item=item, result=killed)])
+    found = ROWS.judge(contents, [ItemResult(item=item, result=killed)])
     (line,) = map(str, found.findings)
-    assert line == (f"schemas: {TABLE}: row 7 of row group 0: crash: killed by SIGSEGV")
-
-
-def test_what_the_viewer_cannot_show_is_named(folder: Path) -> None:
-    """Groups over their limit, pages and chunks amiss; one large row is a note."""
-    large = json.dumps({"description": hashlib.sha256().hexdigest() * (MOST_ROW // 60)})
-    rewrite(folder / TABLE, lambda table: table.head(1))
-    set_cell(folder / TABLE, "json_schema", large)
-    (note,) = VIEWER.judge(open_folder(folder), ()).findings
-    assert "row group 0 is one row of" in note.detail
-    assert not note.failure
-    rewrite(folder / TABLE, lambda table: pl.concat([table] * 3))
-    alone, line = said_by(VIEWER, folder)
-    assert "among 3; one of over 2,000,000 stands alone" in alone
-    assert "row group 0 has 3 rows" in line
-    pl.read_parquet(folder / TABLE).head(0).write_parquet(folder / TABLE)
-    other = folder / TABLE.replace("train", "val")
-    pl.read_parquet(other).write_parquet(other)
-    said = "\n".join(said_by(VIEWER, folder))
-    assert "val-00000-of-00001.parquet: not written with content-defined" in said
-
-
-def test_every_table_bears_the_canary(folder: Path) -> None:
-    """A table without it is named, and so is a manifest without it."""
-    pl.read_parquet(folder / TABLE).write_parquet(folder / TABLE)
-    assert said_by(CANARY_CHECK, folder) == [
-        f"canary: {TABLE}: without the canary of the manifest"
-    ]
-    edit_manifest(folder, lambda manifest: manifest.pop("canary"))
-    (line,) = said_by(CANARY_CHECK, folder)
-    assert line.startswith("readable: manifest.json: not of this version")
+    assert line == (f"rows: {TABLE}: row 7 of row group 0: crash: killed by SIGSEGV")
 
 
 @pytest.mark.slow
@@ -336,29 +207,28 @@ def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
     (folder / "LICENSES/Apache-2.0.txt").write_text("Free.")
     plot = next((folder / "plots").iterdir())
     plot.write_bytes(b"")
-    said = said_by(CARD, folder)
+    said = said_by(DERIVED, folder)
     wrong = "not computed from this data; csbdata card computes it anew"
     for name in ("README.md", "LICENSES/Apache-2.0.txt"):
-        assert f"card: {name}: {wrong}" in said
-    assert f"card: plots/{plot.name}: {wrong}" in said
+        assert f"derived: {name}: {wrong}" in said
+    assert f"derived: plots/{plot.name}: {wrong}" in said
     # Another version may write other words and lines: no failure, and no pass.
     edit_manifest(folder, lambda manifest: manifest["versions"].update(jinja2="1"))
-    found = verify_folder(folder, checks=[CARD])
+    found = verify_folder(folder, checks=[DERIVED])
     assert not found.failures
     assert (found.exit_code, "jinja2 1 made it" in str(found.notes[0])) == (69, True)
 
 
 @pytest.mark.slow
-def test_a_config_opens_with_the_rows_that_its_files_have(folder: Path) -> None:
-    """One whose file is missing or cut, or that no card announces, is named."""
+def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
+    """One of whose files is cut, and one in a folder of its own is opened, too."""
     (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
     (folder / "mine").mkdir()
     (folder / TABLE).rename(folder / "mine/train-00000-of-00001.parquet")
-    said = said_by(LOADING, folder)
-    missing = "cannot be opened without Snowplow/val-00000-of-00001.parquet"
-    assert f"loading: Snowplow: {missing}" in said
-    assert "loading: mine: not announced in README.md" in said
-    assert f"loading: Github_easy: cannot be opened without {TABLE}" in said
+    found = verify_folder(folder, checks=[LOADING])
+    (said,) = [line for line in lines(found) if line.startswith("loading")]
+    assert said.startswith("loading: Snowplow: does not open: ")
+    assert found.counted["configs opened"] == len(CONFIGS)
 
 
 @pytest.mark.slow
@@ -369,19 +239,20 @@ def test_columns_are_those_of_a_build(folder: Path) -> None:
     deep = table["depth"].cast(pa.string())
     table = table.set_column(table.column_names.index("depth"), "depth", deep)
     pq.write_table(table.drop("json_schema").append_column("mine", deep), path)
-    said = [each for each in said_by(LOADING, folder) if TABLE in each]
-    assert said == [
-        f"loading: {TABLE}: not the columns of a build: json_schema, depth, mine"
-    ]
+    said = [each for each in said_by(DERIVED, folder) if TABLE in each]
+    assert (
+        f"derived: {TABLE}: not the columns of a build: depth, json_schema, mine"
+        in said
+    )
 
 
 def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
     """A record with a mail address is a note with its place, not its address."""
     schema = {"description": "ask jane.roe@uni-somewhere.edu"}
     name = set_cell(folder / TABLE, "json_schema", json.dumps(schema))
-    found = verify_folder(folder, checks=[PERSONAL])
+    found = verify_folder(folder, checks=[TEXTS])
     assert found.exit_code == 0
-    assert f"personal: Github_easy/{name}: 1 e-mail address" in map(str, found.notes)
+    assert f"texts: Github_easy/{name}: 1 e-mail address" in map(str, found.notes)
     assert found.counted["places with e-mail address"] == 1
     assert "jane" not in str(found)
 
@@ -390,13 +261,13 @@ def test_a_document_that_took_too_much_is_no_unknown_rule(folder: Path) -> None:
     """The ledger says `limits` of what was too large or too hungry."""
     copies = pl.col("rule") == "duplicates"
     where(DOCUMENTS, copies, outcome="out_of_memory", rule=NO_RULE)(folder)
-    assert not [line for line in said_here(LEDGER, folder) if "its rule" in line]
+    assert not [line for line in said_here(ROWS, folder) if "its rule" in line]
 
 
 def test_the_exit_code_tells_what_failed() -> None:
     """Nothing, a check, or reading itself; notes count for nothing."""
-    note = Finding(check="personal", where="", detail="", failure=False)
-    failed = Finding(check="counts", where="", detail="")
+    note = Finding(check="texts", where="", detail="", failure=False)
+    failed = Finding(check="rows", where="", detail="")
     unread = Finding(check="readable", where="", detail="")
     for findings, code in [
         ((), 0),
@@ -415,18 +286,6 @@ def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
         verify_folder(tmp_path)
 
 
-def test_instances_are_opened_too(sound: Path) -> None:
-    """No card announces them; they load all the same."""
-    assert LOADING.batches is not None
-    (items,) = LOADING.batches(open_folder(sound))
-    named = {item.where for item in items}
-    assert {instances_folder(config) for config in CONFIGS} < named
-    item = CheckItem(where=instances_folder("Snowplow"))
-    opened = LOADING.work(sound, item)
-    assert isinstance(opened, OpenedConfig)
-    assert opened.rows["test"] > 0
-
-
 def test_a_check_without_its_program_is_not_run(sound: Path) -> None:
     """That is no failure of the folder, and no pass: the exit code is 69."""
     contents = open_folder(sound)
@@ -438,5 +297,5 @@ def test_a_check_without_its_program_is_not_run(sound: Path) -> None:
     assert (finding.failure, finding.not_run) == (False, True)
     assert "datasets is not installed" in finding.detail
     assert Verification(findings=(finding,)).exit_code == Unavailable.exit_code
-    failed = Finding(check="counts", where="", detail="wrong")
+    failed = Finding(check="rows", where="", detail="wrong")
     assert Verification(findings=(finding, failed)).exit_code == 1

@@ -15,13 +15,13 @@ from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import RECORDS, SplitFiles, split_files
 from curation.dataset.story import stories
-from curation.instances.dataset.parquet import ROWS
+from curation.instances.dataset import parquet as instances
 from curation.instances.dataset.records import Records, maskbench_files
 from curation.packaging.derived_files import rebuild
 from curation.verification import verify_folder
+from curation.verification.derived import DERIVED
 from curation.verification.files import STRAYS
-from curation.verification.ledger import LEDGER
-from curation.verification.tables import ENCODING
+from curation.verification.records import ROWS
 from evaluation.data.parquet_tables import ParquetTables
 from tests.curation.verification.spoiling import lines, said_by
 
@@ -50,7 +50,10 @@ def several(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("curation.dataset.parquet.FULL_FILE", FULL)
         for config in CONFIGS:
-            for inside, form in ((config, RECORDS), (instances_folder(config), ROWS)):
+            for inside, form in (
+                (config, RECORDS),
+                (instances_folder(config), instances.ROWS),
+            ):
                 for split in SPLITS:
                     _write_again(folder, inside, split, form)
     rebuild(folder)
@@ -139,7 +142,7 @@ def test_a_file_that_is_gone_is_missed(several: Path, tmp_path: Path) -> None:
         folder = copytree(several, tmp_path / str(number))
         (folder / path).unlink()
         assert any("no build writes" in line for line in said_by(STRAYS, folder))
-        assert said_by(LEDGER, folder)
+        assert said_by(ROWS, folder)
 
 
 def test_another_division_is_noticed(several: Path, tmp_path: Path) -> None:
@@ -149,5 +152,5 @@ def test_another_division_is_noticed(several: Path, tmp_path: Path) -> None:
     path = split_files(folder, inside, "train")[0]
     rows = pq.read_table(folder / path)
     pq.write_table(rows.slice(0, 1), folder / path)
-    found = said_by(ENCODING, folder)
+    found = said_by(DERIVED, folder)
     assert any(path in line and "not divided" in line for line in found)

@@ -143,32 +143,16 @@ def test_f41_a_commit_that_landed_without_a_word_is_recognised(
     assert old
 
 
-def test_f41_a_pull_request_that_opened_without_a_word_is_recognised(
-    there: Connection, tmp_path: Path
-) -> None:
-    """No second one is opened, in this run or the next."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "new")
-    there.hub.troubles.add("POST", "/commit/", cut, after=True)
-    done = pushed(folder, create_pr=True)
-    assert done.pull_request is not None
-    assert done.pull_request.endswith("/1")
-    pushed(folder, create_pr=True)
-    assert len(there.hub.repository(NAME).pulls) == 1
-
-
-@pytest.mark.parametrize("create_pr", [False, True])
 def test_f42_a_lost_race_is_told_and_never_overwritten(
-    *, create_pr: bool, there: Connection, old: dict[str, bytes], tmp_path: Path
+    there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
     """Somebody commits between plan and commit: exit code 75, theirs stands."""
     theirs = partial(there.hub.store.put, NAME, {"theirs.txt": b"1"})
     there.hub.troubles.add("POST", "/commit/", happens=theirs)
     folder = write_folder(tmp_path / "new")
     with pytest.raises(TemporarilyUnavailable, match="another commit came first"):
-        pushed(folder, create_pr=create_pr)
+        pushed(folder)
     assert there.seen() == {**old, "theirs.txt": b"1"}
-    assert there.hub.repository(NAME).pulls == []
     pushed(folder)
     assert there.seen() == contents(folder)
 

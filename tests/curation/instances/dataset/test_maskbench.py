@@ -1,4 +1,4 @@
-"""MaskBench's test format: read, written, and read again."""
+"""MaskBench's test format."""
 
 from __future__ import annotations
 
@@ -14,14 +14,10 @@ from curation.instances.dataset.records import (
     MaskTest,
     maskbench_names,
     meta_of,
-    read_file,
     write_files,
 )
-from curation.system.errors import BadData
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
 
 VALUES = st.recursive(
@@ -60,9 +56,10 @@ def test_what_is_written_is_read_again(
     file = file_of({"type": "object"}, *tests, unique_id=unique_id)
     assert write_files([file], folder) == 1
     (path,) = folder.iterdir()
-    again = read_file(path)
-    assert again == file
-    assert json.dumps([each.data for each in again.tests]) == json.dumps(
+    again = json.loads(path.read_text("ascii"))
+    assert json.dumps(again["schema"]) == json.dumps(file.schema)
+    assert [each["valid"] for each in again["tests"]] == [valid for _, valid in values]
+    assert json.dumps([each["data"] for each in again["tests"]]) == json.dumps(
         [each.data for each in file.tests]
     )
 
@@ -115,22 +112,3 @@ def test_sizes_are_of_the_compact_text_with_and_without_notes() -> None:
         json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
     )
     assert found["stripped_size"] == len('{"type":"string"}')
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", '{"schema": {}}', '{"schema": {}, "tests": [{"valid": 1, "data": 2}]}'],
-)
-def test_another_format_is_refused_by_name(tmp_path: Path, text: str) -> None:
-    """A file that is not of this format is bad data, with its path."""
-    path = tmp_path / "a.json"
-    path.write_text(text)
-    with pytest.raises(BadData, match=r"a\.json"):
-        read_file(path)
-
-
-def test_files_that_nest_without_end_are_refused(tmp_path: Path) -> None:
-    """Not with a traceback."""
-    (tmp_path / "deep.json").write_text("[" * 100_000)
-    with pytest.raises(BadData, match="not MaskBench's format"):
-        read_file(tmp_path / "deep.json")

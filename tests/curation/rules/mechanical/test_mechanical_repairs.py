@@ -16,7 +16,6 @@ from curation.rules.mechanical import (
     schema_as_type,
     type_as_schema,
 )
-from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.validation.metaschemas import is_valid
 from tests.curation.judges import accepts, rust_accepts
@@ -345,12 +344,3 @@ def test_a_property_named_required_is_required_as_it_says() -> None:
     assert isinstance(mended, dict)
     assert mended["required"] == ["required"]
     assert mended["properties"] == {"required": {"type": "boolean"}, "a": {}}
-
-
-def test_clean_minimal_is_clean_without_the_mechanical_repairs() -> None:
-    """No other rule is missing, and their order is the same."""
-    clean, minimal = rule_set("clean"), rule_set("clean-minimal")
-    others = [rule for rule in clean.rules if rule.repair is not RepairKind.MECHANICAL]
-    assert list(minimal.rules) == others
-    assert minimal.benchmark_rules == clean.benchmark_rules
-    assert len(clean.rules) - len(others) == len(MECHANICAL) + 1

@@ -1,4 +1,4 @@
-"""Check every schema in its own dialect, and the columns that follow from its text."""
+"""Check every record: its schema in its own dialect, its columns, and the ledger."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import size_of
+from curation.core.benchmark import holds_instances, size_of
 from curation.core.documents import Rejected
 from curation.dataset.features import used
 from curation.json import text as jsontext
@@ -31,17 +31,18 @@ from curation.verification.check import (
     answers,
 )
 from curation.verification.findings import Finding
+from curation.verification.ledger import ledger_findings
 from curation.verification.rows import row_batches, row_columns, without_columns
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.verification.folder_contents import FolderContents
 
-_NAME = "schemas"
+_NAME = "rows"
 #: The columns that follow from the text and the dialect.
 _DERIVED = (
-    *("field_count", "max_fan_out", "depth", "size", "live", "live_fields"),
-    *("live_size", "vacuous", "features", "formats", "lints", "valid_under", "sha256"),
+    *("field_count", "max_fan_out", "depth", "size", "live", "live_size"),
+    *("vacuous", "features", "formats", "lints", "valid_under", "sha256"),
     *("skeleton_sha256", "dialect_found", "dialect_words"),
 )
 #: The lint that says how the dialect was found.
@@ -139,7 +140,6 @@ def _wrong_columns(
         "depth": nested.depth,
         "size": text_size(text),
         "live": alive.share,
-        "live_fields": alive.fields,
         "live_size": size_of(alive.fields),
         "vacuous": alive.vacuous,
         "features": list(usage.features),
@@ -191,12 +191,24 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
         findings += [
             Finding(check=_NAME, where=where, detail=detail) for detail in faults.wrong
         ]
-    return CheckResult(findings=findings, counted={"schemas validated": len(results)})
+    findings += ledger_findings(_NAME, contents)
+    records = [table for table in contents.tables.values() if table.holds_records]
+    counted = {
+        "records": sum(table.rows for table in records),
+        "instances": sum(
+            table.rows
+            for table in contents.tables.values()
+            if holds_instances(table.folder)
+        ),
+        "configs": len({table.folder for table in records}),
+        "schemas validated": len(results),
+    }
+    return CheckResult(findings=findings, counted=counted)
 
 
-SCHEMAS = FolderCheck(
+ROWS = FolderCheck(
     name=_NAME,
-    question="is every schema valid in its dialect, and do its columns follow?",
+    question="is every schema valid, and do columns and ledger follow from it?",
     judge=_judge,
     batches=_batches,
     work=_work,

@@ -1,12 +1,36 @@
-"""What in a text may lead to a person."""
+"""What in a text is a credential, or may lead to a person."""
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.verification.personal import personal_data
+from curation.verification.check import CheckItem
+from curation.verification.texts import TEXTS, TextsOfGroup, personal_data
+from tests.credential_examples import examples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_credential_behind_an_escape_is_one(tmp_path: Path) -> None:
+    """Of a JSON text its value is searched, of any other text the text itself."""
+    token = examples()["Hugging Face token"]
+    escaped = f"\\u{ord(token[0]):04x}{token[1:]}"
+    texts = [f'{{"a": ["{escaped}"]}}', f"no JSON: {token}", json.dumps(7)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet")
+    item = CheckItem(where="rows.parquet", group=0)
+    found = cast("TextsOfGroup", TEXTS.work(tmp_path, item))
+    assert [each[:2] for each in found.credentials] == [
+        (0, "text at /a/0"),
+        (1, "text"),
+    ]
 
 
 @pytest.mark.parametrize(

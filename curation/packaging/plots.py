@@ -1,0 +1,101 @@
+"""The paper's tables of a dataset folder, and their plots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import polars as pl
+
+from curation.core.documents import Origin
+from curation.dataset.edition_statistics import as_json, statistics_of
+from curation.dataset.editions import open_edition
+from curation.dataset.paper_tables import PLOTS, Figure2, Spread
+from curation.fit.records import RecordFit, target_counts
+from curation.system.errors import NoInput
+
+
+class PaperFigure2(msgspec.Struct, frozen=True, kw_only=True):
+    """Feature and format to the number of schemas with it, most first."""
+
+    features: dict[str, int]
+    formats: dict[str, int]
+
+
+class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
+    """The paper's tables of a folder, as `csbdata stats --format json` prints them."""
+
+    #: Config to its schemas.
+    table_1: dict[str, int]
+    #: Config to measure to how it is distributed.
+    table_8: dict[str, dict[str, Spread]]
+    #: What Table 8 was computed on: `raw files` or `records`.
+    table_8_of: str
+    #: Config to draft to the schemas that declare it.
+    table_9: dict[str, dict[str, int]]
+    figure_2: PaperFigure2
+    #: Config to its rows of the embedded sample, which are not counted.
+    left_out: dict[str, int]
+    #: Target to the records that it takes as they stand, of `asked`.
+    targets: dict[str, int] = {}
+    asked: int = 0
+
+
+#: The folder of plots in a dataset folder.
+FOLDER = "plots"
+#: The plot that is drawn where targets were asked.
+_TARGETS = "targets"
+
+
+def tables_of_folder(folder: Path) -> PaperTables | None:
+    """Return the tables of a dataset folder; None without records."""
+    try:
+        edition = open_edition(str(folder))
+        statistics = statistics_of(edition)
+    except NoInput:
+        return None
+    if not statistics.records:
+        return None
+    asked = fits_of_rows(edition.rows)
+    tables = {
+        **as_json(statistics),
+        "left_out": dict(statistics.left_out),
+        "targets": {name: it.taken for name, it in target_counts(asked).items()},
+        "asked": len(asked),
+    }
+    return msgspec.convert(tables, PaperTables)
+
+
+def fits_of_rows(rows: pl.DataFrame) -> list[RecordFit]:
+    """Return the columns about targets; the sample's only if there are no others."""
+    if "fits" not in rows.columns:
+        return []
+    real = rows.filter(pl.col("origin") != Origin.SAMPLE.value)
+    asked = (real if real.height else rows).select(RecordFit._fields).drop_nulls()
+    return [RecordFit(*row) for row in asked.iter_rows()]
+
+
+def plot_paths(tables: PaperTables | None) -> list[str]:
+    """Return the path of every plot of these tables in a dataset folder."""
+    if tables is None:
+        return []
+    names = [*PLOTS, *([_TARGETS] if tables.targets else [])]
+    return [f"{FOLDER}/{name}.{kind}" for name in names for kind in ("png", "svg")]
+
+
+def draw_plots(tables: PaperTables, into: Path) -> None:
+    """Draw the plots of these tables into a folder.
+
+    Raises:
+        OSError: a plot cannot be written.
+    """
+    from curation.dataset.plots import draw, targets  # noqa: PLC0415 - loads matplotlib
+
+    figure = Figure2(
+        features=tuple(tables.figure_2.features.items()),
+        formats=tuple(tables.figure_2.formats.items()),
+    )
+    folder = into / FOLDER
+    draw(figure, tables.table_8, tables.table_9, folder)
+    if tables.targets:
+        targets(tables.targets, tables.asked, folder / _TARGETS)
