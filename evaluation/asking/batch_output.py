@@ -1,39 +1,23 @@
-"""Responses in layouts of other programs: output of batches, logs of Inspect.
+"""Responses in the output of batches, and the names of records there.
 
-Sources: the API references of batches (platform.openai.com, platform.claude.com); the
-log reference at inspect.aisi.org.uk. The `custom_id` of a batch is that of
-`csbdata suite prompts` or the record's key, the sample's id of a log the key, the epoch
-of a sample the repeat. An `.eval` log is an archive with one file a sample.
+Sources: the API references of batches (platform.openai.com, platform.claude.com). The
+`custom_id` is that of `csbdata suite prompts`, or the record's key.
 """
 
 from __future__ import annotations
 
 import re
-import zipfile
-import zlib
-from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from curation.system.errors import BadData
-from curation.system.user_files import refuse_large
 from evaluation.core.records import FREE, Response
 from evaluation.generation.text_generation import FINISHES
 from evaluation.servers.batches import BatchLine
 from evaluation.servers.provider import providers
 from evaluation.servers.responses import BrokenStream, ServerAnswer
 from evaluation.servers.writer import answer_tokens, text_ending
-
-
-class _Part(msgspec.Struct, frozen=True):
-    """A part of a message of a log."""
-
-    type: str = "text"
-    text: str = ""
-    reasoning: str = ""
 
 
 def batch_responses(value: Any) -> list[Response]:  # noqa: ANN401 - any JSON value
@@ -119,157 +103,3 @@ def names_of(custom: str) -> tuple[str, str]:
     if match is None:
         return custom, FREE
     return match["record"], match["condition"].replace("-", "@")
-
-
-_SAMPLES: Final = "samples/"
-_HEADER: Final = "header.json"
-#: Most bytes of one file of an archive.
-_MOST_BYTES: Final = 256 * 2**20
-_STOP_REASONS: Final = {
-    "stop": "stop",
-    "max_tokens": "length",
-    "model_length": "length",
-    "content_filter": "content_filter",
-}
-
-
-class _LogMessage(msgspec.Struct, frozen=True):
-    content: str | list[_Part] = ""
-
-
-class _LogChoice(msgspec.Struct, frozen=True):
-    message: _LogMessage = _LogMessage()
-    stop_reason: str = ""
-
-
-class _LogUsage(msgspec.Struct, frozen=True):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-
-
-class _Output(msgspec.Struct, frozen=True):
-    model: str = ""
-    choices: list[_LogChoice] = []
-    usage: _LogUsage | None = None
-    #: Seconds.
-    time: float | None = None
-    error: str | None = None
-
-
-class _Error(msgspec.Struct, frozen=True):
-    message: str = ""
-
-
-class _Sample(msgspec.Struct, frozen=True):
-    id: str | int
-    epoch: int = 1
-    output: _Output = _Output()
-    error: _Error | None = None
-
-
-class _Spec(msgspec.Struct, frozen=True):
-    model: str = ""
-
-
-class _Log(msgspec.Struct, frozen=True):
-    """A log, or the header of an archive."""
-
-    eval: _Spec
-    samples: list[Any] | None = None
-
-
-def is_inspect_log(path: Path) -> bool:
-    """Return whether a file is a log of Inspect, by its name or its beginning."""
-    if path.suffix == ".eval":
-        return True
-    if path.suffix != ".json":
-        return False
-    with path.open("rb") as file:
-        return b'"eval"' in file.read(4096)
-
-
-def inspect_responses(path: Path) -> Iterator[Response | str]:
-    """Yield the responses of a log, and an explanation for every other sample.
-
-    Raises:
-        BadData: the file is no log, or is packed in a way that Python cannot read.
-        OSError: it cannot be read.
-    """
-    if path.suffix == ".eval":
-        yield from _of_archive(path)
-        return
-    try:
-        log = msgspec.json.decode(refuse_large(path).read_bytes(), type=_Log)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadData(f"no log of Inspect: {error}", str(path)) from error
-    for place, sample in enumerate(log.samples or ()):
-        yield _read_sample(sample, log.eval.model, f"{path.name}, sample {place}")
-
-
-def _of_archive(path: Path) -> Iterator[Response | str]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            header = msgspec.json.decode(_content(archive, _HEADER), type=_Log)
-            for name in archive.namelist():
-                if name.startswith(_SAMPLES) and name.endswith(".json"):
-                    value = msgspec.json.decode(_content(archive, name))
-                    yield _read_sample(value, header.eval.model, name)
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        KeyError,  # no such file in the archive
-        RuntimeError,  # encrypted, too deep, or packed in a way it cannot unpack
-        msgspec.DecodeError,
-        UnicodeDecodeError,
-    ) as error:
-        then = "write it as JSON: inspect log convert --to json"
-        raise BadData(f"no log that can be read: {error}", str(path), then) from error
-
-
-def _content(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return one file of an archive.
-
-    Raises:
-        zipfile.BadZipFile: it is larger than any log's.
-    """
-    if archive.getinfo(name).file_size > _MOST_BYTES:
-        raise zipfile.BadZipFile(f"{name} has over {_MOST_BYTES:,} bytes")
-    return archive.read(name)
-
-
-def _read_sample(value: Any, model: str, where: str) -> Response | str:  # noqa: ANN401 - any JSON value
-    try:
-        sample = msgspec.convert(value, _Sample)
-    except msgspec.ValidationError as error:
-        return f"{where}: no response: {error}"
-    output = sample.output
-    choice = output.choices[0] if output.choices else _LogChoice()
-    text, reasoning = _parts(choice.message.content)
-    failed = sample.error.message if sample.error else output.error or ""
-    usage = output.usage or _LogUsage()
-    written, thought = usage.output_tokens, usage.reasoning_tokens
-    return Response(
-        record=str(sample.id),
-        model=output.model or model or "model",
-        repeat=max(0, sample.epoch - 1),
-        text=None if failed else text,
-        reasoning=reasoning,
-        finish=_STOP_REASONS.get(choice.stop_reason, ""),
-        error=failed,
-        prompt_tokens=usage.input_tokens,
-        output_tokens=None if written is None else max(0, written - (thought or 0)),
-        reasoning_tokens=thought,
-        seconds=output.time,
-    )
-
-
-def _parts(content: str | list[_Part]) -> tuple[str, str]:
-    """Return the text of a message and what was thought before it."""
-    if isinstance(content, str):
-        return content, ""
-    return (
-        "".join(part.text for part in content if part.type == "text"),
-        "\n".join(part.reasoning for part in content if part.type == "reasoning"),
-    )

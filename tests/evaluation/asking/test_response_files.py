@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,88 +163,3 @@ def test_a_batch_of_the_responses_interface_is_read(tmp_path: Path) -> None:
     (found,) = read_responses(path).responses
     assert (found.text, found.reasoning, found.finish) == ('{"a": 1', "hm", "length")
     assert (found.prompt_tokens, found.output_tokens) == (3, 3)
-
-
-_SAMPLES: list[UntypedJson] = [
-    {
-        "id": "easy/a",
-        "epoch": 2,
-        "output": {
-            "model": "openai/gpt-x",
-            "choices": [
-                {
-                    "message": {
-                        "role": "assistant",
-                        "content": [
-                            {"type": "reasoning", "reasoning": "hm"},
-                            {"type": "text", "text": "{}"},
-                        ],
-                    },
-                    "stop_reason": "max_tokens",
-                }
-            ],
-            "usage": {"input_tokens": 3, "output_tokens": 5, "total_tokens": 8},
-            "time": 1.5,
-        },
-    },
-    {"id": 7, "epoch": 1, "output": {}, "error": {"message": "timed out"}},
-    {"epoch": 1},
-]
-_LOG = {"version": 2, "status": "success", "eval": {"model": "openai/gpt-x"}}
-
-
-@pytest.mark.parametrize("packed", [False, True], ids=["json", "eval"])
-def test_a_log_of_inspect_is_read(tmp_path: Path, *, packed: bool) -> None:
-    """As one JSON file, and as an archive with a file for each sample."""
-    path = tmp_path / ("log.eval" if packed else "log.json")
-    if packed:
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("header.json", json.dumps(_LOG))
-            for place, sample in enumerate(_SAMPLES):
-                archive.writestr(f"samples/{place}_epoch_1.json", json.dumps(sample))
-    else:
-        path.write_text(json.dumps({**_LOG, "samples": _SAMPLES}), "utf-8")
-    found = read_responses(path)
-    answered, failed = found.responses
-    assert (answered.record, answered.repeat) == ("easy/a", 1)
-    assert (answered.text, answered.reasoning) == ("{}", "hm")
-    assert (answered.finish, answered.seconds) == ("length", 1.5)
-    assert (failed.record, failed.text, failed.error) == ("7", None, "timed out")
-    assert failed.model == "openai/gpt-x"
-    assert len(found.problems) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("log.eval", b"not a zip"),
-        ("log.json", b'{"eval": 1}'),
-        ("log.json", b'{"eval": {"a":' + b'{"a":' * 5_000),
-    ],
-)
-def test_a_log_that_cannot_be_read_is_refused(
-    tmp_path: Path, name: str, content: bytes
-) -> None:
-    """The message says why, and how to write one that can be."""
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(BadData, match="no log"):
-        read_responses(path)
-
-
-@pytest.mark.parametrize("flag", [0, 1], ids=["damaged", "encrypted"])
-def test_an_archive_that_cannot_be_unpacked_is_refused(
-    tmp_path: Path, flag: int
-) -> None:
-    """Damaged inside, or with a password: as a file that is none."""
-    path = tmp_path / "log.eval"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps(_LOG) + " " * 999)
-    content = bytearray(path.read_bytes())
-    content[6] |= flag
-    content[content.index(b"PK\x01\x02") + 8] |= flag
-    if not flag:
-        content[48:52] = b"\xff\xff\xff\xff"
-    path.write_bytes(content)
-    with pytest.raises(BadData, match="no log"):
-        read_responses(path)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from curation import cli
 from evaluation.analysis.failures import failures
-from evaluation.asking.other_layouts import custom_id, names_of
+from evaluation.asking.batch_output import custom_id, names_of
 from evaluation.core.records import FREE, Record, encode_records
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, blocked, many, row, write_run
