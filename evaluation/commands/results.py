@@ -58,8 +58,6 @@ class ExportFormat(StrEnum):
     """`rows.parquet` and `walks.parquet`."""
     MASKBENCH = "maskbench"
     """A folder of MaskBench's result files for each engine."""
-    BOWTIE = "bowtie"
-    """A report like Bowtie's for each draft of task test-suite."""
     ISSUES = "issues"
     """A page for each engine: its faults, each with a smallest reproducer."""
     PROFILES = "profiles"
@@ -222,11 +220,10 @@ def export(
         typer.Option(
             "--format",
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
-            "line a case and a line a walk; maskbench: its result files; bowtie: a "
-            "report of task test-suite for each draft; issues: a page for each "
-            "engine with each class of wrong walks and its smallest reproducer; "
-            "profiles: what `csbdata fit --for FILE.toml` takes, of each engine of "
-            "task probe.",
+            "line a case and a line a walk; maskbench: its result files; issues: a "
+            "page for each engine with each class of wrong walks and its smallest "
+            "reproducer; profiles: what `csbdata fit --for FILE.toml` takes, of each "
+            "engine of task probe.",
         ),
     ],
     out: Annotated[
@@ -274,8 +271,6 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         return write_issues(run, out, FetchSettings.from_environment(), say)
     if form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench as write
-    elif form is ExportFormat.BOWTIE:
-        from evaluation.tasks.official_suite.bowtie_report import write_bowtie as write
     elif form is ExportFormat.PROFILES:
         from evaluation.tasks.probe.profiles import write_profiles as write
     elif form is ExportFormat.CSV:

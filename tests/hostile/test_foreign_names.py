@@ -47,7 +47,7 @@ _RUN = [
     *(
         Case(f"results export RUN --format {form} --out OUT")
         for form in (
-            *("plots", "csv", "parquet", "maskbench", "bowtie", "issues", "profiles"),
+            *("plots", "csv", "parquet", "maskbench", "issues", "profiles"),
         )
     ),
     Case("results export RUN --format html --out OUT/page.html"),
