@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.results.edition import (
-    COLUMNS,
-    INDEX,
-    ROWS,
-    pairs_table,
-    scorecards_table,
-)
+from evaluation.results.edition import COLUMNS, INDEX, ROWS, scorecards_table
 from evaluation.results.outcomes import Outcome
 from evaluation.site.classes import Class
 from evaluation.site.rendering import render
@@ -36,6 +30,5 @@ def pages(site: Site) -> Iterator[Page]:
             "outcomes": Outcome,
             "probes": ProbeOutcome,
         },
-        pairs=pairs_table(site.index),
         suites=scorecards_table(site.index),
     )

@@ -47,7 +47,6 @@ def pages(site: Site) -> Iterator[Page]:
                 engine: rates_of(site.common_lines.get(engine, []))
                 for engine in versions
             },
-            findings=_findings(site, versions),
             refusals=_refusals(lines, known),
             causes=causes_of(lines),
             probes=_faults(probes),
@@ -117,15 +116,3 @@ def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
         (line, Duration(line[column], column == "compile_ns" and is_cut(line)))
         for line in timed[:_MOST]
     ]
-
-
-def _findings(site: Site, engines: Sequence[str]) -> list[tuple[str, dict[str, int]]]:
-    """Return the causes of wrong texts with their schemas in each version.
-
-    Versions are compared on the records that every engine was asked.
-    """
-    counts: dict[str, dict[str, int]] = defaultdict(dict)
-    for engine in engines:
-        for cause in causes_of(site.common_lines.get(engine, [])):
-            counts[cause["name"]][engine] = cause["count"]
-    return sorted(counts.items(), key=lambda it: (-max(it[1].values()), it[0]))

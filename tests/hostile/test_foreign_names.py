@@ -46,9 +46,7 @@ _RUN = [
     Case("results merge RUN --out OUT", 65),
     *(
         Case(f"results export RUN --format {form} --out OUT")
-        for form in (
-            *("plots", "csv", "parquet", "maskbench", "issues", "profiles"),
-        )
+        for form in (*("plots", "csv", "parquet", "maskbench", "issues", "profiles"),)
     ),
     Case("results export RUN --format html --out OUT/page.html"),
     Case("results publish RUN --out OUT"),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.parquet as pq
 import pytest
 
-from bench.edition.figures import figures, interval, pairs, times
+from bench.edition.figures import figures, interval, times
 from evaluation.site.build import build_site
 from tests.evaluation.site.browser import visited
 
@@ -111,15 +111,6 @@ _CLASSES: Final = {
 _Expected = tuple[tuple[str, str], list[float]]
 
 
-def _of_pairs(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
-    names = {"of": "schemas", "both_pass": "both pass"}
-    for pair in pairs(rows):
-        for key, value in pair.items():
-            if not isinstance(value, str):
-                column = names.get(key, key.replace("_", " "))
-                yield (f"{pair['a']} / {pair['b']}", column), [value]
-
-
 def _of_all(engine: str, all_: dict[str, Any]) -> Iterator[_Expected]:
     for name, part in (("compiles", "compiled"), ("passes", "passed")):
         yield (engine, name), _rate(all_[part]["count"], all_[part]["of"])
@@ -162,15 +153,13 @@ def test_300_numbers_of_pages_are_those_of_the_second_script(folder: Path) -> No
     names += [f"engine/{path.name}" for path in sorted(folder.glob("engine/*.html"))]
     visits = [{"url": f"{folder.as_uri()}/{name}", "read": _TABLES} for name in names]
     rows = pq.read_table(_EDITION / "rows.parquet").to_pylist()
-    expected = {**dict(_of_engines(rows)), **dict(_of_pairs(rows))}
+    expected = dict(_of_engines(rows))
     numbers = []
     for name, it in zip(names, visited(visits), strict=True):
         assert it["said"] == []
         for _, heads, cells in it["value"]:
             row = cells[0]
-            if heads[:2] == ["a", "b"]:
-                row = f"{cells[0]} / {cells[1]}"
-            elif heads[0] == "version":
+            if heads[0] == "version":
                 row = f"version {row}"
             for head, cell in zip(heads, cells, strict=True):
                 ours = expected.get((row, head))
