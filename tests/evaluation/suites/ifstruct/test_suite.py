@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import NoInput
@@ -18,7 +17,7 @@ from evaluation.core.suite import RecordRequest, ScoredResponse
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import RecordedSuiteRun
 from evaluation.results.suite_tables import suite_report
-from evaluation.suites.ifstruct.rows import SLICES, difficulty_of, read_record
+from evaluation.suites.ifstruct.rows import SLICES, read_record
 from evaluation.suites.ifstruct.settings import IfstructSettings, RuleReading
 from evaluation.suites.ifstruct.suite import SUITE, suite_record
 from evaluation.suites.registry import suites
@@ -177,15 +176,6 @@ def test_thinking_apart_is_never_judged() -> None:
     assert _judge(record, text=text, reasoning="[{").passed
 
 
-def test_difficulty_counts_what_is_asked() -> None:
-    """No row asks for nothing, and a row that takes choices back for more."""
-    row = next(row for row in rows(240) if row.spec and row.spec.retractions)
-    assert row.spec
-    assert min(difficulty_of(row) for row in rows(240)[:12]) > 4
-    plain = replace(row, spec=replace(row.spec, retractions=()))
-    assert difficulty_of(row) == difficulty_of(plain) + len(row.spec.retractions)
-
-
 def _scored(
     records: Iterable[Record], condition: str, kind: str
 ) -> list[ScoredResponse]:
@@ -229,8 +219,6 @@ def test_the_report_says_which_requirement_costs_what() -> None:
     assert error[0] == "unknown_field"
     choices = {row[0] for row in tables["choices"].rows}
     assert choices == set(SLICES)
-    rungs = [row[2] for row in tables["ladder"].rows]
-    assert sum(rung.of for rung in rungs if isinstance(rung, Rate)) == 12
     assert "free-or-constrained" not in tables
 
 
