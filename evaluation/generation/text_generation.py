@@ -294,8 +294,6 @@ class Adapt(StrEnum):
     """It is rewritten, and what the provider cannot hold is dropped."""
 
 
-#: A batch of as many texts as fit into the memory of the model's device.
-AUTO_BATCH: Final = 0
 _MILLION: Final = 1_000_000
 
 
