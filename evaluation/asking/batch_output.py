@@ -65,8 +65,7 @@ def _of_body(
     record: str, condition: str, repeat: int, body: dict[str, Any]
 ) -> Response:
     """Return the response of a whole body, by the provider whose form it has."""
-    members = {"output": "openai_responses", "content": "anthropic"}
-    name = next((members[it] for it in members if it in body), "openai")
+    name = "anthropic" if "content" in body else "openai"
     answer = ServerAnswer()
     providers()[name].read(msgspec.json.encode(body), answer)
     ending = text_ending(answer)

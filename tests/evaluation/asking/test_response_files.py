@@ -136,30 +136,3 @@ def test_a_batch_of_openai_is_read(tmp_path: Path) -> None:
     assert (lost.text, lost.error) == (None, "slow down")
     assert refused.error == "HTTP 400: slow down"
     assert len(found.problems) == 1
-
-
-def test_a_batch_of_the_responses_interface_is_read(tmp_path: Path) -> None:
-    """Its items are messages and reasoning; what cut it off is its own member."""
-    body = {
-        "model": "gpt-y",
-        "status": "incomplete",
-        "incomplete_details": {"reason": "max_output_tokens"},
-        "output": [
-            {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
-            {
-                "type": "message",
-                "content": [{"type": "output_text", "text": '{"a": 1'}],
-            },
-        ],
-        "usage": {
-            "input_tokens": 3,
-            "output_tokens": 5,
-            "output_tokens_details": {"reasoning_tokens": 2},
-        },
-    }
-    path = _write(
-        tmp_path, {"custom_id": "a", "response": {"status_code": 200, "body": body}}
-    )
-    (found,) = read_responses(path).responses
-    assert (found.text, found.reasoning, found.finish) == ('{"a": 1', "hm", "length")
-    assert (found.prompt_tokens, found.output_tokens) == (3, 3)
