@@ -55,10 +55,6 @@ class LoopOptions:
     load_seconds: float = 180.0
 
 
-#: How often the loop reads the clock for one token of one text, at most.
-CLOCK_READINGS: Final = 10
-
-
 class TextEnding(StrEnum):
     """Why a text ended."""
 
