@@ -15,6 +15,7 @@ from zlib import crc32
 import polars as pl
 
 from curation.system.user_files import reading_parquet
+from curation.system.words import counted
 from evaluation.reporting.tables import Duration
 from evaluation.results.edition import is_cut
 from evaluation.results.outcomes import Outcome
@@ -117,9 +118,9 @@ def _indented(schema: str) -> str:
 
 
 def _cut(text: str) -> str:
-    whole = len(text)
-    cut = whole > _LONGEST
-    return f"{text[:_LONGEST]} ... ({whole:,} characters in all)" if cut else text
+    cut = len(text) > _LONGEST
+    whole = counted(len(text), "character")
+    return f"{text[:_LONGEST]} ... ({whole} in all)" if cut else text
 
 
 def bundle_of(key: str, scripts: int) -> int:
