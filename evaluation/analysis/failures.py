@@ -172,7 +172,7 @@ def failures_table(
         limit: Most of them that are shown; None for all.
         control_apart: Whether those of the control were left out.
     """
-    from evaluation.walking.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
+    from evaluation.walking.rerun import rerun_command  # noqa: PLC0415 (imports the driver)
     from evaluation.walking.run_folder import RECORDS  # noqa: PLC0415 (as above)
 
     rows = tuple(

@@ -17,7 +17,7 @@ from evaluation.data.find_data import partial_data
 from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.walking.code_digest import measuring_digest, writing_digest
-from evaluation.walking.reproducers import absolute_words
+from evaluation.walking.rerun import absolute_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from evaluation.data import Dataset, RecordSelection, open_data
 from evaluation.data.sampling import draw, is_in_shard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from curation.system.progress import Progress
     from evaluation.asking.request import RunRequest, SuiteChoice
@@ -156,27 +156,6 @@ def _of_suite(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
         request = replace(request, data=None)
     found = suite.records(request, choice.settings)
     return replace(found, origin=f"{found.origin}{why}")
-
-
-def layout_of(
-    choice: SuiteChoice, name: str | None
-) -> Callable[[Sequence[Record]], bytes]:
-    """Return what writes a file of records: ours, or a layout of the suite.
-
-    Raises:
-        BadUsage: the suite has no layout of this name.
-    """
-    if name is None:
-        return encode_records
-    layouts = choice.suite.layouts
-    if name not in layouts:
-        raise BadUsage(
-            f"suite {choice.suite.name} writes no {name!r}",
-            then=f"--format {' or '.join(layouts)}"
-            if layouts
-            else "leave --format out",
-        )
-    return layouts[name]
 
 
 def digest_of(records: Iterable[Record]) -> str:

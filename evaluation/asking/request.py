@@ -63,7 +63,7 @@ class ModelOptions:
     #: Texts for each record.
     samples: int = 1
     temperature: float = 0.0
-    #: Texts under way at a time; `AUTO_BATCH`: as many as fit.
+    #: Texts under way at a time.
     batch: int = 1
     #: Tokens of every text; None: by the prompt.
     budget: int | None = None

@@ -1,7 +1,7 @@
 """Read files of responses, of our own runs and of other programs.
 
 Ours are JSON lines, one `Response` each; only `record` and `text` are needed. The
-output of OpenAI's batch interface and logs of Inspect are recognised by their content.
+output of batches is recognised by its content.
 """
 
 from __future__ import annotations
@@ -20,11 +20,7 @@ from msgspec.structs import replace as replaced
 from curation.core.json_types import Json
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
-from evaluation.asking.other_layouts import (
-    batch_responses,
-    inspect_responses,
-    is_inspect_log,
-)
+from evaluation.asking.batch_output import batch_responses
 from evaluation.asking.scoring import names_of_records
 from evaluation.core.records import Record, Response
 from evaluation.generation.text_generation import FINISHES, TextEnding
@@ -66,7 +62,7 @@ def read_responses(
     """Return the responses of a file, in any of these layouts.
 
     Args:
-        path: JSON lines of ours or of OpenAI's batch output, or a log of Inspect.
+        path: JSON lines of ours, or of a batch's output.
         published: Reads a line in the layout of a benchmark's authors
             (`Suite.published_response`).
 
@@ -77,9 +73,7 @@ def read_responses(
     responses: list[Response] = []
     problems: list[str] = []
     try:
-        for item in (
-            inspect_responses(path) if is_inspect_log(path) else _lines(path, published)
-        ):
+        for item in _lines(path, published):
             if isinstance(item, str):
                 problems.append(item)
             else:

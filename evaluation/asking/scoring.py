@@ -24,7 +24,7 @@ from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker
-from evaluation.asking.other_layouts import custom_id, names_of
+from evaluation.asking.batch_output import custom_id, names_of
 from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
 from evaluation.core.records import FREE, Record, Response, Verdict
 from evaluation.core.suite import (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import starmap
 from statistics import median
@@ -36,8 +35,6 @@ REQUIRED: Final = 0.98
 _COMPARED: Final = ("outcome", "phase", "valid_accepted", "invalid_blocked", "wrong")
 _TIMES: Final = ("compile_ns", "between_ns")
 _KEY: Final = ("engine", "task", "config", "id")
-#: The least compile that tells how fast a machine is.
-_TIMED_NS: Final = 1_000_000
 #: A config and an id.
 _Case: TypeAlias = tuple[str, str]
 
@@ -50,9 +47,6 @@ class EditionVerdict:
     pairs: Sequence[tuple[Line, Line]]
     #: Lines that could not be asked, and why.
     not_asked: Sequence[str]
-    #: How many times as long as the edition's this machine took, and its deadlines
-    #: were; None if no engine that is here tells.
-    pace: float | None = None
 
     @property
     def differing(self) -> Sequence[tuple[Line, Line]]:
@@ -83,13 +77,7 @@ class EditionVerdict:
             ),
             note="Equal: in outcome, phase, number of right texts, and the place of "
             "each wrong text; where a deadline ended both, of what both walked. Times: "
-            "the median of the ratios of schemas. Deadlines: "
-            + (
-                f"{self.pace:g} times those of the edition, as this machine takes so "
-                "many times as long."
-                if self.pace
-                else "those of the edition; how fast this machine is, is not known."
-            ),
+            "the median of the ratios of schemas.",
         )
         listed = Table.of_records(
             "Lines that differ",
@@ -117,12 +105,8 @@ def _is_equal(then: Line, now: Line) -> bool:
 
 
 def _ratio(pairs: Sequence[tuple[Line, Line]], name: str) -> Cell:
-    ratios = _ratios(pairs, name)
+    ratios = [now[name] / then[name] for then, now in pairs if now[name] and then[name]]
     return Ratio(median(ratios)) if ratios else None
-
-
-def _ratios(pairs: Sequence[tuple[Line, Line]], name: str) -> list[float]:
-    return [now[name] / then[name] for then, now in pairs if now[name] and then[name]]
 
 
 def _told(line: Line) -> str:
@@ -157,9 +141,6 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
 ) -> EditionVerdict:
     """Ask engines again what an edition publishes of them.
 
-    A machine that takes longer than the edition's has longer deadlines by as much, and
-    a faster one shorter: else rows near a deadline would tell of the machine.
-
     Args:
         folder: The edition.
         data: The dataset, as `--data` names it.
@@ -174,7 +155,6 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     """
     asker = _Asker(folder, data, work, progress)
     lines = read_lines(folder)
-    pace = _pace(asker, lines, seed)
     parts: dict[tuple[str, str], dict[_Case, Line]] = defaultdict(dict)
     for line in draw_lines(lines, count, seed):
         own = parts[line["engine"], line["task"]]
@@ -184,7 +164,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
     for label, task in sorted(parts):
         expected = parts[label, task]
         try:
-            now = asker.ask(label, task, expected, pace or 1)
+            now = asker.ask(label, task, expected)
         except Unavailable as error:
             not_asked += [f"{label} {task} {'/'.join(it)}: {error}" for it in expected]
             continue
@@ -194,7 +174,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
             for key in expected
             if key not in now
         ]
-    return EditionVerdict(pairs=pairs, not_asked=not_asked, pace=pace)
+    return EditionVerdict(pairs=pairs, not_asked=not_asked)
 
 
 class _Asker:
@@ -209,16 +189,13 @@ class _Asker:
         self._runs = 0
         self._content = ""
 
-    def ask(
-        self, label: str, task: str, cases: Iterable[_Case], pace: float
-    ) -> dict[_Case, Line]:
+    def ask(self, label: str, task: str, cases: Iterable[_Case]) -> dict[_Case, Line]:
         """Return what comes of cases now.
 
         Args:
             label: The engine.
             task: The task.
             cases: Configs and ids.
-            pace: How many times as long as the edition's the deadlines are.
 
         Raises:
             BadData: rows are of an engine that the edition does not describe, or the
@@ -234,7 +211,6 @@ class _Asker:
         named = engine.spec.partition("@")[0] == engine.name and engine.version
         spec = f"{engine.name}=={engine.version}" if named else engine.spec
         needs_data = task_named(task).needs_data
-        bounds = msgspec.convert(index.limits, Bounds)
         self._runs += 1
         request = RunRequest(
             engines=[spec.partition("@")[0]],
@@ -244,11 +220,7 @@ class _Asker:
             data=self._data if needs_data else None,
             only=["/".join(case) for case in cases],
             tokenizer=str(index.tokenizer.get("name")),
-            bounds=replace(
-                bounds,
-                compile_seconds=pace * bounds.compile_seconds,
-                run_seconds=pace * bounds.run_seconds,
-            ),
+            bounds=msgspec.convert(index.limits, Bounds),
             run_dir=self._work / f"{self._runs:03}",
         )
         asked = run(request, self._progress).open()
@@ -262,27 +234,3 @@ class _Asker:
             for row in asked.rows()
             if row.engine == label
         }
-
-
-def _pace(asker: _Asker, lines: Sequence[Line], seed: int) -> float | None:
-    """Return how many times as long as the edition's this machine takes.
-
-    It is the median of the times of schemas that an engine passes, now by then: the
-    first of the edition's table that is here. None if no engine tells.
-    """
-    timed: dict[str, list[Line]] = defaultdict(list)
-    for line in lines:
-        passes = line["task"] == "masks" and line["passed"]
-        if passes and (line["compile_ns"] or 0) >= _TIMED_NS:
-            timed[line["engine"]].append(line)
-    for entry in asker.index.engines:
-        ranked = sorted(timed[entry.engine], key=lambda line: _rank(line, seed))
-        own = {(line["config"], line["id"]): line for line in ranked[:_LEAST]}
-        if not own:
-            continue
-        with suppress(Unavailable):
-            now = asker.ask(entry.engine, "masks", own, 1)
-            pairs = [(line, now[key]) for key, line in own.items() if key in now]
-            if ratios := [it for name in _TIMES for it in _ratios(pairs, name)]:
-                return round(median(ratios), 2)
-    return None

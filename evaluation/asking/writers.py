@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.records import FREE
 from evaluation.generation.text_generation import (
-    AUTO_BATCH,
     GenerationRequest,
     TextWriter,
     TokenPrices,
@@ -70,17 +69,8 @@ class LoadedModel:
         self._load_tokenizer: Callable[[], TokenizerFiles] = partial(
             get_tokenizer, tokenizer, fetch, say
         )
-        if options.over_http:
-            if options.batch == AUTO_BATCH:
-                raise BadUsage(
-                    "batch=auto: what fits into a server's memory is not known",
-                    then="set the number of requests under way: --set batch=8",
-                )
-        else:
+        if not options.over_http:
             model = self._model = _loaded(options, fetch, say)
-            if options.batch == AUTO_BATCH:
-                options = replace(options, batch=model.texts_that_fit())
-                say(f"batch=auto: {options.batch} texts at a time")
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
         #: Counts the tokens of a text.

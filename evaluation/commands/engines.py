@@ -73,7 +73,7 @@ class _EngineStatus:
 
 app = typer.Typer(
     cls=CommandGroup,
-    help="List engines; add and remove isolated environments of their versions.",
+    help="List engines; add isolated environments of their versions.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -151,21 +151,6 @@ def add(
     else:
         say(f"{ready.engine} {ready.version} was there already")
     show(f"csbdata eval --engine {ready.engine}=={ready.version}")
-
-
-@app.command()
-def remove(spec: _SpecArgument) -> None:
-    """Remove an engine's environment; without a version, all of its environments.
-
-    Example: csbdata engines remove xgrammar==0.1.8
-    """
-    from curation.download.acquire import FetchSettings
-    from evaluation.setup.environments import remove_environments
-
-    for environment in remove_environments(
-        FetchSettings.from_environment().cache, spec
-    ):
-        show(f"removed {environment.engine}=={environment.version}")
 
 
 def _ask_for_leave(row: KnownVersion, *, yes: bool) -> bool:

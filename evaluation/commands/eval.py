@@ -206,7 +206,4 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
             style="yellow",
         )
     say_unfinished(totals, "text")
-    if totals.reproducers:
-        count = len(totals.reproducers)
-        say(f"{counted(count, 'reproducer')} written to {folder}/reproducers")
     say_command("What failed", command("results", "show", folder, "--failures"))

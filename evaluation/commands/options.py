@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
 import orjson
@@ -15,22 +15,13 @@ from msgspec import Meta
 from curation.commands.options import ExecutorOption, local_path
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
-from evaluation.generation.text_generation import AUTO_BATCH, Adapt, LoopOptions
+from evaluation.generation.text_generation import Adapt, LoopOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
-
-
-#: Whether compiles, and whether masks, overlap the model's passes.
-_OVERLAPS: Final = {
-    "both": (True, True),
-    "compile": (True, False),
-    "mask": (False, True),
-    "none": (False, False),
-}
 
 
 #: The folder of a run: its rows, and everything from which it is continued.
@@ -190,9 +181,7 @@ class RunSettings(
     ] = ""
     samples: Annotated[int, Meta(ge=1, description="texts for each record")] = 1
     temperature: Annotated[float, Meta(ge=0, le=100, description="0 is greedy")] = 0.0
-    batch: Annotated[
-        int | str, Meta(description="texts under way at a time; auto: as many as fit")
-    ] = 1
+    batch: Annotated[int, Meta(ge=1, description="texts under way at a time")] = 1
     budget: Annotated[
         Count | None, Meta(description="tokens of a text; null: by record")
     ] = None
@@ -202,9 +191,6 @@ class RunSettings(
     prefix_cache: Annotated[
         bool, Meta(description="read the common beginning of prompts once")
     ] = False
-    overlap: Annotated[
-        str, Meta(description="beside the model's passes: both, compile, mask or none")
-    ] = "both"
     price: Annotated[
         str,
         Meta(
@@ -340,14 +326,7 @@ def model_options(
             f"{counted(len(prices), 'price')} for {counted(len(names), 'model')}",
             then="give one price for all, or one for each --model",
         )
-    if settings.overlap not in _OVERLAPS:
-        raise BadConfiguration(
-            f"--set overlap={settings.overlap}: say {', '.join(_OVERLAPS)}"
-        )
-    overlap_compile, overlap_mask = _OVERLAPS[settings.overlap]
     loop = LoopOptions(
-        overlap_compile=overlap_compile,
-        overlap_mask=overlap_mask,
         forced=settings.forced,
         prefix_cache=settings.prefix_cache,
         compile_seconds=settings.compile_seconds,
@@ -367,7 +346,7 @@ def model_options(
                 attention=settings.attention,
                 samples=settings.samples,
                 temperature=settings.temperature,
-                batch=parse_batch(str(settings.batch)),
+                batch=settings.batch,
                 budget=settings.budget,
                 seed=settings.seed,
                 options=loop,
@@ -458,18 +437,3 @@ def split_revision(model: str) -> tuple[str, str | None]:
         raise BadUsage(f"there is no provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None
-
-
-def parse_batch(text: str) -> int:
-    """Return a size of batches: a number above 0, or `AUTO_BATCH` for `auto`.
-
-    Raises:
-        BadConfiguration: the text is neither.
-    """
-    if text == "auto":
-        return AUTO_BATCH
-    if not (text.isdecimal() and int(text)):
-        raise BadConfiguration(
-            f"--set batch takes a number above 0, or auto, not {text!r}"
-        )
-    return int(text)

@@ -374,10 +374,6 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     rows: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all draws.")] = 0,
     value: SetOption = None,
-    layout: Annotated[
-        str | None,
-        typer.Option("--format", metavar="LAYOUT", help="[default: a record a line]"),
-    ] = None,
     rewriter: Annotated[
         str | None,
         typer.Option(
@@ -392,10 +388,9 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     Example: csbdata suite generate sob --rows 200 --seed 1 --out records.jsonl
     """
     from curation.system.atomic_files import atomic_file
-    from evaluation.asking.records import layout_of
+    from evaluation.core.records import encode_records
 
     choice, request = _request(name, value)
-    encode = layout_of(choice, layout)
     generate = choice.suite.generate
     if generate is None:
         what = f"suite {choice.suite.name} generates no records"
@@ -409,7 +404,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 
             model = ModelOptions(model=rewriter)
             records = reworded_records(choice, records, model, request.fetch, say)
-        temporary.write_bytes(encode(records))
+        temporary.write_bytes(encode_records(records))
     say(f"{counted(len(records), 'record')} in {out}")
     say_command("Next", command("suite", "run", name, "--data", out))
 

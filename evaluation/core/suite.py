@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -237,11 +237,6 @@ class Suite(Generic[S]):
     published: str = ""
     #: Lets a model reword generated records; None where it cannot.
     rewording: Rewording[S] | None = None
-    #: Layouts of a file of records beside our own, by the name of `generate --format`:
-    #: each returns the bytes of such a file.
-    layouts: Mapping[str, Callable[[Sequence[Record]], bytes]] = field(
-        default_factory=dict
-    )
     #: Whether rows report how each answer was written: tokens, times, passes, and how
     #: its engine ended.
     keeps_writing: bool = False

@@ -55,10 +55,6 @@ class LoopOptions:
     load_seconds: float = 180.0
 
 
-#: How often the loop reads the clock for one token of one text, at most.
-CLOCK_READINGS: Final = 10
-
-
 class TextEnding(StrEnum):
     """Why a text ended."""
 
@@ -294,8 +290,6 @@ class Adapt(StrEnum):
     """It is rewritten, and what the provider cannot hold is dropped."""
 
 
-#: A batch of as many texts as fit into the memory of the model's device.
-AUTO_BATCH: Final = 0
 _MILLION: Final = 1_000_000
 
 

@@ -200,11 +200,5 @@ class LanguageModel(Protocol):
     def open(self) -> Decoding:
         """Return a batch without any text yet."""
 
-    def texts_that_fit(self) -> int:
-        """Return how many texts at a time fit into what memory its device has left.
-
-        Texts of 4,096 tokens, or as many as the model was made for.
-        """
-
     def forget(self) -> None:
         """Drop everything kept of earlier texts, and free what memory can be freed."""

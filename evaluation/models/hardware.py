@@ -106,11 +106,6 @@ def _between(begun: int | torch.cuda.Event, over: int | torch.cuda.Event) -> int
 
 
 _GIB: Final = 2**30
-#: Share of the free memory that texts may take: passes want some, too.
-_SHARE: Final = 0.7
-#: Most texts at a time, however much memory there is.
-_MOST_ON_A_GPU: Final = 64
-_MOST_ON_A_PROCESSOR: Final = 8
 
 
 def free_memory(device: torch.device) -> int:
@@ -118,21 +113,6 @@ def free_memory(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return psutil.virtual_memory().available
-
-
-def texts_that_fit(device: torch.device, text_bytes: int) -> int:
-    """Return how many texts fit into the free memory of a device.
-
-    A power of two, so that small changes of memory do not change the batch: other
-    batches have other last bits. A CPU gains nothing beyond a few texts.
-
-    Args:
-        device: Where the model is, loaded already.
-        text_bytes: What one text takes at most.
-    """
-    most = _MOST_ON_A_GPU if device.type == "cuda" else _MOST_ON_A_PROCESSOR
-    fitting = int(free_memory(device) * _SHARE) // text_bytes
-    return 1 << (max(1, min(most, fitting)).bit_length() - 1)
 
 
 def check_fits(model: str, needed: int, device: torch.device) -> None:

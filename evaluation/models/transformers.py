@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
-from transformers.cache_utils import DynamicLayer
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
@@ -32,12 +30,14 @@ from evaluation.models.forward import (
     SharedRows,
     WholeRow,
 )
-from evaluation.models.hardware import DeviceClock, device_facts, texts_that_fit
+from evaluation.models.hardware import DeviceClock, device_facts
 from evaluation.models.token_choice import TokenChooser
 from evaluation.setup.machine import usable_cores
 from evaluation.tokenizers.store import tokenizer_file
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
     from evaluation.core.records import Message
 
 #: Share of a logit within which two of them may come out the other way round where
@@ -53,10 +53,6 @@ _CONTEXT_NAMES: Final = (
     "seq_length",
     "context_length",
 )
-#: Tokens over which the memory of one is measured.
-_MEASURED: Final = 8
-#: Tokens of a text that a batch has memory for: a prompt, two examples, and a budget.
-_LONG_TEXT: Final = 4096
 _TRIAL_TEXT: Final = "The ferry leaves the upper deck at seven, and returns at noon."
 
 
@@ -225,24 +221,6 @@ class TransformersModel:
         return TransformersDecoding(
             self._forward, self._abilities, self._prefixes, chooser
         )
-
-    def texts_that_fit(self) -> int:
-        """Return how many texts at a time fit into memory; see `LanguageModel`."""
-        if not self._abilities.batch:
-            return 1
-        cache = DynamicCache(config=self.module.config)
-        self._forward.over([0] * _MEASURED, cache)
-        dynamic = [layer for layer in cache.layers if isinstance(layer, DynamicLayer)]
-        of_a_token = sum(
-            part.nbytes // _MEASURED
-            for layer in dynamic
-            for part in (layer.keys, layer.values)
-            if part is not None
-        )
-        tokens = min(_LONG_TEXT, self.context_length or _LONG_TEXT)
-        # Its logits are held in float32, masked, and once more where they are chosen.
-        logits = 4 * torch.float32.itemsize * self.vocab_size
-        return texts_that_fit(self.module.device, of_a_token * tokens + logits)
 
     def forget(self) -> None:
         """Drop every prefix that was kept, and give memory back to the device."""

@@ -323,7 +323,7 @@ class ServerClient:
                 owed = response.ok
                 self._check_status(response)
                 lines = response_lines(response, limit)
-                read_stream(lines, answer, provider.read, bare=provider.bare)
+                read_stream(lines, answer, provider.read)
                 # What is left of it, so that the connection can be used again.
                 read_some(response, seconds=0.5)
         except BrokenStream as error:

@@ -52,8 +52,6 @@ class Provider:
     body: Callable[[str, GenerationRequest], dict[str, Json]]
     #: Adds an event of the stream to the answer.
     read: Callable[[bytes, ServerAnswer], None]
-    #: Whether each line of the stream is an event.
-    bare: bool = False
     #: Parameters that a model may refuse, as `Parameters` takes them.
     parameters: Mapping[str, str] = field(default_factory=dict)
     #: Its ways to ask for a schema, as `--engine` calls them (`json` mode, a forced

@@ -1,8 +1,8 @@
 """Read a server's response: its lines, the streamed answer, or the refusal.
 
 A stream has server-sent events (HTML standard, section 9.2), each a line `data: ` with
-a JSON object, of OpenAI's chat completions `data: [DONE]` at the end, or else such an
-object a line. A server that does not stream answers with one JSON object, which is one
+a JSON object, of OpenAI's chat completions `data: [DONE]` at the end. A server that
+does not stream answers with one JSON object, which is one
 piece. Refusals are JSON objects, too: `{"error": {"message", "param", "code"}}`, or
 FastAPI's `{"detail": [{"loc", "msg"}]}`.
 """
@@ -98,8 +98,6 @@ def read_stream(
     lines: Iterable[bytes],
     answer: ServerAnswer,
     read: Callable[[bytes, ServerAnswer], None],
-    *,
-    bare: bool = False,
 ) -> None:
     """Read the whole answer of a stream; lines after `[DONE]` are left unread.
 
@@ -107,24 +105,21 @@ def read_stream(
         lines: The lines of the response as they come, without their ends.
         answer: Is filled as they come, so that what came is there whatever happens.
         read: Adds what an event says to the answer.
-        bare: Whether each line is an event, without `data:`.
 
     Raises:
         BrokenStream: it has no end, or the server reports an error in it.
     """
     other: list[bytes] = []
     for line in lines:
-        if bare or not line.startswith(_DATA):
+        if not line.startswith(_DATA):
             other.append(line)
-            if bare and line.strip():
-                read(line, answer)
             continue
         data = line[len(_DATA) :].strip()
         if data == _DONE:
             break
         read(data, answer)
     whole = b"\n".join(other).strip()
-    if whole.startswith(b"{") and not answer.begun and not bare:
+    if whole.startswith(b"{") and not answer.begun:
         read(whole, answer)
     if not answer.finish:
         page = shortened(whole.decode("utf-8", "replace"), 40)

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -26,11 +25,9 @@ import msgspec
 
 from curation.core.benchmark import natural_key
 from curation.system import locks
-from curation.system.atomic_files import writing
 from curation.system.errors import (
     BadConfiguration,
     BadUsage,
-    NoInput,
     TemporarilyUnavailable,
 )
 from curation.system.programs import environment_for_others, last_error, run_to_end
@@ -259,37 +256,6 @@ def installed_version(distribution: str) -> str:
         return version(distribution) if distribution else ""
     except PackageNotFoundError:
         return ""
-
-
-def remove_environments(cache: Path, spec: str) -> list[Environment]:
-    """Remove an engine's environment, or all of them; return what was removed.
-
-    Raises:
-        NoInput: there is none.
-        TemporarilyUnavailable: another csbdata is making it.
-        CannotCreate: it cannot be deleted.
-    """
-    file = find_engine(spec)
-    gone = [
-        environment
-        for environment in existing_environments(cache, file.name)
-        if file.version in ("", environment.version)
-    ]
-    if not gone:
-        installed = ", ".join(
-            f"{environment.engine}=={environment.version}"
-            for environment in existing_environments(cache)
-        )
-        raise NoInput(
-            "there is no such environment", spec, f"there are {installed or 'none'}"
-        )
-    for environment in gone:
-        folder = environment.folder
-        with locked(folder), writing(folder):
-            # The record first: a folder without one is no environment any more.
-            (folder / RECORD).unlink(missing_ok=True)
-            shutil.rmtree(folder)
-    return gone
 
 
 @contextmanager

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.results.edition import (
-    COLUMNS,
-    INDEX,
-    ROWS,
-    scorecards_table,
-)
+from evaluation.results.edition import COLUMNS, INDEX, ROWS, scorecards_table
 from evaluation.results.outcomes import Outcome
 from evaluation.site.classes import Class
 from evaluation.site.rendering import render

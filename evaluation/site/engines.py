@@ -10,13 +10,9 @@ from evaluation.results.edition import TASKS, Line, is_cut
 from evaluation.site.classes import Class, class_of, rates_of
 from evaluation.site.keywords import (
     keywords_of_messages,
-    keywords_of_probes,
-    probe_outcome,
 )
 from evaluation.site.rendering import engine_path, render
 from evaluation.tasks.masks import NAME as MASKS
-from evaluation.tasks.probe import NAME as PROBE
-from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +30,6 @@ def pages(site: Site) -> Iterator[Page]:
     known = keywords_of_messages(site)
     for entry in entries:
         lines = site.by_task.get((entry.engine, MASKS), [])
-        probes = site.by_task.get((entry.engine, PROBE), [])
         versions = [it.engine for it in entries if it.name == entry.name]
         yield render(
             engine_path(entry.engine),
@@ -47,10 +42,8 @@ def pages(site: Site) -> Iterator[Page]:
                 engine: rates_of(site.common_lines.get(engine, []))
                 for engine in versions
             },
-            findings=_findings(site, versions),
             refusals=_refusals(lines, known),
             causes=causes_of(lines),
-            probes=_faults(probes),
             slowest={
                 "compile call": _slowest(lines, "compile_ns"),
                 "time between masks": _slowest(lines, "between_ns"),
@@ -82,16 +75,6 @@ def causes_of(lines: Sequence[Line]) -> list[dict[str, Any]]:
     )
 
 
-def _faults(lines: Sequence[Line]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return what became of probes that are not as specified, by keyword."""
-    found: dict[ProbeOutcome, list[tuple[str, Line]]] = defaultdict(list)
-    for line in lines:
-        if (outcome := probe_outcome(line)) not in GOOD:
-            own = keywords_of_probes().get((line["config"], line["id"]), "")
-            found[outcome].append((own, line))
-    return [(each, _ranked(found[each])) for each in ProbeOutcome if each in found]
-
-
 def _ranked(named: Sequence[tuple[str, Line]]) -> list[dict[str, Any]]:
     """Return names with how many lines have them, and these lines in order."""
     groups: dict[str, list[Line]] = defaultdict(list)
@@ -117,15 +100,3 @@ def _slowest(lines: Sequence[Line], column: str) -> list[tuple[Line, Duration]]:
         (line, Duration(line[column], column == "compile_ns" and is_cut(line)))
         for line in timed[:_MOST]
     ]
-
-
-def _findings(site: Site, engines: Sequence[str]) -> list[tuple[str, dict[str, int]]]:
-    """Return the causes of wrong texts with their schemas in each version.
-
-    Versions are compared on the records that every engine was asked.
-    """
-    counts: dict[str, dict[str, int]] = defaultdict(dict)
-    for engine in engines:
-        for cause in causes_of(site.common_lines.get(engine, [])):
-            counts[cause["name"]][engine] = cause["count"]
-    return sorted(counts.items(), key=lambda it: (-max(it[1].values()), it[0]))

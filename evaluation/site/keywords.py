@@ -14,7 +14,6 @@ from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import keyword_path, render
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, of_outcome
-from evaluation.tasks.probe.pairs import pairs
 from evaluation.tasks.probe.task import all_placed, case_of
 
 if TYPE_CHECKING:
@@ -103,7 +102,6 @@ def pages(site: Site) -> Iterator[Page]:
             title=f"Who enforces {keyword}, and where?",
             entry=listed[-1],
             probes=_probes(site, own, outcomes),
-            pairs=[pair for pair in pairs() if keyword in pair.keywords],
             profiles=[(profile, *_told(profile, keyword)) for profile in profiles],
             tone=tone,
             outcomes=list(ProbeOutcome),

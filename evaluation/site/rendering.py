@@ -79,6 +79,11 @@ def render(path: str, template: str, **values: object) -> Page:
     return Page(path=path, content=content.encode())
 
 
+def part(template: str, **values: object) -> str:
+    """Return the part of a page that a script puts there."""
+    return _environment().get_template(f"{template}.html.jinja").render(values, root="")
+
+
 def static_text(name: str) -> str:
     """Return a file of `static/`."""
     loader = PackageLoader("evaluation.site", "static")
@@ -92,7 +97,7 @@ def script_names() -> list[str]:
 
 
 def data_script(path: str, name: str, value: object) -> Page:
-    """Return a script that calls `csbdata.data(name, text)`; `page.js` reads the text.
+    """Return a script that calls `csbdata.data(name, text)`; `data.js` reads the text.
 
     The text is base64 of gzip of JSON, the same bytes each time.
     """

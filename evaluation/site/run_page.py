@@ -1,4 +1,4 @@
-"""The page of a run: its tables and plots, and its worst failures text by text."""
+"""The page of a run: its tables and plots, and its worst failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from evaluation.analysis.plots import notice_of, svg_of
 from evaluation.analysis.run_report import conditions_of, engines_of, reports
 from evaluation.results.description import describe
 from evaluation.site.rendering import render
-from evaluation.site.run_texts import WrongText, wrong_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,9 +33,6 @@ class Section:
     title: str
     tables: Sequence[Table] = ()
     plots: Sequence[Plot] = ()
-    texts: Sequence[WrongText] = ()
-    #: Why there are no texts, where there should be.
-    missing: str = ""
 
 
 def write_page(run: RecordedRun, path: Path) -> Path:
@@ -92,19 +88,13 @@ def _rendered(title: str, runs: Sequence[RecordedRun], parts: Sequence[Section])
 def _sections(run: RecordedRun, by_task: Mapping[str, Report]) -> list[Section]:
     """Return the parts of the page: the run, each task, the failures."""
     worst = failures(run, list(by_task))
-    texts, missing = wrong_texts(run, worst)
     return [
         Section(title="Run", tables=(conditions_of(run), engines_of(run))),
         *(
             Section(title=f"Task {name}", tables=report.tables, plots=report.plots)
             for name, report in by_task.items()
         ),
-        Section(
-            title="Failures",
-            tables=(failures_table(run, worst, _FAILURES),),
-            texts=texts,
-            missing=missing,
-        ),
+        Section(title="Failures", tables=(failures_table(run, worst, _FAILURES),)),
     ]
 
 

@@ -8,13 +8,11 @@ import msgspec
 
 from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
 from curation.fit.profile import Profile, load_profile, profile_names
-from curation.fit.rewrites import EXACT, NORMALISED, SAFE, UNSAFE
 from curation.fit.verdict import told_keywords
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.roots import TYPES
 from curation.sources.tools import MOST_LEVELS, SCHEMA_KEYWORDS, WRAPPERS
-from curation.validation.metaschemas import standard_documents
 from evaluation.site.rendering import data_script, render
 
 if TYPE_CHECKING:
@@ -36,13 +34,13 @@ def pages(site: Site) -> Iterator[Page]:
 
 
 def tables() -> dict[str, object]:
-    """Return all that `static/fit.js` knows: profiles, keywords, dialects, rewrites."""
-    rewrites = {it.name: it for it in (*EXACT, NORMALISED, *SAFE, *UNSAFE)}
+    """Return all that `static/fit.js` knows: profiles and keywords."""
     return {
         "profiles": [_profile(load_profile(name)) for name in profile_names()],
-        "dialects": {it.name: _dialect(it) for it in (ANY_DIALECT, *BY_NAME.values())},
-        "drafts": {it.name: it.uri.rstrip("#") for it in DIALECTS},
-        "metaschemas": standard_documents(),
+        "dialects": {
+            it.uri.partition("//")[2].rstrip("#"): _dialect(it)
+            for it in (ANY_DIALECT, *BY_NAME.values())
+        },
         "keywords": sorted(KNOWN_KEYWORDS),
         "quiet": sorted(QUIET),
         "done": DONE,
@@ -55,16 +53,6 @@ def tables() -> dict[str, object]:
             "keywords": sorted(SCHEMA_KEYWORDS),
             "types": sorted(TYPES),
         },
-        "rewrites": [
-            {
-                "name": it.name,
-                "sentence": it.sentence,
-                "claim": it.claim,
-                "rules": sorted(it.rules),
-                "keywords": sorted(it.keywords),
-            }
-            for it in rewrites.values()
-        ],
     }
 
 
@@ -90,8 +78,7 @@ def _profile(profile: Profile) -> dict[str, object]:
 def _dialect(dialect: Dialect) -> dict[str, object]:
     return {
         "applicators": {name: it.name for name, it in dialect.applicators.items()},
-        "anchors": dialect.anchor_keywords,
+        "anchors": [*dialect.anchor_keywords, dialect.id_keyword],
         "references": dialect.reference_keywords,
         "id": dialect.id_keyword,
-        "hides": dialect.ref_hides_siblings,
     }

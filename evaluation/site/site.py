@@ -12,7 +12,7 @@ import polars as pl
 
 from curation.dataset.content_digest import content_digest
 from curation.dataset.editions import config_names, instance_tables, split_of_file
-from curation.fit.records import RecordFit, TargetCount, record_fit, target_counts
+from curation.fit.records import RecordFit, TargetCount, target_counts
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.user_files import reading_parquet
 from evaluation.results.edition import (
@@ -97,17 +97,9 @@ class Site:
 
     @cached_property
     def fits(self) -> dict[str, TargetCount]:
-        """Targets to the records that they take as they stand; none without a dataset.
-
-        Of an older dataset, without columns for it, schemas are judged here.
-        """
-        rows = self._columns("json_schema", *RecordFit._fields)
-        return target_counts(
-            record_fit(row["json_schema"])
-            if row.get("fits") is None
-            else RecordFit(row["fits"], row["fits_but_for"])
-            for row in rows.iter_rows(named=True)
-        )
+        """Targets to the records that they take as they are; none without data."""
+        rows = self._columns(*RecordFit._fields)
+        return target_counts(RecordFit(**row) for row in rows.iter_rows(named=True))
 
     @cached_property
     def reached(self) -> dict[str, list[Rate]]:

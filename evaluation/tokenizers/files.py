@@ -18,8 +18,11 @@ import orjson
 
 from curation.system.errors import BadData, Unavailable
 from curation.system.extras import install_extra
-from evaluation.tokenizers.gguf import piece_bytes
-from evaluation.tokenizers.huggingface_json import steps_of, vocabulary_kind
+from evaluation.tokenizers.huggingface_json import (
+    piece_bytes,
+    steps_of,
+    vocabulary_kind,
+)
 from evaluation.tokenizers.vocabulary import (
     MARKED_SPACES,
     SPACE,

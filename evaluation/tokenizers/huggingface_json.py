@@ -5,6 +5,7 @@ Specification: the library `tokenizers` of Hugging Face, whose serialisation it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -12,7 +13,6 @@ import msgspec
 
 from curation.core.json_types import Json
 from curation.system.errors import BadData
-from evaluation.tokenizers.gguf import piece_bytes
 from evaluation.tokenizers.vocabulary import (
     SPACE,
     ParsedTokenizer,
@@ -23,6 +23,7 @@ from evaluation.tokenizers.vocabulary import (
     to_bytes,
 )
 
+_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
 #: Where the steps of a sequence stand, by the part of the file that it is.
 _SEQUENCES: Final = ("pretokenizers", "decoders", "normalizers")
@@ -70,6 +71,12 @@ def from_tokenizer_json(
         return _parse(parsed, content, configs, where)
     except (ValueError, RecursionError) as error:
         raise BadData(f"not a tokenizer.json ({error!r})", where) from error
+
+
+def piece_bytes(text: str) -> bytes:
+    """Return the bytes of a piece: text, or one byte as `<0x0A>` and its like."""
+    byte = _BYTE.fullmatch(text)
+    return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
 
 
 def vocabulary_kind(*parts: Json) -> VocabularyKind | None:

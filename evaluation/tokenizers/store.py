@@ -24,7 +24,6 @@ from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
-from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.huggingface_json import from_tokenizer_json
 from evaluation.tokenizers.single_bytes import BYTES, write_single_bytes
 from evaluation.tokenizers.vocabulary import ParsedTokenizer, check_tokenizer
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
 
-#: Files that hold a tokenizer, best first.
-TOKENIZER_FILES: Final = ("tokenizer.json", "*.gguf")
+_TOKENIZER: Final = "tokenizer.json"
 #: Files that say which token ends an answer, and how far a vocabulary is padded.
 CONFIG_FILES: Final = ("tokenizer_config.json", "generation_config.json", "config.json")
 _LARGEST: Final = 256 << 20
@@ -54,13 +52,10 @@ def tokenizer_file(path: Path) -> Path:
     Raises:
         NoInput: there is none.
     """
-    if path.is_file():
-        return path
-    for pattern in TOKENIZER_FILES:
-        for file in sorted(path.glob(pattern)):
-            if file.is_file():
-                return file
-    raise NoInput(f"none of {', '.join(TOKENIZER_FILES)} in it", str(path))
+    file = path if path.is_file() else path / _TOKENIZER
+    if not file.is_file():
+        raise NoInput(f"no {_TOKENIZER} in it", str(path))
+    return file
 
 
 def deciding_files(path: Path) -> list[Path]:
@@ -81,8 +76,6 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
     configs = [_config(config) for config in deciding_files(path)[1:]]
     where = str(file)
     try:
-        if file.suffix == ".gguf":
-            return from_gguf(file, where)
         if file.stat().st_size > _LARGEST:
             raise BadData("too large for a tokenizer", where)
         content = file.read_bytes()
@@ -109,7 +102,7 @@ def hub_folder(name: str, revision: str | None) -> Path:
     """
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
-    patterns = ("tokenizer.json", *CONFIG_FILES)
+    patterns = (_TOKENIZER, *CONFIG_FILES)
     return hub_snapshot(name, revision, patterns, kind="model")
 
 

@@ -183,19 +183,6 @@ _CONTRACTED: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _WORDS: Final = r"[^\r\n\p{L}\p{N}]?\p{L}+"
 _OTHER_TEXT: Final = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _CL100K: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}{{1,3}}|{_OTHER_TEXT}"
-_QWEN: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}|{_OTHER_TEXT}"
-_UPPER: Final = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
-_LOWER: Final = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
-_O200K: Final = (
-    rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+{_CONTRACTED}?"
-    rf"|[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*{_CONTRACTED}?"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-_TEKKEN: Final = (
-    rf"[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]*[{_LOWER}]+"
-    rf"|[^\r\n\p{{L}}\p{{N}}]?[{_UPPER}]+[{_LOWER}]*"
-    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 
 
 def _split_by(pattern: str) -> list[Json]:
@@ -211,17 +198,10 @@ def _split_by(pattern: str) -> list[Json]:
 
 
 _DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
-#: By the names that GGUF files and tiktoken's encodings use.
+#: By the names of the pinned tokenizers: that of a GGUF file, and tiktoken's.
 _STEPS: Final[dict[str, Sequence[Json]]] = {
-    "gpt-2": _split_by(_GPT_2),
-    "default": _split_by(_GPT_2),
     "smollm": [*_DIGITS, *_split_by(_GPT_2)],
-    "starcoder": [*_DIGITS, *_split_by(_GPT_2)],
     "cl100k": _split_by(_CL100K),
-    "llama-bpe": _split_by(_CL100K),
-    "qwen2": _split_by(_QWEN),
-    "gpt-4o": _split_by(_O200K),
-    "tekken": _split_by(_TEKKEN),
 }
 
 
@@ -257,31 +237,6 @@ _BYTE_LEVEL: Final[dict[str, Json]] = {
 }
 
 
-def bpe_model(
-    vocabulary: Mapping[str, int], merges: list[Json], **settings: Json
-) -> dict[str, Json]:
-    """Return the model of a `tokenizer.json` that joins pairs of tokens.
-
-    Args:
-        vocabulary: The id of every token by its text.
-        merges: The pairs that are joined, in order.
-        settings: What is not as it is by default: `byte_fallback`, ...
-    """
-    return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": False,
-        **settings,
-        "vocab": dict(vocabulary),
-        "merges": merges,
-    }
-
-
 def byte_level_json(
     *,
     vocabulary: Mapping[str, int],
@@ -300,72 +255,24 @@ def byte_level_json(
         whole_first: Whether a piece that is itself a token is taken as it is, without
             merging (what tiktoken does).
     """
-    model = bpe_model(
+    model: dict[str, Json] = {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": whole_first,
         # The library numbers added tokens anew unless they stand here as well.
-        {**vocabulary, **{text: n for n, (text, _) in added.items()}},
+        "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
         # A token of characters for bytes holds no space, and texts load faster.
-        [" ".join(pair) for pair in merges],
-        ignore_merges=whole_first,
-    )
+        "merges": [" ".join(pair) for pair in merges],
+    }
     steps: dict[str, Json] = {
         "type": "Sequence",
         "pretokenizers": [*split, _BYTE_LEVEL],
     }
-    return {
-        **_frame(added),
-        "normalizer": None,
-        "pre_tokenizer": steps,
-        "decoder": _BYTE_LEVEL,
-        "model": model,
-    }
-
-
-def sentencepiece_json(
-    model: Mapping[str, Json], added: Mapping[int, tuple[str, bool]]
-) -> dict[str, Json]:
-    """Return a SentencePiece tokenizer that puts no space before a text.
-
-    Args:
-        model: The vocabulary, with how it is applied.
-        added: By id, the text of each added token and whether it is special.
-    """
-    back: dict[str, Json] = {
-        "type": "Replace",
-        "pattern": {"String": SPACE},
-        "content": " ",
-    }
-    steps: list[Json] = [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
-    return {
-        **_frame(added),
-        "normalizer": MARKED_SPACES,
-        "pre_tokenizer": None,
-        "decoder": {"type": "Sequence", "decoders": steps},
-        "model": dict(model),
-    }
-
-
-def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
-    """Return every way to join two tokens to a third, in the order of the third.
-
-    Both tiktoken and SentencePiece join the neighbours whose whole comes first,
-    however it is split; `tokenizer.json` lists pairs instead.
-
-    Example:
-        >>> all_merges(["a", "b", "ab"])
-        [('a', 'b')]
-    """
-    tokens = list(order)
-    rank = {token: place for place, token in enumerate(tokens)}
-    merges: list[tuple[str, str]] = []
-    for token in tokens:
-        halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
-        pairs = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
-        pairs.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
-        merges += pairs
-    return merges
-
-
-def _frame(added: Mapping[int, tuple[str, bool]]) -> dict[str, Json]:
     return {
         "version": "1.0",
         "truncation": None,
@@ -383,4 +290,29 @@ def _frame(added: Mapping[int, tuple[str, bool]]) -> dict[str, Json]:
             }
             for number, (text, special) in sorted(added.items())
         ],
+        "normalizer": None,
+        "pre_tokenizer": steps,
+        "decoder": _BYTE_LEVEL,
+        "model": model,
     }
+
+
+def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
+    """Return every way to join two tokens to a third, in the order of the third.
+
+    tiktoken joins the neighbours whose whole comes first, however it is split;
+    `tokenizer.json` lists pairs instead.
+
+    Example:
+        >>> all_merges(["a", "b", "ab"])
+        [('a', 'b')]
+    """
+    tokens = list(order)
+    rank = {token: place for place, token in enumerate(tokens)}
+    merges: list[tuple[str, str]] = []
+    for token in tokens:
+        halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
+        pairs = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
+        pairs.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
+        merges += pairs
+    return merges

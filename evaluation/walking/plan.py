@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from evaluation.core.records import Record
     from evaluation.core.run_header import TaskSettings
@@ -61,7 +60,6 @@ class RunTotals:
     waiting: int = 0
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
-    reproducers: list[Path] = field(default_factory=list)
 
     def add(self, other: RunTotals) -> None:
         """Add the totals of another part of the run."""

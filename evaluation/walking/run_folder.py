@@ -91,7 +91,6 @@ def _cut_torn_line(path: Path) -> None:
 
 HEADER = "run.json"
 _LOCK = "lock"
-REPRODUCERS = "reproducers"
 #: The records of a run in which models write, as they were asked.
 RECORDS = "records.jsonl"
 

@@ -16,7 +16,6 @@ from evaluation.data.sampling import is_in_shard
 from evaluation.setup.machine import idle_last, usable_cores
 from evaluation.walking.code_digest import measuring_digest
 from evaluation.walking.engine_worker import EngineWorker
-from evaluation.walking.reproducers import is_engine_defect, write_reproducer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,9 +127,6 @@ class SharedWork:
             return
         self._write(row)
         self.totals.disturbed += row.quiet is False
-        if is_engine_defect(row):
-            path = write_reproducer(row, case, participant, self.plan, self.out)
-            self.totals.reproducers.append(path)
 
     def write_undecided(self, row: Row) -> None:
         """Write the row of a case that stays undecided: the next run asks again."""

@@ -9,7 +9,6 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -166,28 +165,6 @@ def test_ctrl_c_while_commands_load_has_its_words_too(
     """Before any command has begun."""
     monkeypatch.setattr(curation.cli, "application", _raising(KeyboardInterrupt()))
     assert run("explain") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
-
-
-@pytest.mark.parametrize(
-    ("typed", "loaded"), [(["one", "--help"], ["one"]), (["--help"], ["one", "two"])]
-)
-def test_a_command_of_a_plug_in_loads_no_other(
-    typed: list[str], loaded: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where its name is typed; the list of all commands needs all of them."""
-    found: list[str] = []
-
-    def point(name: str) -> SimpleNamespace:
-        def load() -> typer.Typer:
-            found.append(name)
-            return typer.Typer()
-
-        return SimpleNamespace(name=name, load=load)
-
-    points = [point("one"), point("two")]
-    monkeypatch.setattr(curation.cli, "entry_points_of", lambda _group: points)
-    application(typed)
-    assert found == loaded
 
 
 def test_what_was_typed_is_known_while_its_command_runs(

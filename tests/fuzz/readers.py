@@ -255,6 +255,5 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "tokenizer.json": lambda folder: _tokenizer(
         made.byte_level(folder / "made") / "tokenizer.json"
     ),
-    "gguf": lambda folder: _tokenizer(made.pieces_gguf(folder / "a.gguf")),
     "tiktoken": _tiktoken,
 }

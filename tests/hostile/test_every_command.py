@@ -54,7 +54,7 @@ _SLOW = {
     "verify",
 }
 #: Commands that take no path, or would install something.
-_LEFT_OUT = {"engines add", "engines remove", "sources"}
+_LEFT_OUT = {"engines add", "sources"}
 #: Mutated inputs a command, and the valid ones (of the fixture `sound`) that a word of
 #: a placeholder stands for; a build for any other word.
 _MUTATED = 40

@@ -18,7 +18,6 @@ from evaluation.core.suite import ScoredResponse
 from evaluation.reporting.printing import as_markdown
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import row_from_scored, scored_run
-from evaluation.site.run_texts import wrong_texts
 from evaluation.tasks.registry import task_named
 from evaluation.walking.run_folder import RECORDS
 from tests.evaluation.made_runs import HEAD, row, write_run
@@ -97,20 +96,14 @@ def _said(*words: str) -> str:
     return f"{ended.output} {ended.exception}"
 
 
-def _texts(folder: Path) -> str:
-    run = open_run(folder)
-    return wrong_texts(run, failures(run))[1]
-
-
 @pytest.mark.parametrize(
     ("read", "said"),
     [
         (lambda run: _said("results", "show", str(run)), "m free"),
         (lambda run: _said("suite", "report", str(run)), "m free"),
         (lambda run: _said("suite", "report", str(run), str(run)), "is not run"),
-        (_texts, "is not run"),
     ],
-    ids=["show", "report", "joined report", "texts"],
+    ids=["show", "report", "joined report"],
 )
 def test_to_read_a_run_runs_no_code_that_it_names(
     read: Callable[[Path], str],

@@ -60,13 +60,11 @@ _MISTAKES = {
         suite prompts nosuch
         suite selftest nosuch
         suite generate nosuch --out o
-        suite generate ifstruct --format nosuch --out o
         results show RUN --table nosuch
         results compare RUN --table nosuch
         results paper-table 99 RUN
         results export RUN --format nosuch --out o
         engines add nosuch -y
-        engines remove nosuch
         """,
     ("a file that is not JSON, where problems are what is asked for", 1): """
         check bad.json

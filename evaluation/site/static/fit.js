@@ -1,238 +1,123 @@
 // Judges a schema by the profiles of targets as `csbdata fit` does, from its own tables
-// (`evaluation.site.schema` exports them): curation/fit/scan.py, checks.py and verdict.py
-// are the model, function by function, and a test holds both to the same answers.
+// (`evaluation.site.schema`); a test holds both to the same answers. Of references only
+// those into the document are followed, by pointer or anchor.
 "use strict";
 var csbdata = globalThis.csbdata ??= {};
 csbdata.fit = (() => {
-  const { write, quoted: short, shortened, pointer, grouped, isObject, isNumber, isSchema, typeOf } = csbdata.json;
-  const NONE = new Map();
-  const IN_PLACE = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else"]);
-  const keywordsOf = (schema) => (isObject(schema) ? schema : NONE);
-  const code = (name) => `\`${name}\``;
-  const quoted = (value) => code(shortened(short(value, 61), 60));
-  const listed = (names) => names.join(", ");
+  const IN_PLACE = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+  const DEFINITIONS = ["$defs", "definitions"];
+  const UNSAFE = new RegExp("[\\x00-\\x1f\\x7f-\\x9f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e"
+    + "\\u2060-\\u206f\\ud800-\\udfff\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]", "gu");
+  const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const isSchema = (value) => isObject(value) || typeof value === "boolean";
+  const has = (value, name) => isObject(value) && Object.hasOwn(value, name);
+  const member = (value, name) => (has(value, name) || (Array.isArray(value) && /^\d+$/.test(name)) ? value[name] : undefined);
+  const objectAt = (value, name) => (isObject(member(value, name)) ? value[name] : {});
+  const listAt = (value, name) => (Array.isArray(member(value, name)) ? value[name] : []);
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const strings = (values) => values.filter((value) => typeof value === "string");
   const length = (text) => [...text].length;
+  const pointer = (tokens) => tokens.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+  const listed = (names) => names.join(", ");
+  const code = (name) => `\`${name}\``;
+  const quoted = (value) => code(shortened(JSON.stringify(value)));
+
+  // Control characters, and marks that reorder text, made visible.
+  function safe(text) {
+    return text.replace(UNSAFE, (character) => {
+      const point = character.codePointAt(0);
+      return point > 0xffff ? `\\U${point.toString(16).padStart(8, "0")}` : `\\u${point.toString(16).padStart(4, "0")}`;
+    });
+  }
+
+  function shortened(text) {
+    const clean = [...safe([...text.slice(0, 130)].slice(0, 61).join(""))];
+    return clean.length <= 60 ? clean.join("") : `${clean.slice(0, 57).join("")}...`;
+  }
+
+  function typeOf(value) {
+    if (value === null) return "null";
+    return Array.isArray(value) ? "array" : typeof value;
+  }
 
   // The schemas directly inside a schema, each with its tokens.
-  function children(schema, dialect) {
+  function children(schema, applicators) {
     const found = [];
-    for (const [keyword, value] of keywordsOf(schema)) {
-      const shape = Object.hasOwn(dialect.applicators, keyword) ? dialect.applicators[keyword] : "";
-      if (!shape) continue;
+    for (const [keyword, value] of isObject(schema) ? Object.entries(schema) : []) {
+      const shape = member(applicators, keyword);
       if (Array.isArray(value)) {
-        if (shape === "SCHEMAS" || shape === "EITHER") {
-          value.forEach((item, index) => isSchema(item) && found.push([[keyword, String(index)], item]));
-        }
-      } else if (shape === "SCHEMA" || shape === "EITHER") {
-        if (isSchema(value)) found.push([[keyword], value]);
-      } else if (isObject(value) && shape !== "SCHEMAS") {
-        for (const [name, member] of value) if (isSchema(member)) found.push([[keyword, name], member]);
+        if (shape === "SCHEMAS" || shape === "EITHER") value.forEach((item, index) => found.push([[keyword, String(index)], item]));
+      } else if (shape === "SCHEMA" || shape === "EITHER") found.push([[keyword], value]);
+      else if (shape && shape !== "SCHEMAS" && isObject(value)) {
+        for (const [name, inner] of Object.entries(value)) found.push([[keyword, name], inner]);
       }
     }
-    return found;
+    return found.filter(([, value]) => isSchema(value));
   }
 
-  // A schema and its subschemas, outermost first: tokens, schema, and the base around.
-  function* locations(start, schema, dialect, base = "") {
-    const stack = [[start, schema, base]];
-    while (stack.length) {
-      const [tokens, part, around] = stack.pop();
-      const inside = baseOf(part, dialect, around);
-      yield { tokens, key: pointer(tokens), schema: part, keywords: keywordsOf(part), inside };
-      const inner = children(part, dialect).map(([path, child]) => [[...tokens, ...path], child, inside]);
-      stack.push(...inner.reverse());
-    }
-  }
-
-  // RFC 3986 section 5 as Python's urllib reads it; null for what is no reference.
-  const URI = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([^]*))?$/;
-  const RELATIVE = new Set(["", "http", "https", "file", "ftp", "sftp", "ws", "wss", "gopher", "nntp", "imap", "wais", "shttp", "mms", "prospero", "rtsp", "rtsps", "rtspu", "svn", "svn+ssh"]);
-
-  function parts(text) {
-    const [, scheme = "", authority, path, query, fragment = ""] = URI.exec(text.replace(/[\t\r\n]/g, ""));
-    if (authority && authority.includes("[") !== authority.includes("]")) return null;
-    return { scheme: scheme.toLowerCase(), authority, path, query, fragment };
-  }
-
-  function joined(base, reference) {
-    const [from, to] = [parts(base), parts(reference)];
-    if (!from || !to) return null;
-    const { fragment } = to;
-    const scheme = to.scheme || from.scheme;
-    if (!base) return [reference.replace(/#[^]*$/, ""), fragment];
-    if (scheme !== from.scheme || !RELATIVE.has(scheme)) return [reference.replace(/#[^]*$/, ""), fragment];
-    let { authority, path, query } = to;
-    if (!authority) {
-      authority = from.authority;
-      if (!path) { path = from.path; query ||= from.query; }
-      else path = resolved(from.path, path);
-    }
-    const before = authority ? `//${authority}${path && !path.startsWith("/") ? "/" : ""}` : "";
-    return [`${scheme ? `${scheme}:` : ""}${before}${path}${query ? `?${query}` : ""}`, fragment];
-  }
-
-  function resolved(base, path) {
-    const around = base.split("/");
-    if (around.at(-1) !== "") around.pop();
-    let segments = path.split("/");
-    if (!path.startsWith("/")) {
-      segments = [...around, ...segments];
-      segments = segments.filter((it, index) => it || index === 0 || index === segments.length - 1);
-    }
-    const kept = [];
-    for (const segment of segments) {
-      if (segment === "..") kept.pop();
-      else if (segment !== ".") kept.push(segment);
-    }
-    if (segments.at(-1) === "." || segments.at(-1) === "..") kept.push("");
-    return kept.join("/") || "/";
-  }
-
-  function join(base, reference) {
-    return !reference || reference.startsWith("#") ? [base, reference.slice(1)] : joined(base, reference);
-  }
-
-  function startsResource(schema, dialect) {
-    const own = schema.get(dialect.id);
-    return typeof own === "string" && !own.startsWith("#") && !(dialect.hides && schema.has("$ref"));
-  }
-
-  function baseOf(schema, dialect, base) {
-    if (!isObject(schema) || !startsResource(schema, dialect)) return base;
-    return (join(base, schema.get(dialect.id)) ?? [base])[0];
-  }
-
-  const unquoted = (text) => text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) =>
-    new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(run.slice(1).split("%"), (byte) => parseInt(byte, 16))));
-
-  function member(value, token) {
-    if (isObject(value)) return value.get(token);
-    return Array.isArray(value) && /^\d+$/.test(token) ? value[Number(token)] : undefined;
-  }
-
-  // Everything that checks ask about one schema.
+  // Everything that checks ask about one schema: its subschemas, those that references
+  // alone reach included, and where its references lead.
   class Scan {
-    constructor(schema, tables) {
-      const stated = keywordsOf(schema).get("$schema");
+    constructor(schema, { dialects }) {
+      const uri = String(member(schema, "$schema")).replace(/^https?:\/\/(www\.)?|#$/g, "");
+      const dialect = dialects[uri] ?? dialects[""];
       this.schema = schema;
-      this.dialect = tables.dialects[dialectOf(stated, tables) ?? "any"];
-      this.references = [];
-      this.resources = new Map();
-      this.anchors = new Map();
-      this.inner = [];
-      this.base = baseOf(schema, this.dialect, "");
-      const bases = new Map();
-      for (const place of locations([], schema, this.dialect)) {
-        this.register(place);
-        bases.set(place.key, place.inside);
-      }
-      this.targets = new Map();
+      this.id = dialect.id;
       this.byKey = new Map();
-      // References may lead to where no keyword does, and from there further.
+      this.references = [];
+      const anchors = new Map();
       const starts = [{ tokens: [], key: "", schema }];
       while (starts.length) {
-        const { tokens: start, key, schema: value } = starts.pop();
-        if (this.byKey.has(key) || !isSchema(value)) continue;
-        const around = start.map((_, count) => bases.get(pointer(start.slice(0, count)))).findLast((it) => it !== undefined);
-        for (const place of locations(start, value, this.dialect, around)) {
-          if (this.byKey.has(place.key)) continue;
+        const stack = [starts.pop()];
+        while (stack.length) {
+          const place = stack.pop();
+          if (this.byKey.has(place.key) || !isSchema(place.schema)) continue;
           this.byKey.set(place.key, place);
-          for (const it of this.referencesOf(place)) {
-            const target = this.lookup(it.text, it.base);
-            this.references.push(it);
-            this.targets.set(it.key, target);
-            if (target) starts.push(target);
+          for (const name of dialect.anchors) {
+            const anchor = member(place.schema, name);
+            if (typeof anchor === "string" && !anchors.has(anchor)) anchors.set(anchor, place);
           }
+          for (const keyword of dialect.references) {
+            const text = member(place.schema, keyword);
+            if (typeof text === "string") this.references.push({ ...place, keyword, text });
+          }
+          const inner = children(place.schema, dialect.applicators).map(([path, value]) => {
+            const tokens = [...place.tokens, ...path];
+            return { tokens, key: pointer(tokens), schema: value };
+          });
+          stack.push(...inner.reverse());
+        }
+        for (const reference of this.references) {
+          if (reference.target) continue;
+          reference.target = lookup(schema, reference.text, anchors);
+          if (reference.target) starts.push(reference.target);
         }
       }
       this.places = [...this.byKey.values()];
       this.holders = new Map();
       for (const { tokens, key } of this.places) {
-        for (let count = tokens.length - 1; count >= 0; count -= 1) {
-          const around = pointer(tokens.slice(0, count));
-          if (!this.byKey.has(around)) continue;
-          this.holders.set(key, [around, tokens[count], tokens[count + 1]]);
-          break;
-        }
+        const count = tokens.findLastIndex((_, index) => this.byKey.has(pointer(tokens.slice(0, index))));
+        if (count >= 0) this.holders.set(key, [pointer(tokens.slice(0, count)), tokens[count], tokens[count + 1]]);
       }
-      this.recursive = this.findRecursive();
-    }
-
-    register({ tokens, keywords, inside }) {
-      if (startsResource(keywords, this.dialect)) {
-        if (!this.resources.has(inside)) this.resources.set(inside, { tokens, schema: keywords });
-        if (tokens.length) this.inner.push(tokens);
-      }
-      const names = this.dialect.anchors.map((keyword) => keywords.get(keyword));
-      const own = keywords.get(this.dialect.id);
-      if (this.dialect.hides && typeof own === "string" && own.startsWith("#") && own.length > 1) names.push(own.slice(1));
-      for (const name of names) {
-        const full = JSON.stringify([inside, name]);
-        if (typeof name === "string" && !this.anchors.has(full)) this.anchors.set(full, { tokens, schema: keywords });
-      }
-    }
-
-    referencesOf({ tokens, key, keywords, inside }) {
-      return this.dialect.references.map((keyword) => ({ tokens, key, keyword, text: keywords.get(keyword), base: inside }))
-        .filter(({ text }) => typeof text === "string");
-    }
-
-    // Where a reference leads in here; null if nowhere.
-    lookup(reference, base) {
-      const whole = join(base, reference);
-      if (!whole) return null;
-      const [uri, fragment] = whole;
-      const isRoot = uri === this.base || uri === "";
-      const resource = isRoot ? { tokens: [], schema: this.schema } : this.resources.get(uri);
-      if (!resource) return null;
-      const name = unquoted(fragment);
-      let target = resource;
-      if (name.startsWith("/")) {
-        const tokens = name.slice(1).split("/").map((it) => it.replaceAll("~1", "/").replaceAll("~0", "~"));
-        target = { tokens: [...resource.tokens, ...tokens], schema: tokens.reduce(member, resource.schema) };
-      } else if (name) target = this.anchors.get(JSON.stringify([isRoot ? this.base : uri, name]));
-      return target?.schema === undefined ? null : { ...target, key: pointer(target.tokens) };
-    }
-
-    // The schemas whose reference leads, by way of others, back above itself.
-    findRecursive() {
-      const inside = new Map();
-      for (const target of this.targets.values()) if (target) inside.set(target.key, new Set());
-      const above = new Map();
-      for (const { tokens, key } of this.references) {
-        const prefixes = [...tokens, ""].map((_, count) => pointer(tokens.slice(0, count)));
-        above.set(key, prefixes.filter((prefix) => inside.has(prefix)));
-        const target = this.targets.get(key);
-        if (target) for (const holder of above.get(key)) inside.get(holder).add(target.key);
-      }
-      const reached = (start) => {
-        const all = new Set([start]);
-        for (const key of all) for (const next of inside.get(key)) all.add(next);
-        return all;
-      };
-      const of = new Map([...inside.keys()].map((key) => [key, reached(key)]));
-      const found = new Set();
-      for (const [key, target] of this.targets) {
-        if (target && above.get(key).some((prefix) => of.get(target.key).has(prefix))) found.add(key);
-      }
-      return found;
+      this.recursive = recursive(this.references);
     }
 
     // The most objects and arrays inside each other, references followed.
     get depth() {
       const depths = new Map();
       const raise = (map, key, value) => map.set(key, Math.max(value, map.get(key) ?? 0));
-      for (let pass = 0, before = ""; pass <= this.targets.size; pass += 1) {
+      for (let pass = 0, before = ""; pass <= this.references.length; pass += 1) {
         const inner = new Map();
-        for (const { key, keywords } of this.places.toReversed()) {
-          const isNested = isObjectSchema(keywords) || typesOf(keywords).has("array");
-          let own = Number(isNested) + (inner.get(key) ?? 0);
-          const target = this.targets.get(key);
-          if (target && !this.recursive.has(key)) own = Math.max(own, depths.get(target.key) ?? 0);
+        for (const { key, schema } of this.places.toReversed()) {
+          let own = Number(isObjectSchema(schema) || typesOf(schema).includes("array")) + (inner.get(key) ?? 0);
+          for (const it of this.references) {
+            if (it.key === key && it.target && !this.recursive.has(key)) own = Math.max(own, depths.get(it.target.key) ?? 0);
+          }
           raise(depths, key, own);
           const [holder, keyword] = this.holders.get(key) ?? ["", "$defs"];
-          if (IN_PLACE.has(keyword)) raise(depths, holder, depths.get(key));
-          else if (keyword !== "$defs" && keyword !== "definitions") raise(inner, holder, depths.get(key));
+          if (IN_PLACE.includes(keyword)) raise(depths, holder, depths.get(key));
+          else if (!DEFINITIONS.includes(keyword)) raise(inner, holder, depths.get(key));
         }
         const now = JSON.stringify([...depths]);
         if (now === before) break;
@@ -242,59 +127,63 @@ csbdata.fit = (() => {
     }
   }
 
-  // The dialect that a `$schema` names exactly.
-  function dialectOf(uri, tables) {
-    const match = typeof uri === "string" && /^https?:\/\/(?:www\.)?json-schema\.org\/draft([-/])0*([\p{L}\p{N}_-]+?)\/schema\/?#?$/u.exec(uri);
-    if (!match) return null;
-    const [, separator, draft] = match;
-    const name = draft.includes("-") ? draft : `draft-0${draft}`;
-    return Object.hasOwn(tables.dialects, name) && separator === (name.startsWith("draft") ? "-" : "/") ? name : null;
+  // Where a reference leads in the document; null if nowhere.
+  function lookup(schema, reference, anchors) {
+    if (!reference.startsWith("#")) return null;
+    const name = decodeURIComponent(reference.slice(1).replace(/%(?![0-9A-Fa-f]{2})/g, "%25"));
+    if (name && !name.startsWith("/")) return anchors.get(name) ?? anchors.get(`#${name}`) ?? null;
+    const tokens = name.split("/").slice(1).map((it) => it.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const value = tokens.reduce(member, schema);
+    return value === undefined ? null : { tokens, key: pointer(tokens), schema: value };
   }
 
-  function typesOf(schema) {
-    const value = schema.get("type");
-    return new Set((Array.isArray(value) ? value : [value]).filter((name) => typeof name === "string"));
+  // The schemas whose reference leads, by way of others, back above itself.
+  function recursive(references) {
+    const targets = new Set(references.flatMap(({ target }) => (target ? [target.key] : [])));
+    const above = ({ tokens }) => [...tokens, ""].map((_, count) => pointer(tokens.slice(0, count))).filter((key) => targets.has(key));
+    const inside = new Map([...targets].map((key) => [key, new Set()]));
+    for (const it of references) for (const key of it.target ? above(it) : []) inside.get(key).add(it.target.key);
+    const reached = new Map([...targets].map((start) => {
+      const all = new Set([start]);
+      for (const key of all) for (const next of inside.get(key)) all.add(next);
+      return [start, all];
+    }));
+    return new Set(references.filter((it) => it.target && above(it).some((key) => reached.get(it.target.key).has(key))).map(({ key }) => key));
   }
 
-  function isOfTypes(schema, types) {
+  const typesOf = (schema) => strings([member(schema, "type")].flat());
+  const isOfTypes = (schema, types) => {
     const own = typesOf(schema);
-    return !types.length || (own.size ? types.some((name) => own.has(name)) : types.includes(""));
-  }
-
-  function isObjectSchema(schema) {
+    return !types.length || (own.length ? types.some((name) => own.includes(name)) : types.includes(""));
+  };
+  const isObjectSchema = (schema) => {
     const types = typesOf(schema);
-    return types.has("object") || (!types.size && (schema.has("properties") || schema.has("additionalProperties")));
-  }
+    return types.includes("object") || (!types.length && (has(schema, "properties") || has(schema, "additionalProperties")));
+  };
+  const propertiesOf = (schema) => Object.keys(objectAt(schema, "properties"));
+  const enumerated = (schema) => [
+    ...(Array.isArray(member(schema, "enum")) ? [["enum", schema.enum]] : []),
+    ...(has(schema, "const") ? [["const", [schema.const]]] : []),
+  ];
 
-  const propertiesOf = (schema) => keywordsOf(schema.get("properties"));
-  const requiredOf = (schema) => (Array.isArray(schema.get("required")) ? schema.get("required") : []);
-
-  function enumerated(schema) {
-    const found = Array.isArray(schema.get("enum")) ? [["enum", schema.get("enum")]] : [];
-    return schema.has("const") ? [...found, ["const", [schema.get("const")]]] : found;
-  }
-
-  function featuresOf(text, tables) {
-    const bare = text.replace(new RegExp(tables.outside, "gs"), "_");
-    const inside = Object.keys(tables.features).filter((name) => new RegExp(tables.features[name]).test(bare));
+  function featuresOf(text, { outside, features }) {
+    const bare = text.replace(new RegExp(outside, "gs"), "_");
+    const inside = Object.keys(features).filter((name) => new RegExp(features[name]).test(bare));
     if (!(text.startsWith("^") && text.endsWith("$"))) inside.push("unanchored");
     return /\\[dDwWsS]/.test(text) ? [...inside, "class-escape"] : inside;
   }
 
-  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-  const strings = (values) => values.filter((value) => typeof value === "string");
+  const optional = (schema) => propertiesOf(schema).filter((name) => !listAt(schema, "required").includes(name));
+  const perSchema = (count) => ({ places }) => sum(places.map(({ schema }) => count(schema)));
   const COUNTS = {
     depth: (scan) => scan.depth,
-    properties: (scan) => sum(scan.places.map(({ keywords }) => propertiesOf(keywords).size)),
-    "optional-properties": (scan) => sum(scan.places.map(({ keywords }) => {
-      const required = new Set(requiredOf(keywords));
-      return [...propertiesOf(keywords).keys()].filter((name) => !required.has(name)).length;
-    })),
-    unions: (scan) => scan.places.filter(({ keywords }) => keywords.has("anyOf") || Array.isArray(keywords.get("type"))).length,
-    "enum-values": (scan) => sum(scan.places.map(({ keywords }) => (Array.isArray(keywords.get("enum")) ? keywords.get("enum").length : 0))),
-    characters: (scan) => sum(scan.places.map(({ keywords }) =>
-      sum(["properties", "$defs", "definitions"].map((name) => sum([...keywordsOf(keywords.get(name)).keys()].map(length))))
-      + sum(enumerated(keywords).map(([, values]) => sum(strings(values).map(length)))))),
+    properties: perSchema((schema) => propertiesOf(schema).length),
+    "optional-properties": perSchema((schema) => optional(schema).length),
+    unions: perSchema((schema) => Number(has(schema, "anyOf") || Array.isArray(member(schema, "type")))),
+    "enum-values": perSchema((schema) => listAt(schema, "enum").length),
+    characters: perSchema((schema) =>
+      sum(["properties", ...DEFINITIONS].flatMap((name) => Object.keys(objectAt(schema, name)).map(length)))
+      + sum(enumerated(schema).flatMap(([, values]) => strings(values).map(length)))),
     tools: () => 1,
   };
 
@@ -305,141 +194,124 @@ csbdata.fit = (() => {
     return [[[], "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are taken`]];
   }
 
-  // A check of each schema object: yields keyword (empty for none), what, and tokens.
+  // A check of each schema object: yields keyword (empty for none), sentence, and tokens.
   const each = (find) => function* check(scan, rule, done, tables) {
     for (const place of scan.places) {
-      for (const [keyword, sentence, path = [keyword]] of find(place, rule, done, tables, scan)) {
+      for (const [keyword, sentence, path = [keyword]] of find(place.schema, rule, done, tables, place)) {
         yield [[...place.tokens, ...path], keyword, sentence];
       }
     }
   };
 
-  const reference = (what, has) => function* check(scan, rule, done) {
-    const words = typeof what === "function" ? what(rule) : what;
+  const reference = (words, holds) => function* check(scan, rule, done) {
     for (const it of scan.references) {
-      if (has(it, scan, rule)) yield [[...it.tokens, it.keyword], it.keyword, `${quoted(it.text)} ${words}: ${done}`];
+      if (holds(it, scan, rule)) yield [[...it.tokens, it.keyword], it.keyword, `${quoted(it.text)} ${words(rule)}: ${done}`];
     }
   };
-  const leadsNowhere = (it, scan) => !scan.targets.get(it.key);
 
   function isRequired(scan, key) {
     for (let holder = scan.holders.get(key); holder; holder = scan.holders.get(holder[0])) {
       const [around, keyword, name] = holder;
-      if (keyword === "properties" && name !== undefined) return requiredOf(scan.byKey.get(around).keywords).includes(name);
+      if (keyword === "properties" && name !== undefined) return listAt(scan.byKey.get(around).schema, "required").includes(name);
     }
     return false;
   }
 
   const CHECKS = {
-    keyword: each(function* find({ keywords }, rule, done) {
-      const taken = rule.values.map((value) => write(value, true));
+    keyword: each(function* find(schema, rule, done) {
+      const taken = rule.values.map((value) => JSON.stringify(value));
       for (const name of rule.names) {
-        if (!keywords.has(name) || !isOfTypes(keywords, rule.types)) continue;
-        const value = keywords.get(name);
-        if (taken.length && taken.includes(write(value, true))) continue;
-        const beside = rule.beside.filter((other) => keywords.has(other));
+        if (!has(schema, name) || !isOfTypes(schema, rule.types) || taken.includes(JSON.stringify(schema[name]))) continue;
+        const beside = rule.beside.filter((other) => has(schema, other));
         if (rule.beside.length && !beside.length) continue;
-        if (rule.most !== null && !(isNumber(value) && value > rule.most)) continue;
+        if (rule.most !== null && !(typeof schema[name] === "number" && schema[name] > rule.most)) continue;
         let what = beside.length ? `${code(name)} beside ${code(beside[0])}` : code(name);
-        if (taken.length || rule.most !== null) what += `: ${quoted(value)}`;
+        if (taken.length || rule.most !== null) what += `: ${quoted(schema[name])}`;
         if (taken.length) what += ` (not ${listed(rule.values.map(quoted))})`;
         if (rule.most !== null) what += ` (over ${grouped(rule.most)})`;
         yield [name, `${what} is ${done}`];
       }
     }),
-    "other-keyword": each(function* find({ keywords }, rule, done, tables) {
-      for (const name of keywords.keys()) {
-        if (tables.keywords.includes(name) && !tables.quiet.includes(name) && !rule.names.includes(name)) {
-          yield [name, `${code(name)} is ${done}`];
-        }
+    "other-keyword": each(function* find(schema, rule, done, { keywords, quiet }) {
+      for (const name of Object.keys(schema)) {
+        if (keywords.includes(name) && !quiet.includes(name) && !rule.names.includes(name)) yield [name, `${code(name)} is ${done}`];
       }
     }),
-    *"root-type"(scan, rule) {
-      const types = typesOf(keywordsOf(scan.schema));
-      if (types.size && [...types].every((name) => rule.names.includes(name))) return;
-      const own = types.size ? `its \`type\` is ${quoted(scan.schema.get("type"))}` : "it has no `type`";
-      yield [types.size ? ["type"] : [], "type", `the root must be of type ${listed(rule.names)}, and ${own}`];
+    *"root-type"({ schema }, rule) {
+      const types = typesOf(schema);
+      if (types.length && types.every((name) => rule.names.includes(name))) return;
+      const own = types.length ? `its \`type\` is ${quoted(schema.type)}` : "it has no `type`";
+      yield [types.length ? ["type"] : [], "type", `the root must be of type ${listed(rule.names)}, and ${own}`];
     },
-    *"root-keyword"(scan, rule, done) {
-      for (const name of rule.names) {
-        if (keywordsOf(scan.schema).has(name)) yield [[name], name, `${code(name)} at the root is ${done}`];
-      }
+    *"root-keyword"({ schema }, rule, done) {
+      for (const name of rule.names) if (has(schema, name)) yield [[name], name, `${code(name)} at the root is ${done}`];
     },
-    "boolean-schema": each(function* find({ tokens, schema }, rule, done) {
-      if (typeof schema === "boolean" && tokens.at(-1) !== "additionalProperties") {
-        yield ["", `a boolean for a schema is ${done}`, []];
-      }
+    "boolean-schema": each(function* find(schema, rule, done, tables, { tokens }) {
+      if (typeof schema === "boolean" && tokens.at(-1) !== "additionalProperties") yield ["", `a boolean for a schema is ${done}`, []];
     }),
-    untyped: each(function* find({ schema, keywords }, rule, done) {
+    untyped: each(function* find(schema, rule, done) {
       const names = ["type", ...rule.names];
-      if (isObject(schema) && !names.some((name) => keywords.has(name))) {
-        yield ["type", `a schema with none of ${listed(names.map(code))} is ${done}`, []];
-      }
+      if (isObject(schema) && !names.some((name) => has(schema, name))) yield ["type", `a schema with none of ${listed(names.map(code))} is ${done}`, []];
     }),
-    "type-list": each(function* find({ keywords }, rule, done) {
-      if (Array.isArray(keywords.get("type"))) yield ["type", `a list of types is ${done}`];
+    "type-list": each(function* find(schema, rule, done) {
+      if (Array.isArray(member(schema, "type"))) yield ["type", `a list of types is ${done}`];
     }),
-    "open-object": each(function* find({ keywords }, rule) {
+    "open-object": each(function* find(schema, rule) {
       const name = "additionalProperties";
-      if (!isObjectSchema(keywords) || keywords.get(name) === false) return;
-      const own = keywords.has(name) ? quoted(keywords.get(name)) : "missing";
-      yield [name, `an object needs \`additionalProperties: false\`, and it is ${own}: ${rule.effect}`, keywords.has(name) ? [name] : []];
+      if (!isObjectSchema(schema) || member(schema, name) === false) return;
+      const own = has(schema, name) ? quoted(schema[name]) : "missing";
+      yield [name, `an object needs \`additionalProperties: false\`, and it is ${own}: ${rule.effect}`, has(schema, name) ? [name] : []];
     }),
-    "optional-property": each(function* find({ keywords }, rule, done) {
-      const required = new Set(requiredOf(keywords));
-      for (const name of propertiesOf(keywords).keys()) {
-        if (!required.has(name)) yield ["required", `property ${quoted(name)} is not in \`required\`: ${done}`, ["properties", name]];
+    "optional-property": each(function* find(schema, rule, done) {
+      for (const name of optional(schema)) yield ["required", `property ${quoted(name)} is not in \`required\`: ${done}`, ["properties", name]];
+    }),
+    "undeclared-property": each(function* find(schema, rule, done) {
+      for (const name of strings(listAt(schema, "required"))) {
+        if (!propertiesOf(schema).includes(name)) yield ["required", `required ${quoted(name)} is not in \`properties\`: ${done}`];
       }
     }),
-    "undeclared-property": each(function* find({ keywords }, rule, done) {
-      for (const name of strings(requiredOf(keywords))) {
-        if (!propertiesOf(keywords).has(name)) yield ["required", `required ${quoted(name)} is not in \`properties\`: ${done}`];
-      }
+    tuple: each(function* find(schema, rule, done) {
+      if (Array.isArray(member(schema, "items"))) yield ["items", `a list of schemas in \`items\` is ${done}`];
     }),
-    tuple: each(function* find({ keywords }, rule, done) {
-      if (Array.isArray(keywords.get("items"))) yield ["items", `a list of schemas in \`items\` is ${done}`];
+    "array-without-items": each(function* find(schema, rule, done) {
+      if (typesOf(schema).includes("array") && !has(schema, "items")) yield ["items", `an array without \`items\` is ${done}`, []];
     }),
-    "array-without-items": each(function* find({ keywords }, rule, done) {
-      if (typesOf(keywords).has("array") && !keywords.has("items")) yield ["items", `an array without \`items\` is ${done}`, []];
+    format: each(function* find(schema, rule, done) {
+      const value = member(schema, "format");
+      if (typeof value === "string" && !rule.names.includes(value) && isOfTypes(schema, rule.types)) yield ["format", `format ${quoted(value)} is ${done}`];
     }),
-    format: each(function* find({ keywords }, rule, done) {
-      const value = keywords.get("format");
-      if (typeof value === "string" && !rule.names.includes(value) && isOfTypes(keywords, rule.types)) {
-        yield ["format", `format ${quoted(value)} is ${done}`];
-      }
-    }),
-    "enum-type": each(function* find({ keywords }, rule, done) {
-      for (const [keyword, values] of enumerated(keywords)) {
+    "enum-type": each(function* find(schema, rule, done) {
+      for (const [keyword, values] of enumerated(schema)) {
         const types = new Set(values.map(typeOf).filter((name) => !rule.names.includes(name)));
         if (types.size) yield [keyword, `${listed([...types].sort())} in ${code(keyword)}: ${done}`];
       }
     }),
-    pattern: each(function* find({ keywords }, rule, done, tables) {
-      const text = keywords.get("pattern");
+    pattern: each(function* find(schema, rule, done, tables) {
+      const text = member(schema, "pattern");
       const used = typeof text === "string" ? featuresOf(text, tables).filter((name) => rule.names.includes(name)) : [];
       if (used.length) yield ["pattern", `pattern ${quoted(text)} (${listed(used)}): ${done}`];
     }),
-    "remote-reference": reference("leads out of the schema", (it, scan) => !it.text.startsWith("#") && leadsNowhere(it, scan)),
-    "dangling-reference": reference("leads nowhere", (it, scan) => it.text.startsWith("#") && leadsNowhere(it, scan)),
-    "no-pointer": reference("is no pointer that begins with `#/`", (it) => !it.text.startsWith("#/")),
-    "recursive-reference": reference("is recursive", (it, scan) => scan.recursive.has(it.key)),
-    "required-recursion": reference("is recursive in a required property", (it, scan) => scan.recursive.has(it.key) && isRequired(scan, it.key)),
+    "remote-reference": reference(() => "leads out of the schema", (it) => !it.text.startsWith("#")),
+    "dangling-reference": reference(() => "leads nowhere", (it) => it.text.startsWith("#") && !it.target),
+    "no-pointer": reference(() => "is no pointer that begins with `#/`", (it) => !it.text.startsWith("#/")),
+    "recursive-reference": reference(() => "is recursive", (it, scan) => scan.recursive.has(it.key)),
+    "required-recursion": reference(() => "is recursive in a required property", (it, scan) => scan.recursive.has(it.key) && isRequired(scan, it.key)),
     "reference-in": reference((rule) => `is in ${listed(rule.names.map(code))}`, (it, scan, rule) => rule.names.includes(scan.holders.get(it.key)?.[1])),
     *"beside-reference"(scan, rule, done) {
-      for (const { tokens, key, keyword } of scan.references) {
-        for (const name of scan.byKey.get(key).keywords.keys()) {
-          if (name !== keyword && !rule.names.includes(name)) {
-            yield [[...tokens, name], name, `${code(name)} beside ${code(keyword)} is ${done}`];
-          }
+      for (const { tokens, schema, keyword } of scan.references) {
+        for (const name of Object.keys(schema)) {
+          if (name !== keyword && !rule.names.includes(name)) yield [[...tokens, name], name, `${code(name)} beside ${code(keyword)} is ${done}`];
         }
       }
     },
-    *"nested-identifier"(scan, rule, done) {
-      const { id } = scan.dialect;
-      for (const tokens of scan.inner) yield [[...tokens, id], id, `${code(id)} inside the schema is ${done}`];
+    *"nested-identifier"({ places, id }, rule, done) {
+      for (const { tokens, schema } of places) {
+        const own = member(schema, id);
+        if (tokens.length && typeof own === "string" && !own.startsWith("#")) yield [[...tokens, id], id, `${code(id)} inside the schema is ${done}`];
+      }
     },
-    "long-enum": each(function* find({ keywords }, rule) {
-      for (const [keyword, values] of enumerated(keywords)) {
+    "long-enum": each(function* find(schema, rule) {
+      for (const [keyword, values] of enumerated(schema)) {
         const texts = strings(values);
         const number = sum(texts.map(length));
         if (texts.length > rule.values[0] && number > rule.most) {
@@ -449,7 +321,6 @@ csbdata.fit = (() => {
     }),
     ...Object.fromEntries(Object.keys(COUNTS).map((name) => [name, limit])),
   };
-  const FAILING = new Set(["refused", "limited"]);
 
   // What a target does not take of a scanned schema, or not as it is meant.
   function judge(scan, profile, tables) {
@@ -466,32 +337,24 @@ csbdata.fit = (() => {
 
   // Keywords of which the target's sources tell nothing.
   function untold(scan, profile, tables) {
-    const used = new Set(scan.places.flatMap(({ keywords }) => [...keywords.keys()]));
+    const used = new Set(scan.places.flatMap(({ schema }) => Object.keys(schema)));
     return profile.told.length ? tables.keywords.filter((name) => used.has(name) && !profile.told.includes(name)) : [];
   }
 
-  // The rewrites that a finding asks for, in the order of trial.
-  const rewrites = (finding, tables) => tables.rewrites.filter(({ rules, keywords }) => rules.includes(finding.rule)
-    && (!keywords.length || finding.rule === "beside-reference" || keywords.includes(finding.keyword)));
-
-  const isTaken = (findings) => !findings.some(({ effect }) => FAILING.has(effect));
+  const isTaken = (findings) => !findings.some(({ effect }) => effect === "refused" || effect === "limited");
 
   // The tokens and the value of the first schema in a request, as curation/sources/tools.py
   // finds it; null where there is none.
   function inRequest(value, { requests }, most = requests.most) {
-    let inner = [];
-    if (Array.isArray(value)) inner = value.map((item, index) => [String(index), item]);
-    else if (isObject(value)) {
-      const type = value.get("type");
-      if (requests.keywords.some((name) => value.has(name)) || Array.isArray(type) || requests.types.includes(type)) return [[], value];
-      inner = requests.wrappers.filter((name) => value.has(name)).map((name) => [name, value.get(name)]);
-    }
-    for (const [name, part] of most ? inner : []) {
-      const found = inRequest(part, { requests }, most - 1);
+    const { type } = isObject(value) ? value : {};
+    if (requests.keywords.some((name) => has(value, name)) || (isObject(value) && (Array.isArray(type) || requests.types.includes(type)))) return [[], value];
+    const names = Array.isArray(value) ? Object.keys(value) : requests.wrappers.filter((name) => has(value, name));
+    for (const name of most ? names : []) {
+      const found = inRequest(value[name], { requests }, most - 1);
       if (found) return [[name, ...found[0]], found[1]];
     }
     return null;
   }
 
-  return { Scan, dialectOf, inRequest, judge, untold, rewrites, isTaken };
+  return { Scan, inRequest, judge, untold, isTaken, isSchema, pointer, grouped, safe };
 })();

@@ -1,8 +1,8 @@
 // The page that judges a schema by all profiles as it is typed.
 "use strict";
 (async () => {
-  const { element, json, fit, metaschema } = csbdata;
-  const MOST = 2000000;
+  const { fit } = csbdata;
+  const LONGEST = 2000000;
   const SHOWN = 100;
   const EXAMPLE = {
     type: "object",
@@ -13,85 +13,64 @@
     },
     required: ["email"],
   };
+  const VERDICTS = { refused: "\u2715 refused", silent: "\u25d0 taken, in part ignored", right: "\u2713 taken" };
   const [field, file, example, status, result] = ["schema", "file", "example", "status", "result"].map((id) => document.getElementById(id));
   const tables = await csbdata.read("profiles");
-  const code = (text) => element("code", {}, text);
+  const escaped = (text) => fit.safe(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  const code = (text) => `<code>${escaped(text)}</code>`;
   // What stands between backticks is code, unless a quotation has an odd one.
   const words = (text) => {
     const parts = text.split("`");
-    return element("span", {}, ...(parts.length % 2 ? parts.map((part, index) => (index % 2 ? code(part) : part)) : [text]));
+    return parts.length % 2 ? parts.map((part, index) => (index % 2 ? code(part) : escaped(part))).join("") : escaped(text);
   };
-  const CLAIMS = {
-    equal: "the same values",
-    narrower: "fewer values, all valid",
-    wider: "answers must be validated",
-  };
+  const cell = (value, label) => `<td class="${typeof value === "number" ? "figure" : "text"}" data-label="${label}">${value}</td>`;
+  const table = (caption, heads, rows) => `<div class="cards"><table><caption>${escaped(caption)}</caption>
+    <thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead>
+    <tbody>${rows.map(([first, ...cells]) => `<tr><th scope="row">${first}</th>${cells.map((value, index) => cell(value, heads[index + 1])).join("")}</tr>`).join("")}</tbody></table></div>`;
 
-  const INVALID = { title: "the metaschema", evidence: "documented" };
-
-  function verdict(findings) {
-    if (!fit.isTaken(findings)) return ["refused", "refused"];
-    return findings.some(({ effect }) => effect === "ignored") ? ["silent", "taken, in part ignored"] : ["right", "taken"];
+  function badge(findings) {
+    const partly = findings.some(({ effect }) => effect === "ignored") ? "silent" : "right";
+    const kind = fit.isTaken(findings) ? partly : "refused";
+    return `<span class="verdict ${kind}">${VERDICTS[kind]}</span>`;
   }
 
-  const symbol = { refused: "\u2715", silent: "\u25d0", right: "\u2713" };
-  const badge = ([kind, text]) => element("span", { class: `verdict ${kind}` }, `${symbol[kind]} ${text}`);
-
-  function sourceOf({ url, title, evidence }) {
-    return element("span", {}, url ? element("a", { href: url }, title) : title, `, ${evidence}`);
-  }
-
-  function rewritesOf(finding, profile) {
-    const known = finding.effect === "routed" || finding.effect === "ignored" ? [] : fit.rewrites(finding, tables);
-    if (!known.length) return "none known";
-    const list = element("ul", {}, ...known.map((it) => element("li", {}, code(it.name), ": ", words(it.sentence), ` (${CLAIMS[it.claim] ?? it.claim})`)));
-    return element("details", {}, element("summary", {}, `${known.length} known`), list);
-  }
+  const source = ({ url, title, evidence }) => `${url ? `<a href="${escaped(url)}">${escaped(title)}</a>` : escaped(title)}, ${evidence}`;
 
   function section(profile, findings, untold) {
-    const head = element("h2", { id: `target-${profile.name}` }, `${profile.title}: `, badge(verdict(findings)));
-    const rows = findings.slice(0, SHOWN).map((it) => [
-      code(it.pointer || "(root)"), it.keyword || it.rule, it.effect, words(it.sentence), rewritesOf(it, profile), sourceOf(it.source),
-    ]);
-    const parts = [head];
-    if (profile.note) parts.push(element("p", { class: "note" }, words(profile.note)));
-    if (rows.length) parts.push(csbdata.table(`What ${profile.title} does not take as it is meant`, ["place", "about", "effect", "what", "rewrites", "source"], rows, { cards: true }));
-    if (findings.length > SHOWN) parts.push(element("p", {}, `and ${json.grouped(findings.length - SHOWN)} more`));
-    if (untold.length) parts.push(element("p", { class: "note" }, `No source tells anything of ${untold.join(", ")}.`));
-    const broken = findings[0]?.rule === "invalid_schema";
-    const then = broken ? ["To mend it first: ", "csbdata check schema.json"] : ["To rewrite it: ", `csbdata fit schema.json --for ${profile.name} --write sent.json`];
-    if (!fit.isTaken(findings)) parts.push(element("p", { class: "note" }, then[0], code(then[1])));
-    return element("section", {}, ...parts);
+    const rows = findings.slice(0, SHOWN).map((it) => [code(it.pointer || "(root)"), escaped(it.keyword || it.rule), it.effect, words(it.sentence), source(it.source)]);
+    const more = findings.length - rows.length;
+    return `<section><h2 id="target-${profile.name}">${escaped(profile.title)}: ${badge(findings)}</h2>
+      ${profile.note ? `<p class="note">${words(profile.note)}</p>` : ""}
+      ${rows.length ? table(`What ${profile.title} does not take as it is meant`, ["place", "about", "effect", "what", "source"], rows) : ""}
+      ${more ? `<p>and ${fit.grouped(more)} more</p>` : ""}
+      ${untold.length ? `<p class="note">No source tells anything of ${escaped(untold.join(", "))}.</p>` : ""}
+      ${fit.isTaken(findings) ? "" : `<p class="note">To rewrite it: ${code(`csbdata fit schema.json --for ${profile.name} --write sent.json`)}</p>`}</section>`;
   }
 
   function judge() {
     const text = field.value;
     result.replaceChildren();
     if (!text.trim()) { status.textContent = "Nothing is pasted yet."; return; }
-    if (text.length > MOST) { status.textContent = `Too long: at most ${json.grouped(MOST)} characters are judged here; csbdata fit FILE has no such limit.`; return; }
+    if (text.length > LONGEST) { status.textContent = `Too long: at most ${fit.grouped(LONGEST)} characters are judged here; csbdata fit FILE has no such limit.`; return; }
     let pasted;
     try {
-      pasted = json.parse(text);
+      pasted = JSON.parse(text);
     } catch (error) {
-      status.textContent = json.safe(`Not JSON: ${error.message}`);
+      status.textContent = fit.safe(`Not JSON: ${error.message}`);
       return;
     }
     const [tokens, schema] = fit.inRequest(pasted, tables) ?? [[], pasted];
-    if (!json.isSchema(schema)) { status.textContent = "No JSON Schema: neither an object nor a boolean."; return; }
+    if (!fit.isSchema(schema)) { status.textContent = "No JSON Schema: neither an object nor a boolean."; return; }
     const scan = new fit.Scan(schema, tables);
-    const fault = metaschema.fault(schema, tables);
-    const broken = fault ? [{ ...fault, keyword: "", rule: "invalid_schema", effect: "refused", source: INVALID }] : [];
-    const judged = tables.profiles.map((profile) => [profile, [...broken, ...fit.judge(scan, profile, tables)], fit.untold(scan, profile, tables)]);
+    const judged = tables.profiles.map((profile) => [profile, fit.judge(scan, profile, tables), fit.untold(scan, profile, tables)]);
     const taken = judged.filter(([, findings]) => fit.isTaken(findings)).length;
-    const why = fault ? `: ${fault.sentence}, at ${fault.pointer || "the root"}` : "";
-    const where = tokens.length ? ` It is the schema at ${json.pointer(tokens)} of what was pasted, and judged alone.` : "";
-    status.textContent = json.safe(`${taken} of ${judged.length} targets take it${why}.${where}`);
-    const count = (findings, effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
-    result.replaceChildren(
-      csbdata.table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], judged.map(([profile, findings]) => [
-        element("a", { href: `#target-${profile.name}` }, profile.title), badge(verdict(findings)),
-        count(findings, ["refused", "limited"]), count(findings, ["ignored"]), count(findings, ["routed"])]), { cards: true }),
-      ...judged.map((each) => section(...each)));
+    const where = tokens.length ? ` It is the schema at ${fit.pointer(tokens)} of what was pasted, and judged alone.` : "";
+    status.textContent = fit.safe(`${taken} of ${judged.length} targets take it.${where}`);
+    const count = (findings, ...effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
+    result.innerHTML = table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], judged.map(([profile, findings]) => [
+      `<a href="#target-${profile.name}">${escaped(profile.title)}</a>`, badge(findings),
+      count(findings, "refused", "limited"), count(findings, "ignored"), count(findings, "routed")]))
+      + judged.map((each) => section(...each)).join("");
   }
 
   let timer;

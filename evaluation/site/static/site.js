@@ -1,5 +1,4 @@
-// Sorts the tables that say `data-sortable` by a click on a column's name; a cell of a
-// keyword's table leads where the name of its column does.
+// Sorts the tables that say `data-sortable` by a click on a column's name.
 "use strict";
 for (const table of document.querySelectorAll("table[data-sortable]")) {
   const heads = [...table.tHead.rows[0].cells];
@@ -23,7 +22,4 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
       table.tBodies[0].append(...rows);
     });
   });
-}
-for (const cell of document.querySelectorAll(".places td")) {
-  cell.addEventListener("click", () => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].firstChild.click());
 }

@@ -70,15 +70,11 @@ def report(run: ScoredRun) -> Report:
             _root_table(generation, settings),
             task_tables.locality_table(generation, settings.locality),
             task_tables.generation_cells(generation),
-            task_tables.family_table(generation),
         ]
     if validation:
         tables += [
             _f1_table(validation),
             task_tables.validation_cells(validation),
-            task_tables.keyword_table(validation),
-            task_tables.calibration_table(validation),
-            task_tables.unclear_table(validation),
             task_tables.representation_tests(validation),
         ]
     return Report(

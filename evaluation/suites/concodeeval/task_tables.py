@@ -1,28 +1,25 @@
-"""Tables of each task: violated keywords, Figure 1, cells, calibration, comparisons."""
+"""Tables of each task: violated keywords, Figure 1, cells, comparisons."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from evaluation.reporting.charts import stack
-from evaluation.reporting.tables import Cell, Rate, Shift, Table
+from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.suites.concodeeval.scorer import PARTS
 from evaluation.suites.concodeeval.settings import TaskName, TextLength
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.records import Verdict
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.report import Plot
-
-#: The two replies of task 2.
-_WORDS: Final = ("yes", "no")
 
 
 class AnswerDetails(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,112 +244,6 @@ def _cells(by_label: AnswersByLabel) -> Iterator[tuple[str, str, Sequence[Answer
             yield label, f"{representation} > {output}", own
         if len(cells) > 1:
             yield label, "all", answers
-
-
-def family_table(generation: AnswersByLabel) -> Table:
-    """Return Gen Acc by family of schemas."""
-    return Table(
-        title="Gen Acc by family",
-        columns=("family", *generation),
-        rows=_by_value(generation, lambda details: details.family, "gen_acc"),
-        name="generation-families",
-    )
-
-
-def keyword_table(validation: AnswersByLabel) -> Table:
-    """Return accuracy by the keyword that refuses the sample."""
-    rows = _by_value(validation, lambda details: details.keyword, "val_acc")
-    return Table(
-        title="Val Acc by violated keyword",
-        columns=("keyword", *validation),
-        rows=tuple((keyword or "(valid sample)", *rates) for keyword, *rates in rows),
-        name="validation-keywords",
-    )
-
-
-def _by_value(
-    by_label: AnswersByLabel, key: Callable[[AnswerDetails], str], score: str
-) -> tuple[tuple[Cell, ...], ...]:
-    """Return a row of rates for each value of a detail; None for no answers."""
-    values = {
-        key(answer.details) for answers in by_label.values() for answer in answers
-    }
-    rows: list[tuple[Cell, ...]] = []
-    for value in sorted(values):
-        groups = (
-            [answer for answer in answers if key(answer.details) == value]
-            for answers in by_label.values()
-        )
-        rates = (rate_of_score(group, score) if group else None for group in groups)
-        rows.append((value, *rates))
-    return tuple(rows)
-
-
-def calibration_table(validation: AnswersByLabel) -> Table:
-    """Return how often yes is said, against how often it is right."""
-    rows: list[tuple[Cell, ...]] = []
-    for label, answers in validation.items():
-        cells = {
-            f"{representation} > {output}": own
-            for (representation, output), own in by_cell(answers).items()
-        }
-        for cell, own in {**cells, "all": answers}.items():
-            clear = [answer for answer in own if answer.details.reply in _WORDS]
-            replies, right = (
-                _share_of_yes(clear, "reply"),
-                _share_of_yes(clear, "label"),
-            )
-            shift = None
-            if replies.share is not None and right.share is not None:
-                shift = Shift(replies.share - right.share)
-            by_truth = (
-                [answer for answer in clear if answer.details.label == word]
-                for word in _WORDS
-            )
-            rates = (
-                _share_of_yes(group, "reply") if group else None for group in by_truth
-            )
-            rows.append((label, cell, replies, right, shift, *rates))
-    return Table(
-        title="Calibration of yes",
-        columns=(
-            "model",
-            "schema > sample",
-            "yes said",
-            "yes right",
-            "difference",
-            "of valid",
-            "of invalid",
-        ),
-        rows=tuple(rows),
-        note="Of answers that are yes or no. of valid, of invalid: the share of valid "
-        "and of invalid samples to which yes was said; equal ones tell nothing apart.",
-        name="calibration",
-    )
-
-
-def _share_of_yes(answers: Iterable[Answer], name: str) -> Rate:
-    return Rate.of_answers(
-        (answer.details.schema, getattr(answer.details, name) == "yes")
-        for answer in answers
-    )
-
-
-def unclear_table(validation: AnswersByLabel) -> Table:
-    """Return the replies of answers that are neither yes nor no."""
-    kinds = ("neither", "both", "nothing", "too_large")
-    rows: list[tuple[Cell, ...]] = []
-    for label, answers in validation.items():
-        counts = Counter(answer.details.reply for answer in answers)
-        replies = (counts[reply] for reply in (*_WORDS, *kinds, ""))
-        rows.append((label, len(answers), *replies))
-    return Table(
-        title="Answers that are neither yes nor no",
-        columns=("model", "answers", "yes", "no", *kinds, "failed"),
-        rows=tuple(rows),
-        note="neither: none of the words; both: both as equals; failed: no answer.",
-        name="unclear",
-    )
 
 
 def representation_tests(validation: AnswersByLabel) -> Table:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import CLOCK_READINGS, Generation, TextEnding
+from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.bootstrap import PairedFigure, ratio_over
 from evaluation.reporting.quantiles import Quantile, Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
     Cell,
-    FixedFigure,
     MissingFigure,
     Quartiles,
     Ratio,
@@ -54,8 +53,7 @@ _STEP_NOTE: Final = (
     "Medians over all forward passes of those texts but their first. mask: the "
     "engine's own time. wait: what the loop stood waiting for it beyond the pass that "
     "it overlaps. loop: its own cost, choosing and booking a token; it is charged to "
-    "nobody. tokens per pass: 1 unless forced tokens are fed together. measuring: what "
-    "reading the clock takes of the median pass."
+    "nobody. tokens per pass: 1 unless forced tokens are fed together."
 )
 _PAIR_NOTE: Final = (
     "Geometric mean of b / a over the texts that both wrote, with a 95 % interval by "
@@ -77,7 +75,7 @@ def report(run: ScoredRun, header: RunHeader) -> Report:
     limits = header.limits
     tables = [
         efficiency(common, limits),
-        steps(common.sides, header.timer_ns),
+        steps(common.sides),
         pairs(texts, limits),
     ]
     return Report(tables=tuple(table for table in tables if table.rows))
@@ -115,15 +113,8 @@ def efficiency(common: CommonTexts, limits: LimitsHeader) -> Table:
     return Table.of_records(title, rows, note, "efficiency")
 
 
-def steps(
-    sides: Mapping[str, Sequence[GeneratedText]], timer_ns: float | None = None
-) -> Table:
-    """Return what a forward pass, its mask and the loop cost.
-
-    Args:
-        sides: The texts of each participant.
-        timer_ns: What one reading of the clock costs; None where that is not known.
-    """
+def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
+    """Return what a forward pass, its mask and the loop cost."""
     rows: list[dict[str, Cell]] = []
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
@@ -141,21 +132,10 @@ def steps(
                     "mask": Quartiles.of(Quantiles.of(masks)),
                     "wait": Quartiles.of(Quantiles.of(waits)),
                     "loop": Quartiles.of(Quantiles.of(loop)),
-                    "measuring %": _share_of_measuring(timer_ns, forward),
                     "tokens per pass": _tokens_per_pass(side),
                 }
             )
     return Table.of_records("Passes and masks", rows, _STEP_NOTE, "passes")
-
-
-def _share_of_measuring(
-    timer_ns: float | None, forward: Quantiles
-) -> FixedFigure | None:
-    """Return what reading the clock takes of the median pass, in per cent."""
-    median = forward.at(50)
-    if timer_ns is None or median is None or not median.value:
-        return None
-    return FixedFigure(100 * CLOCK_READINGS * timer_ns / median.value)
 
 
 def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:

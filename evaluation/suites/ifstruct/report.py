@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from evaluation.core.suite import ScoredResponse, ScoredRun
 
-#: Rungs of the ladder, each of about as many responses.
-_RUNGS: Final = 5
 #: Error classes that the published summary shows.
 _TOP: Final = 10
 _CONDITION_NOTE: Final = (
@@ -48,8 +46,6 @@ class JudgedResponse(msgspec.Struct, frozen=True, kw_only=True):
     slices: dict[str, str] = {}
     #: The kind of thing that the row asks for: what its rates take together.
     kind: str = UNKNOWN
-    #: The points of the row.
-    difficulty: int = 0
     #: The requirements of the row, and those that the response lost.
     requirements: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
@@ -89,7 +85,6 @@ def report(run: ScoredRun) -> Report:
         _readings(responses),
         _free_or_constrained(run),
         _requirement_costs(responses),
-        _ladder(responses),
         _by_choice(responses),
         _published_classes(responses),
     )
@@ -181,37 +176,6 @@ def _published_classes(responses: Responses) -> Table:
         "of items counts twice where the schema says it too.",
         name="published-errors",
     )
-
-
-def _ladder(responses: Responses) -> Table:
-    points = sorted(
-        response.difficulty for side in responses.values() for response in side
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for low, high in _rungs(points):
-        span = f"{low} to {high}" if low < high else str(low)
-        for label, side in responses.items():
-            rung = [response for response in side if low <= response.difficulty <= high]
-            rows.append((span, label, *_rates(rung)))
-    return Table(
-        title="Ladder of difficulty",
-        columns=("points", "model", "passed", "structure"),
-        rows=tuple(rows),
-        note="Points of a row: one for each field, enum, bound, length of a list and "
-        "other limit, one for each wish about code block, commentary and wrapper, one "
-        "for a text to escape, one for each choice that the text takes back.",
-        name="ladder",
-    )
-
-
-def _rungs(points: Sequence[int]) -> list[tuple[int, int]]:
-    """Return spans of points that divide the responses into rungs of like size."""
-    if not points:
-        return []
-    cuts = {points[len(points) * rung // _RUNGS] for rung in range(1, _RUNGS)}
-    starts = sorted({points[0], *cuts})
-    ends = [max(value for value in points if value < start) for start in starts[1:]]
-    return list(zip(starts, [*ends, points[-1]], strict=True))
 
 
 def _by_choice(responses: Responses) -> Table:

@@ -432,28 +432,6 @@ def slices_of(record: IfstructRecord) -> dict[str, str]:
     }
 
 
-def difficulty_of(record: IfstructRecord) -> int:
-    """Return the points of a row: of its fields, their limits, and its wishes.
-
-    One for each field, enum, bound, length of a list and other limit; one for each wish
-    about code block, commentary and wrapper; one for a text to escape, and one for each
-    choice that the text takes back.
-    """
-    requirements, spec = record.requirements, record.spec
-    limits = ("enum", "minimum", "maximum", "pattern", "format", "minLength")
-    more = ("maxLength", "uniqueItems", "minItems", "maxItems", "allOf")
-    points = 0
-    for schema in inner_schemas(requirements.schema.get("items", {})):
-        points += len(schema.get("properties", ()))
-        points += sum(limit in schema for limit in (*limits, *more))
-    points += requirements.fence.wish is not FenceWish.FREE
-    points += not requirements.commentary
-    points += requirements.wrapper is not None
-    if spec is not None:
-        points += spec.escaping + len(spec.retractions)
-    return points
-
-
 def inner_schemas(schema: UntypedJson) -> Iterator[Mapping[str, UntypedJson]]:
     """Yield a schema and those of its members and items."""
     stack = [schema]

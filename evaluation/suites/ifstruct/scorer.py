@@ -36,7 +36,6 @@ from evaluation.suites.ifstruct.rows import (
     FenceWish,
     IfstructRecord,
     Requirements,
-    difficulty_of,
     inner_schemas,
     read_record,
     slices_of,
@@ -89,7 +88,6 @@ class IfstructScorer:
             "slices": {**slices_of(row)},
             "kind": row.entity_type,
             "cluster": row.entity_type,
-            "difficulty": difficulty_of(row),
             "requirements": [str(requirement) for requirement in requirements_of(row)],
         }
         free_only = record.schema is None

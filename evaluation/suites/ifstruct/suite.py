@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -31,7 +30,6 @@ from evaluation.suites.common import (
     published_rows,
 )
 from evaluation.suites.ifstruct.rows import (
-    TEXT_COLUMNS,
     AnswerFormat,
     Fence,
     FenceWish,
@@ -48,12 +46,6 @@ _THEN: Final = (
 _ROWS: Final = 200
 #: Tokens of a reworded request.
 _REWORDING_BUDGET: Final = 4096
-#: The columns of a published file, in their order.
-PUBLISHED: Final = (
-    *("seed", "entity_type", "prompt", "json_schema", "top_level_count"),
-    *("top_level_key", "require_wrapper_key", "require_code_block"),
-    *("require_no_commentary", "output_format"),
-)
 
 
 def suite_record(row: IfstructRecord) -> Record:
@@ -121,25 +113,6 @@ def read_rows(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> list[IfstructRe
     if not read:
         raise BadData("there is no row in it")
     return [row for _, row in read.values()]
-
-
-def write_records(records: Iterable[Record], *, hub: bool = False) -> bytes:
-    """Return the bytes of a file of rows, with the ten published columns.
-
-    Args:
-        records: The rows, in this order.
-        hub: Write the Hub's variant (`read_record`).
-    """
-    lines = []
-    for record in records:
-        columns = {name: record.fields[name] for name in PUBLISHED}
-        if hub:
-            columns = {"doc_id": columns["seed"], **columns}
-            for name in TEXT_COLUMNS:
-                columns[name] = json.dumps(columns[name], ensure_ascii=False)
-            columns["top_level_key"] = columns["top_level_key"] or ""
-        lines.append(json.dumps(columns, ensure_ascii=False).encode() + b"\n")
-    return b"".join(lines)
 
 
 def _prompt(record: Record, settings: IfstructSettings) -> Prompt:
@@ -324,7 +297,6 @@ SUITE: Final = Suite(
     known_answers=_known_answers,
     generate=_generate,
     published="LiquidAI/ifstruct-v1.0",
-    layouts={"published": write_records, "hub": partial(write_records, hub=True)},
     paper=as_published,
     rewording=Rewording(prompt=_rewording, accept=_reworded),
 )

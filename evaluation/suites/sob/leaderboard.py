@@ -311,7 +311,9 @@ class RunFigures:
 
     @cached_property
     def standings(self) -> Sequence[Standing]:
-        """Return the leaderboard, the best first."""
+        """Return the leaderboard, the best first; generated records have none."""
+        if str(self.run.facts.get("origin", "")).startswith("generated"):
+            return ()
         means = (one for one in self.summaries if one.weighted is not None)
         return standings(means, self.totals, counted_coverage=not self.is_published)
 

@@ -19,7 +19,6 @@ from curation.core.json_types import Json
 from curation.json.pointer import pointer
 from evaluation.suites.sob.schemas import (
     PublishedTypes,
-    ResolvedTypes,
     TargetSchema,
     compile_schema,
     required_paths,
@@ -102,8 +101,9 @@ class ScoringRules:
     #: A leaf that the answer lacks has a token F1 of 0 (the paper, below equation 10).
     #: Else it counts as null, so that leaving out a null of the truth is right.
     missing_is_zero: bool
-    #: Type Safety follows `$ref`, unions and null. Else these expect no type at all.
-    resolved_types: bool
+    #: Type Safety looks each type up by name, follows no `$ref` and no union, and knows
+    #: no null. Else what a schema accepts has its types.
+    looked_up_types: bool
     #: Paths are sequences of steps. Else keys and indices are joined to one text, in
     #: which a key may hold the dots and brackets of another path.
     exact_paths: bool
@@ -126,7 +126,7 @@ RECOMMENDED: Final = ScoringRules(
     json_equality=True,
     canonical_numbers=True,
     missing_is_zero=True,
-    resolved_types=True,
+    looked_up_types=False,
     exact_paths=True,
     strict_numbers=True,
     dialect=None,
@@ -137,7 +137,7 @@ PUBLISHED: Final = ScoringRules(
     json_equality=False,
     canonical_numbers=False,
     missing_is_zero=False,
-    resolved_types=False,
+    looked_up_types=True,
     exact_paths=False,
     strict_numbers=False,
     dialect="draft-07",
@@ -293,7 +293,7 @@ class Expectation:
     leaves: dict[Path, Json]
     #: Those that the metrics compare.
     compared: dict[Path, Json]
-    types: ResolvedTypes | PublishedTypes
+    types: PublishedTypes
     required: frozenset[tuple[str, ...]]
 
     @classmethod
@@ -302,7 +302,6 @@ class Expectation:
     ) -> Expectation:
         """Read a truth and compile its schema under one reading."""
         leaves = all_leaves(truth)
-        lookup = ResolvedTypes if rules.resolved_types else PublishedTypes
         return cls(
             rules=rules,
             source=source,
@@ -310,8 +309,8 @@ class Expectation:
             target=compile_schema(schema, rules.dialect),
             leaves=leaves,
             compared=_compared(leaves, rules),
-            types=lookup(schema),
-            required=required_paths(schema, published=not rules.resolved_types),
+            types=PublishedTypes(schema),
+            required=required_paths(schema, published=rules.looked_up_types),
         )
 
 
@@ -365,8 +364,7 @@ def score_answer(
         Metric.FAITHFULNESS: gate * faithful / of if of else 0.0,
         Metric.PATH_RECALL: hardening * recall,
         Metric.STRUCTURE_COVERAGE: hardening * coverage,
-        Metric.TYPE_SAFETY: hardening
-        * _type_safety(expected, leaves if rules.resolved_types else compared),
+        Metric.TYPE_SAFETY: hardening * _type_safety(expected, compared),
         Metric.PERFECT: perfect,
         Metric.PERFECT_AND_VALID: perfect * hardening,
         Metric.REQUIRED_KEYS: required_recall(expected.required, answer),
@@ -408,11 +406,8 @@ def _met_values(expected: Expectation, answer: dict[Path, Json]) -> tuple[int, f
 
 
 def _type_safety(expected: Expectation, leaves: dict[Path, Json]) -> float:
-    """Return the share of the answer's leaves of an expected type, not hardened."""
-    right = of = 0
-    for path, value in leaves.items():
-        if isinstance(value, dict | list) and not expected.rules.empty_leaves:
-            continue
-        of += 1
-        right += expected.types.accepts(path, value)
-    return right / of if of else 0.0
+    """Return the share of an accepted answer's leaves of an expected type."""
+    if not expected.rules.looked_up_types or not leaves:
+        return float(bool(leaves))
+    right = sum(expected.types.accepts(path, value) for path, value in leaves.items())
+    return right / len(leaves)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)
-_MOST_PATHS: Final = 15
 _WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
 _SHORT: Final = {
     Metric.VALUE_ACCURACY: "value",
@@ -51,7 +50,6 @@ def report(run: ScoredRun) -> Report:
         _lenient_table(figures),
         _leaf_table(figures),
         _breakdown_table(figures),
-        _path_table(figures),
         _quality_table(run),
     )
     return Report(
@@ -296,30 +294,6 @@ def _breadth(one: ScoredResponse) -> str:
 def _in_order(part: str) -> tuple[int, str]:
     digits = "".join(sign for sign in part.partition("-")[0] if sign.isdigit())
     return (int(digits or 0) + (part.startswith("over")), part)
-
-
-def _path_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for label, responses in figures.counted.items():
-        wrong = Counter[tuple[str, str]]()
-        for one in responses:
-            for mistake, entry in _members(one.verdict.details.get("wrong")).items():
-                places = _members(entry).get("places")
-                for place in places if isinstance(places, list) else ():
-                    wrong[str(place), mistake] += 1
-        most = sorted(wrong.items(), key=lambda entry: (-entry[1], entry[0]))
-        rows += [
-            (label, place, mistake, count)
-            for (place, mistake), count in most[:_MOST_PATHS]
-        ]
-    return Table(
-        title="Where most leaves are wrong",
-        columns=("model", "place", "mistake", "leaves"),
-        rows=tuple(rows),
-        note=f"The {_MOST_PATHS} first of each model; * is any index. At most "
-        "40 leaves of an answer are counted here.",
-        name="paths",
-    )
 
 
 def _quality_table(run: ScoredRun) -> Table:

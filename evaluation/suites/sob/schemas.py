@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 import jsonschema_rs
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import at, tokens_of_fragment
 from curation.json.text import plain
 from curation.json.values import type_of
 from curation.schema.dialects import DRAFT_2020_12, declared
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
-from evaluation.walking.why import is_match
 
 #: Replaces every index in a path of a schema.
 ANY_INDEX: Final = "*"
@@ -125,185 +122,6 @@ def _python_check(validator: Any) -> _Check:  # noqa: ANN401 - as above
 def _line(message: str) -> str:
     text = " ".join(message.split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
-
-
-_EVERY: Final = frozenset(
-    {"null", "boolean", "integer", "number", "string", "array", "object"}
-)
-# So many references and unions inside one another, at one location, are a loop.
-_MOST_REFERENCES: Final = 16
-# Locations that are cached for one schema.
-_CACHED: Final = 20_000
-
-# Schemas of which at least one holds; and all clauses of a location, which all hold.
-_Clause: TypeAlias = "tuple[dict[str, Json], ...]"
-_Clauses: TypeAlias = "tuple[_Clause, ...]"
-_ANYTHING: Final[dict[str, Json]] = {"type": [*sorted(_EVERY)]}
-_NOTHING: Final[dict[str, Json]] = {"enum": []}
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedTypes:
-    """The types of a schema, references and unions followed.
-
-    A location is expected if a keyword of the schema names it: a property, a pattern
-    of names, an item, or a schema for all others. If a keyword names it and no type is
-    declared, every type is right. A location that no keyword names expects no type.
-    """
-
-    schema: Json
-    _clauses: dict[tuple[str | int, ...], _Clauses] = field(default_factory=dict)
-    #: None for a location that no keyword names.
-    _expected: dict[tuple[str | int, ...], frozenset[str] | None] = field(
-        default_factory=dict
-    )
-
-    def accepts(self, path: tuple[str | int, ...], value: Json) -> bool:
-        """Return whether a leaf of the answer has a type that is expected there."""
-        if path in self._expected:
-            expected = self._expected[path]
-        else:
-            clauses = self._walk(path)
-            expected = _types(clauses) if clauses else None
-            if len(self._expected) < _CACHED:
-                self._expected[path] = expected
-        if expected is None:
-            return False
-        kind = type_of(value)
-        return kind in expected or (kind == "integer" and "number" in expected)
-
-    def _walk(self, path: tuple[str | int, ...]) -> _Clauses:
-        """Return the clauses of a location; empty if no keyword names it."""
-        clauses = tuple(self._expanded(self.schema, 0))
-        for length, step in enumerate(path, 1):
-            place = path[:length]
-            cached = self._clauses.get(place)
-            clauses = self._step(clauses, step) if cached is None else cached
-            if len(self._clauses) < _CACHED:
-                self._clauses[place] = clauses
-        return clauses
-
-    def _step(self, clauses: _Clauses, step: str | int) -> _Clauses:
-        below: dict[tuple[int, ...], _Clause] = {}
-        for clause in clauses:
-            branches = [
-                [
-                    part
-                    for child in _children(schema, step)
-                    for part in self._expanded(child, 0)
-                ]
-                for schema in clause
-            ]
-            named = [branch for branch in branches if branch]
-            if not named:
-                continue
-            for part in named[0] if len(clause) == 1 else [_either(named)]:
-                below[tuple(map(id, part))] = part
-        return tuple(below.values())
-
-    def _expanded(self, schema: Json, hops: int) -> list[_Clause]:
-        """Return a schema with its references and combined schemas, at one location."""
-        if not isinstance(schema, dict):
-            return [(_ANYTHING if schema else _NOTHING,)]
-        clauses: list[_Clause] = [(schema,)]
-        if hops == _MOST_REFERENCES:
-            return clauses
-        reference = schema.get("$ref")
-        if isinstance(reference, str):
-            clauses += self._expanded(self._target(reference), hops + 1)
-        all_of = schema.get("allOf")
-        for part in all_of if isinstance(all_of, list) else ():
-            clauses += self._expanded(part, hops + 1)
-        unions = [schema.get(keyword) for keyword in ("anyOf", "oneOf")]
-        if "if" in schema:
-            unions.append([schema.get("then", True), schema.get("else", True)])
-        for union in unions:
-            if isinstance(union, list) and union:
-                branches = [self._expanded(branch, hops + 1) for branch in union]
-                clauses.append(_either(branches))
-        return clauses
-
-    def _target(self, reference: str) -> Json:
-        """Return the target of a reference inside the document; {} if outside."""
-        if not reference.startswith("#"):
-            return {}
-        try:
-            return at(self.schema, tokens_of_fragment(reference))
-        except LookupError:
-            return {}
-
-
-def _either(branches: list[list[_Clause]]) -> _Clause:
-    """Return one clause of several branches, of which any may hold."""
-    merged: dict[int, dict[str, Json]] = {}
-    for branch in branches:
-        schemas = [schema for clause in branch for schema in clause]
-        if all(_own_types(schema) is None for schema in schemas):
-            schemas.append(_ANYTHING)
-        merged.update((id(schema), schema) for schema in schemas)
-    return tuple(merged.values())
-
-
-def _types(clauses: _Clauses) -> frozenset[str]:
-    types = _EVERY
-    for clause in clauses:
-        declared_types = [
-            own for schema in clause if (own := _own_types(schema)) is not None
-        ]
-        if declared_types:
-            types &= frozenset[str]().union(*declared_types)
-    return types
-
-
-def _widened(types: frozenset[str]) -> frozenset[str]:
-    """Return the types with `integer` where `number` is, so that sets can be cut."""
-    return types | {"integer"} if "number" in types else types
-
-
-def _own_types(schema: dict[str, Json]) -> frozenset[str] | None:
-    """Return the types of a schema's own `type`, `enum` and `const`; None of none."""
-    types: frozenset[str] | None = None
-    kind = schema.get("type")
-    names = [kind] if isinstance(kind, str) else kind
-    if isinstance(names, list):
-        types = _widened(frozenset(name for name in names if isinstance(name, str)))
-    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if isinstance(values, list):
-        of_values = _widened(frozenset(map(type_of, values)))
-        types = of_values if types is None else types & of_values
-    return types
-
-
-def _children(schema: dict[str, Json], step: str | int) -> Iterator[Json]:
-    if isinstance(step, int):
-        yield from _item_schemas(schema, step)
-        return
-    is_named = False
-    properties = schema.get("properties")
-    if isinstance(properties, dict) and step in properties:
-        is_named = True
-        yield properties[step]
-    patterns = schema.get("patternProperties")
-    for pattern, child in patterns.items() if isinstance(patterns, dict) else ():
-        if is_match(pattern, step):
-            is_named = True
-            yield child
-    further = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
-    if not is_named and isinstance(further, dict):
-        yield further
-
-
-def _item_schemas(schema: dict[str, Json], index: int) -> Iterator[Json]:
-    items = schema.get("items")
-    first = schema.get("prefixItems", items if isinstance(items, list) else None)
-    if isinstance(first, list) and index < len(first):
-        yield first[index]
-    elif isinstance(items, dict):
-        yield items
-    elif isinstance(first, list):
-        further = schema.get("additionalItems", schema.get("unevaluatedItems"))
-        if isinstance(further, dict):
-            yield further
 
 
 _INDEX: Final = re.compile(r"\[(-?\d+)\]")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,7 +23,7 @@ from evaluation.results.why_classes import WhyClasses
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.task import RunRows
 
@@ -130,97 +128,6 @@ def _total(case: CaseMeasurement) -> int:
     )
 
 
-def slowest_first_masks(cases_by_engine: Cases) -> Table:
-    """Name the schemas whose first mask takes each engine longest."""
-    rows: list[dict[str, Cell]] = []
-    for name, cases in cases_by_engine.items():
-        timed = [(ns, case) for case in cases if (ns := case.first_mask_ns) is not None]
-        rows += [
-            {
-                "engine": name,
-                "schema": "/".join(case.case_key),
-                "first mask": duration(first_ns),
-                "compile": duration(case.compile_ns),
-                "mean between masks": duration(case.ordinary.mean_between_ns),
-            }
-            for first_ns, case in sorted(timed, key=itemgetter(0), reverse=True)[:_MOST]
-        ]
-    return Table.of_records(
-        "Slowest first masks",
-        rows,
-        name="masks-first",
-        note="first mask: making a matcher and computing its first mask, after the "
-        f"compile call. Of each engine the first {_MOST}.",
-    )
-
-
-#: How engines say that they have reached a bound of their own.
-_LIMIT: Final = re.compile(
-    r"\b(limit|fuel|max(imum)?|exceed\w*|too (many|large|long|deep|complex|big))\b",
-    re.IGNORECASE,
-)
-_NUMBER: Final = re.compile(r"\d+")
-_LONGEST: Final = 160
-
-
-@dataclass(slots=True)
-class _Limit:
-    message: str
-    phase: str
-    schema: str
-    size: int
-    schemas: int = 1
-
-
-class EngineLimits:
-    """The bounds of engines that schemas have met, gathered while rows go by."""
-
-    def __init__(self) -> None:
-        """Begin with none."""
-        self._limits: dict[tuple[str, str], _Limit] = {}
-
-    def add(self, row: Row) -> None:
-        """Take what an engine says of one case."""
-        size = row.label.get("size")
-        size = size if isinstance(size, int) else 0
-        for phase, message in dict(_messages(row)).items():
-            key = row.engine, _NUMBER.sub("#", message)
-            schema = f"{row.config}/{row.id}"
-            earlier = self._limits.get(key)
-            if earlier is None:
-                self._limits[key] = _Limit(message, phase, schema, size)
-                continue
-            earlier.schemas += 1
-            if size < earlier.size:
-                earlier.message, earlier.schema, earlier.size = message, schema, size
-
-    def table(self) -> Table:
-        """Return each bound with the smallest schema that meets it."""
-        return Table(
-            title="Limits that engines met",
-            name="masks-limits",
-            columns=("engine", "what it said", "in", "schemas", "the smallest of them"),
-            rows=tuple(
-                (engine, limit.message, limit.phase, limit.schemas, limit.schema)
-                for (engine, _), limit in sorted(
-                    self._limits.items(),
-                    key=lambda item: (item[0][0], -item[1].schemas),
-                )
-            ),
-            note="What engines say of bounds of their own (states, items, fuel, "
-            "memory, time): messages alike but for their numbers are one.",
-        )
-
-
-def _messages(row: Row) -> Iterable[tuple[str, str]]:
-    messages = [(row.phase or "walk", row.detail)]
-    messages += [("walk", walk.detail) for walk in row.walks]
-    for phase, text in messages:
-        line = text.partition("\n")[0].strip()
-        if _LIMIT.search(line):
-            yield phase, line[:_LONGEST]
-
-
 _MOST_KEYWORDS = 30
 
 
@@ -255,11 +162,10 @@ class _EngineTotals:
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _EngineTotals] = {}
-    limits, why = EngineLimits(), WhyClasses()
+    why = WhyClasses()
     for row in run.rows():
         if row.task == NAME:
             engines.setdefault(row.engine, _EngineTotals()).add(row)
-            limits.add(row)
             why.add(row)
     if not engines:
         return Report(tables=())
@@ -271,8 +177,6 @@ def report_of(run: RunRows) -> Report:
     times = (
         by_length(cases_by_engine),
         slowest_schemas(cases_by_engine),
-        slowest_first_masks(cases_by_engine),
-        limits.table(),
     )
     return Report(
         tables=(

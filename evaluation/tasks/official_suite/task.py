@@ -50,8 +50,6 @@ _FOLDERS: Final = {
     "2020-12": "draft2020-12",
 }
 _TEMPORARY: Final = 75
-#: Member of a row's label: the case as Bowtie describes it, as JSON.
-CASE: Final = "case"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,11 +249,6 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
         suite: The archive that it is from, with its commit.
     """
     schema = _schema_with_draft(suite_case)
-    tests = [
-        {"description": test.description, "instance": test.data, "valid": test.valid}
-        for test in suite_case.tests
-    ]
-    about = {"description": suite_case.description, "schema": schema, "tests": tests}
     return Case(
         task=NAME,
         id=suite_case.id,
@@ -275,7 +268,6 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
             "suite": suite,
             "tests": len(suite_case.tests),
             "valid": sum(test.valid for test in suite_case.tests),
-            CASE: json.dumps(about),
         },
     )
 

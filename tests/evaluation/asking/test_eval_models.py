@@ -120,20 +120,6 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     assert (run / "rows-coverage-1-of-1.jsonl").read_bytes() == lines
 
 
-@pytest.mark.slow
-def test_as_many_texts_at_a_time_as_fit(
-    model_folder: Path, data: Path, tmp_path: Path
-) -> None:
-    """`batch=auto` says how many these are, and texts are those of one at a time."""
-    _run(model_folder, data, tmp_path / "alone")
-    _run(model_folder, data, tmp_path / "auto", "--set", "batch=auto")
-    batch = open_run(tmp_path / "auto").raw_header["models"]["batch"]
-    assert batch in {1, 2, 4, 8}
-    assert sorted(_said(_texts(tmp_path / "auto"))) == sorted(
-        _said(_texts(tmp_path / "alone"))
-    )
-
-
 def test_as_the_paper_but_for_what_is_said(
     model_folder: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -206,7 +192,6 @@ def test_a_model_that_is_not_there_is_one_line(data: Path, tmp_path: Path) -> No
     ("words", "told"),
     [
         (("--set", "samples=3"), "temperature=0.7"),
-        (("--set", "overlap=all"), "both, compile, mask, none"),
         (("--compat", "oldest"), "only paper"),
         (("--set", "price=cheap"), "PROMPT/OUTPUT"),
         (("--set", "dtype=int1"), "bf16, fp16, fp32"),

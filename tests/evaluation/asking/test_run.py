@@ -122,9 +122,7 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     ]
     shown = unescape(page(recorded))
     assert "Prompted pass rate" in shown
-    answers = shown.partition('id="Failures"')[2]
-    assert '{"n": 1, "m": 2}' in answers
-    assert "(task: r1)" in answers.partition("<h3>user</h3>")[2]
+    assert "Failures: 2 of 2" in shown
 
 
 def test_no_writer_is_always_the_first(tmp_path: Path) -> None:

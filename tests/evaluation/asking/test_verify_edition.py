@@ -243,40 +243,6 @@ def test_an_engine_is_asked_again_as_it_was(tmp_path: Path, schemas: Path) -> No
 
 
 @pytest.mark.slow
-def test_deadlines_are_as_much_longer_as_the_machine_takes(
-    tmp_path: Path, schemas: Path
-) -> None:
-    """Published as compiled in a millisecond each, schemas take many times as long."""
-    words = [f"word {number}" for number in range(3000)]
-    for path in schemas.iterdir():
-        file = {"schema": {"enum": words}, "tests": [{"valid": True, "data": words[0]}]}
-        path.write_text(json.dumps(file))
-    out, work = tmp_path / "e", tmp_path / "again"
-    publish_edition([_run(tmp_path, schemas, "run", engines=["llguidance"])], out)
-    rows = pl.read_parquet(out / ROWS)
-    quick = pl.lit(1_000_000).alias("compile_ns"), pl.lit(None).alias("between_ns")
-    rows.with_columns(*quick).cast(rows.schema).write_parquet(out / ROWS)
-    verdict = _verified(out, schemas, work)
-    assert verdict.holds
-    assert (verdict.pace or 0) > 1
-    limits = [open_run(folder).header.limits for folder in sorted(work.iterdir())]
-    first, *others = [it.compile_seconds or 0 for it in limits]
-    assert others == pytest.approx([first * (verdict.pace or 0)])
-    assert f"{verdict.pace:g} times those" in verdict.tables()[0].note
-
-
-def test_of_a_machine_whose_speed_is_not_known_the_deadlines_stay(
-    tmp_path: Path, schemas: Path
-) -> None:
-    """Where no engine passes what takes a while to compile; the table says so."""
-    out = tmp_path / "e"
-    publish_edition([_run(tmp_path, schemas, "run")], out)
-    verdict = _verified(out, schemas, tmp_path / "again")
-    assert verdict.pace is None
-    assert "is not known" in verdict.tables()[0].note
-
-
-@pytest.mark.slow
 def test_data_that_is_not_named_is_the_one_that_was_measured(tmp_path: Path) -> None:
     """Its content is looked at all the same."""
     out, work = tmp_path / "e", tmp_path / "work"

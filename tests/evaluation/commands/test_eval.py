@@ -79,21 +79,6 @@ def test_one_schema_is_chosen_by_its_id(words: list[str], tmp_path: Path) -> Non
     assert len(open_run(tmp_path / "run")) == 1
 
 
-def test_a_reproducer_is_data(words: list[str], tmp_path: Path) -> None:
-    """The file of a failure, given as `--data`, is the case that failed."""
-    liar = miniature("troubled")
-    (tmp_path / "data" / "Made---one.json").write_text(
-        json.dumps({**_TEST, "schema": {"title": "lie"}}), "utf-8"
-    )
-    _ask("--engine", liar, *words, "--run-dir", "run")
-    (path,) = (tmp_path / "run" / "reproducers").iterdir()
-    again = ["--data", str(path), *words[2:], "--run-dir", "again"]
-    assert _ask("--engine", liar, *again).exit_code == 0
-    (row,) = open_run(tmp_path / "again").rows()
-    assert [each.verdict.value for each in row.walks] == ["lied", "lied"]
-    assert len(list((tmp_path / "again" / "reproducers").iterdir())) == 1
-
-
 def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None:
     """It is said first and last, with what to do; the exit code is 69 all the same."""
     engines = ["--engine", miniature("absent"), "--engine", miniature("accept_all")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import time
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
@@ -13,10 +12,8 @@ import torch
 
 from curation.workers.limits import Limits
 from evaluation.core.cases import Result
-from evaluation.generation import loop
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
-    CLOCK_READINGS,
     LoopOptions,
     TextEnding,
     TokenizedRequest,
@@ -221,23 +218,6 @@ def test_a_process_that_is_replaced_goes_on_where_it_was(
     with session(tokenizer, engine, COMPACT, Limits(recycle_after=4)) as opened:
         made = generate(model, [request], [opened], LoopOptions())[0]
     assert (made.tokens, made.ending) == (wanted.tokens, TextEnding.END)
-
-
-def test_the_clock_is_read_no_more_often_than_the_report_counts(
-    model: TransformersModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that the share which measuring takes of a pass is no guess."""
-    readings = [0]
-
-    def counted() -> int:
-        readings[0] += 1
-        return time.perf_counter_ns()
-
-    monkeypatch.setattr(loop, "perf_counter_ns", counted)
-    request = TokenizedRequest(id="a", schema="{}", prompt=(5, 6, 7), budget=40)
-    (made,) = generate(model, [request], [None], LoopOptions())
-    assert len(made.steps) >= 10
-    assert readings[0] <= CLOCK_READINGS * len(made.steps)
 
 
 @pytest.mark.parametrize("machine", ["busy", "quiet", "does not count"])

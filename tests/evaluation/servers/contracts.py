@@ -216,35 +216,6 @@ def _gemini_refused(sentence: str, member: str) -> Said:
     )
 
 
-def _ollama_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
-    end = {"done": True, "done_reason": "stop", "prompt_eval_count": PROMPT}
-    lines = [{"message": {"role": "assistant", "content": it}} for it in pieces]
-    return [
-        json.dumps(line).encode() + b"\n"
-        for line in (*lines, {"message": {"content": ""}, **end, "eval_count": OUTPUT})
-    ]
-
-
-def _responses_stream(pieces: Sequence[str], is_tool: bool) -> list[bytes]:  # noqa: FBT001 (as the contract has it)
-    kind = "function_call_arguments" if is_tool else "output_text"
-    usage = {
-        "input_tokens": PROMPT,
-        "output_tokens": OUTPUT,
-        "output_tokens_details": {"reasoning_tokens": THOUGHT},
-    }
-    whole = {"status": "completed", "error": None, "usage": usage}
-    begun = {"status": "in_progress", "error": None, "usage": None}
-    return _events(
-        {"type": "response.created", "response": begun},
-        {"type": "response.output_item.added", "item": {"type": "reasoning"}},
-        {"type": "response.reasoning_summary_text.delta", "delta": "Hm."},
-        *({"type": f"response.{kind}.delta", "delta": it} for it in pieces),
-        {"type": f"response.{kind}.done", "text": "".join(pieces)},
-        {"type": "response.completed", "response": whole},
-        named=True,
-    )
-
-
 CONTRACTS = {
     # Reasoning models: `max_tokens` and `temperature` are refused.
     "openai": Contract(
@@ -269,31 +240,6 @@ CONTRACTS = {
         stream=_openai_stream,
         ways=("none", "json", "tool", "strict"),
     ),
-    # As a reasoning model of an organisation that is not verified: no summaries.
-    "openai_responses": Contract(
-        source="openai 3.57.0 (PyPI), types/responses/response_create_params.py",
-        path="/v1/responses",
-        key=("authorization", "Bearer a-key"),
-        profile="openai-strict",
-        members={
-            (): frozenset(
-                {
-                    *("model", "input", "instructions", "stream", "store", "text"),
-                    *("max_output_tokens", "reasoning", "tools", "tool_choice"),
-                }
-            ),
-            ("text",): frozenset({"format", "verbosity"}),
-            ("reasoning",): frozenset({"effort"}),
-        },
-        schemas={
-            "strict": ("text", "format", "schema"),
-            "tool": ("tools", 0, "parameters"),
-        },
-        refused=_openai_refused,
-        stream=_responses_stream,
-        ways=("none", "json", "tool", "strict"),
-    ),
-    # `temperature` is no member any more.
     "anthropic": Contract(
         source="anthropic 2.14.0 (PyPI), types/message_create_params.py",
         path="/v1/messages",
@@ -344,25 +290,6 @@ CONTRACTS = {
         refused=_gemini_refused,
         stream=_gemini_stream,
         ways=("none", "json", "tool", "strict"),
-    ),
-    "ollama": Contract(
-        source="ollama 0.6.3 (PyPI), _types.py: ChatRequest",
-        path="/v1/chat",
-        key=("authorization", "Bearer a-key"),
-        members={
-            (): frozenset(
-                {
-                    *("model", "messages", "stream", "options", "format", "tools"),
-                    *("think", "keep_alive", "logprobs", "top_logprobs"),
-                }
-            )
-        },
-        schemas={"strict": ("format",)},
-        refused=lambda sentence, _member: refusal(400, {"error": sentence}),
-        stream=_ollama_stream,
-        ways=("none", "json", "strict"),
-        thinks=False,
-        counts_thought=False,
     ),
     # These three let through what they do not know. vLLM counts no reasoning tokens.
     "vllm": Contract(

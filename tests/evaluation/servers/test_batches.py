@@ -40,7 +40,7 @@ _RECORDS = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(6)]
 _PRICES = TokenPrices(prompt=1e6, output=1e6, batch=0.5)
 
 
-@pytest.fixture(params=["openai", "openai_responses", "anthropic"])
+@pytest.fixture(params=["openai", "anthropic"])
 def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return a provider that has batches."""
     monkeypatch.setenv("OPENAI_API_KEY", "a-key")
@@ -256,10 +256,6 @@ def test_an_answer_without_its_tokens_costs_the_most_that_it_can(
         "openai": {
             "choices": [{"message": {"content": text}, "finish_reason": "stop"}]
         },
-        "openai_responses": {
-            "status": "completed",
-            "output": [{"type": "message", "content": content}],
-        },
         "anthropic": {"content": content, "stop_reason": "end_turn"},
     }
     body = bodies[_name(request)]
@@ -409,10 +405,10 @@ def test_a_server_without_batches_says_so(tmp_path: Path) -> None:
         request = csbdata.RunRequest(
             suite=choose_suite("passrate"),
             data=data,
-            models=(ModelOptions(model=f"ollama:{server.base}#small"),),
+            models=(ModelOptions(model=f"gemini:{server.base}#small"),),
             run_dir=tmp_path / "run",
             batches="submit",
         )
-        with pytest.raises(BadUsage, match="ollama has no batches"):
+        with pytest.raises(BadUsage, match="gemini has no batches"):
             csbdata.run(request)
     assert server.asked == []

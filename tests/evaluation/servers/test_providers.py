@@ -51,7 +51,7 @@ _ANSWERS: dict[str, tuple[dict[str, Any], str, bool]] = {
 
 @pytest.fixture(autouse=True)
 def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "OLLAMA"):
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI"):
         monkeypatch.setenv(f"{name}_API_KEY", "a-key")
 
 
@@ -158,10 +158,8 @@ def test_every_provider_has_a_contract() -> None:
 #: Where each provider's requests hold a level of reasoning.
 _EFFORTS: dict[str, tuple[str, ...]] = {
     "openai": ("reasoning_effort",),
-    "openai_responses": ("reasoning", "effort"),
     "anthropic": ("output_config", "effort"),
     "gemini": ("generationConfig", "thinkingConfig", "thinkingLevel"),
-    "ollama": ("think",),
     **dict.fromkeys(("vllm", "sglang", "llama_server"), ("reasoning_effort",)),
 }
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
+from curation.system.errors import BadConfiguration
 from curation.system.programs import environment_for_others
 from evaluation.commands.engines import app
 from evaluation.setup import engine_files, environments
@@ -27,13 +27,10 @@ from evaluation.setup.environments import (
     NotInstalled,
     environment_folder,
     environment_python,
-    environments_folder,
     existing_environments,
     find_interpreter,
     install_line,
     known_versions,
-    locked,
-    remove_environments,
     version_to_install,
 )
 
@@ -214,45 +211,6 @@ class TestFound:
             environment_folder(default_cache(), "xgrammar", wanted)
 
 
-class TestRemove:
-    """Taking environments away."""
-
-    def test_removes_one_version_or_all(self) -> None:
-        """With a version one goes, without one all of the engine's go."""
-        for each in ("1.0", "2.0", "3.0"):
-            pretend("xgrammar", each)
-        pretend("llama_cpp", "1.0")
-        assert [
-            each.version
-            for each in remove_environments(default_cache(), "xgrammar==2.0")
-        ] == ["2.0"]
-        assert [
-            each.version for each in remove_environments(default_cache(), "xgrammar")
-        ] == ["1.0", "3.0"]
-        assert [each.engine for each in existing_environments(default_cache())] == [
-            "llama_cpp"
-        ]
-        assert [
-            each.name for each in environments_folder(default_cache()).glob("[!.]*")
-        ] == ["llama_cpp-1.0"]
-
-    def test_names_what_there_is_where_there_is_nothing_to_remove(self) -> None:
-        """The message lists the environments."""
-        pretend("llama_cpp", "1.0")
-        with pytest.raises(NoInput, match="llama_cpp==1"):
-            remove_environments(default_cache(), "xgrammar==2.0")
-
-    def test_waits_for_nobody(self) -> None:
-        """An environment that another process works on is not touched."""
-        pretend("xgrammar", "1.0")
-        with (
-            locked(environment_folder(default_cache(), "xgrammar", "1.0")),
-            pytest.raises(TemporarilyUnavailable, match="at work"),
-        ):
-            remove_environments(default_cache(), "xgrammar")
-        assert len(existing_environments(default_cache())) == 1
-
-
 class TestTable:
     """The versions that were tried."""
 
@@ -298,13 +256,6 @@ class TestCommand:
         assert listed["xgrammar"]["environments"][0]["version"] == "0.1.8"
         assert listed["llama_cpp"]["install"] == "csbdata engines add llama_cpp"
         assert set(listed["xgrammar"]["presets"]) == {"faithful", "vendor", "paper"}
-
-    def test_removes(self) -> None:
-        """What was removed is said."""
-        pretend("xgrammar", "0.1.8")
-        answer = CliRunner().invoke(app, ["remove", "xgrammar==0.1.8"])
-        assert answer.stdout == "removed xgrammar==0.1.8\n"
-        assert existing_environments(default_cache()) == []
 
     def test_does_not_make_what_is_there(self) -> None:
         """Adding an environment again is done at once."""

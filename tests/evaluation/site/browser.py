@@ -13,37 +13,36 @@ import pytest
 _HERE: Final = Path(__file__).parent
 _TOOLS: Final = Path("build/browser").absolute()
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM: Final = next(filter(None, map(shutil.which, _NAMES)), None)
+_CHROMIUM: Final = next(filter(None, map(shutil.which, _NAMES)), None)
 
 
-def tools(*, lighthouse: bool = False) -> Path:
+def _tools() -> Path:
     """Return the folder with the tools of `package.json`, installed once.
 
     Raises:
         pytest.skip.Exception: there is no browser, or npm cannot install them.
     """
     npm = shutil.which("npm")
-    if CHROMIUM is None or npm is None:
-        pytest.skip(f"{'npm' if CHROMIUM else 'chromium'} is not installed")
-    wanted = "lighthouse" if lighthouse else "axe-core"
-    if not (_TOOLS / "node_modules" / wanted).is_dir():
+    if _CHROMIUM is None or npm is None:
+        pytest.skip(f"{'npm' if _CHROMIUM else 'chromium'} is not installed")
+    wanted = _TOOLS / "node_modules" / "axe-core"
+    if not wanted.is_dir():
         _TOOLS.mkdir(parents=True, exist_ok=True)
         shutil.copy(_HERE / "package.json", _TOOLS)
-        less = [] if lighthouse else ["--omit=optional"]
-        install = [npm, "install", "--no-audit", "--no-fund", *less]
+        install = [npm, "install", "--no-audit", "--no-fund"]
         subprocess.run(install, cwd=_TOOLS, check=False)
-        if not (_TOOLS / "node_modules" / wanted).is_dir():
-            pytest.skip(f"npm cannot install {wanted}")
+        if not wanted.is_dir():
+            pytest.skip("npm cannot install axe-core")
     return _TOOLS
 
 
 def visited(visits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return what `visit.cjs` says of each visit."""
-    folder = tools()
+    folder = _tools()
     done = subprocess.run(
         ["node", str(_HERE / "visit.cjs")],  # noqa: S607 - as in PATH
         cwd=folder,
-        input=json.dumps({"chromium": CHROMIUM, "visits": visits}),
+        input=json.dumps({"chromium": _CHROMIUM, "visits": visits}),
         capture_output=True,
         text=True,
         check=False,

@@ -71,6 +71,8 @@ def write_dataset(folder: Path) -> Path:
         "unique_id": list(schemas),
         "json_schema": [json.dumps(schema) for schema in schemas.values()],
         "features": [["enum"], []],
+        "fits": [["sglang"], []],
+        "fits_but_for": [[], ["gemini: `enum`"]],
         "lints": [[EVIL], []],
         "path": [EVIL, EVIL],
     }

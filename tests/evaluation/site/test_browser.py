@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -22,7 +16,7 @@ from evaluation.site.build import build_site
 from evaluation.site.records import bundle_of
 from evaluation.site.run_page import page as page_of_run
 from tests.builds import write_build
-from tests.evaluation.site.browser import CHROMIUM, tools, visited
+from tests.evaluation.site.browser import visited
 from tests.evaluation.site.made_editions import EVIL, hostile_run, line, write_edition
 from tests.made import record
 
@@ -85,8 +79,7 @@ def test_every_template_is_quiet_and_accessible(folder: Path, tmp_path: Path) ->
     engine = next(folder.glob("engine/llguidance*"))
     pages = {path.name: path for path in folder.glob("*.html")}
     names = [name for name in pages if name not in {it.split("#")[0] for it in _MADE}]
-    pair = next(folder.glob("vs/*/*.html")).relative_to(folder)
-    others = ["can/index.html", "can/minItems.html", f"engine/{engine.name}", str(pair)]
+    others = ["can/index.html", "can/minItems.html", f"engine/{engine.name}"]
     (folder / "run.html").write_text(page_of_run(hostile_run(tmp_path)), "utf-8")
     assert _looked_at(folder, [*names, *others, *_MADE, "run.html"]) == []
 
@@ -146,65 +139,3 @@ def test_a_page_is_of_the_record_that_the_address_names_last(tmp_path: Path) -> 
         last = order[-1]
         sections = 2 if last in names else 0
         assert it["value"] == [last, f"{last} · csbdata", last, sections], order
-
-
-@pytest.mark.slow
-def test_a_record_says_which_compile_call_was_cut_off(tmp_path: Path) -> None:
-    """One that ended has its time, though a deadline ended what came after it."""
-    lines = [
-        line("alpha 1.0", "o0", "timeout", phase="walk", compile_ns=9_000_000),
-        line("beta 2.0", "o0", "timeout", phase="compile", compiled=False,
-             compile_ns=40_000_000_000),
-    ]  # fmt: skip
-    build_site(write_edition(tmp_path / "edition", lines), None, tmp_path / "site")
-    visit = {
-        "url": _address(tmp_path / "site", "record.html#Github_easy/o0"),
-        "actions": [["expect", "What engines did"]],
-        "read": "[...document.querySelectorAll('td[data-label=compile]')]"
-        ".map((cell) => cell.textContent)",
-    }
-    (it,) = visited([visit])
-    assert (it["said"], it["value"]) == ([], ["9\u00a0ms", "≥\u00a040\u00a0s"])
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name
-        """Say nothing."""
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "page", ["index.html", "can/index.html", "can/minItems.html", "engine", _RECORD]
-)
-def test_lighthouse_finds_pages_quick_and_whole(folder: Path, page: str) -> None:
-    """On a slow phone, the median of five: largest paint 1.5 s, 90, all others 95."""
-    place = tools(lighthouse=True)
-    if page == "engine":
-        page = f"engine/{next(folder.glob('engine/llguidance+1*')).name}"
-    handler = partial(_Quiet, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/{page}"
-        runs = [_lighthouse(place, address) for _ in range(5)]
-        server.shutdown()
-    middle = {name: median(run[name] for run in runs) for name in runs[0]}
-    assert middle.pop("paint") <= 1500, runs
-    assert middle.pop("performance") >= 0.9, runs
-    assert min(middle.values()) >= 0.95, runs
-
-
-def _lighthouse(place: Path, address: str) -> dict[str, float]:
-    done = subprocess.run(
-        [
-            str(place / "node_modules/.bin/lighthouse"),
-            *(address, "--output=json", "--quiet"),
-            "--chrome-flags=--headless=new --no-sandbox",
-        ],
-        env={**os.environ, "CHROME_PATH": str(CHROMIUM)},
-        capture_output=True,
-        check=True,
-    )
-    report = json.loads(done.stdout)
-    paint = report["audits"]["largest-contentful-paint"]["numericValue"]
-    scores = {name: it["score"] for name, it in report["categories"].items()}
-    return {"paint": paint, **scores}

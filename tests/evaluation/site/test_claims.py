@@ -1,4 +1,4 @@
-"""Answers are three clicks away, and numbers are the second script's."""
+"""Answers are two clicks away, and numbers are the second script's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.edition.figures import figures, interval, times
-from evaluation.results.edition import read_index, read_lines
 from evaluation.site.build import build_site
 from tests.evaluation.site.browser import visited
 
@@ -22,26 +21,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.nightly
 _EDITION: Final = Path("results/2026.11")
-_CLICKS: Final = 3
+_CLICKS: Final = 2
 _CELL: Final = """((rows) => rows
   .find((row) => row.textContent.includes("xgrammar 0.2.8"))
   .cells[[...rows[0].cells].findIndex((cell) => cell.textContent === "anyOf")]
   .textContent)([...document.querySelector("table.places").rows])"""
 _MAIN: Final = "document.querySelector('main').innerText"
-_INDEX: Final = read_index(_EDITION)
-_ASKED: Final = [it.engine for it in _INDEX.engines if it.tasks["masks"] != "not run"]
-_NAMES: Final = sorted({engine.split()[0] for engine in _ASKED})
-#: The engines that pass most and least, and a record that only one of two passes.
-_BETTER, _WORSE = _ASKED[0], _ASKED[-1]
-_PASSED: Final = [
-    {
-        (line["config"], line["id"])
-        for line in read_lines(_EDITION)
-        if (line["engine"], line["task"], line["passed"]) == (engine, "masks", passed)
-    }
-    for engine, passed in zip(_ASKED, (True, False), strict=False)
-]
-_RECORD: Final = "/".join(min(set.intersection(*_PASSED)))
 #: The question, what is clicked on from `/`, where the answer stands, and what it is.
 _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
     ("Does XGrammar 0.2.8 enforce minItems inside anyOf?",
@@ -53,16 +38,9 @@ _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
      "Causes of wrong texts\n[^]+; format"),
     ("What would OpenAI refuse of a schema?",
      ["Your schema", "Show an example"], _MAIN, "OpenAI, strict mode: . refused"),
-    ("Which of two engines is better?",
-     ["Two engines", f"{_BETTER} or {_WORSE}"], _MAIN, f"{_BETTER} passes more"),
-    ("Which schemas does one engine get silently wrong where another is right?",
-     ["Query", f"{_NAMES[0]}:silent {_NAMES[1]}:right"], _MAIN, "of 1,000 records"),
-    ("Which engines fail on a record with that?",
-     ["Two engines", _RECORD], _MAIN, "What engines did"),
     ("Does Gemini take oneOf?",
      ["Keywords", "oneOf"], _MAIN, "Gemini, responseJsonSchema[^]{0,40}ignored"),
-    ("Which faults did a new version mend?", ["Findings"], _MAIN, "llguidance 0.5.1"),
-    ("How is silently wrong defined?", ["Method"], _MAIN, "[Ss]ilently wrong"),
+    ("How is silently wrong defined?", ["About"], _MAIN, "[Ss]ilently wrong"),
 )  # fmt: skip
 
 
@@ -74,8 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_a_strangers_ten_questions_take_three_clicks(folder: Path) -> None:
-    """From the first page at most three clicks lead to each answer."""
+def test_a_strangers_six_questions_take_two_clicks(folder: Path) -> None:
+    """From the first page at most two clicks lead to each answer."""
     visits = [
         {
             "url": f"{folder.as_uri()}/index.html",
@@ -92,7 +70,7 @@ def test_a_strangers_ten_questions_take_three_clicks(folder: Path) -> None:
         if it["said"]:
             said[question[0]] = it["said"]
     assert said == {}
-    assert len(_QUESTIONS) == 10
+    assert len(_QUESTIONS) == 6
 
 
 _UNITS: Final = {"%": 1, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}

@@ -215,7 +215,7 @@ def test_two_names_never_share_a_page() -> None:
     assert engine_path("alpha 1.0 faithful") == "engine/alpha+1.0+faithful.html"
 
 
-def _bundles(site: Site) -> dict[int, dict[str, Any]]:
+def _bundles(site: Site) -> dict[int, dict[str, str]]:
     """Return what the scripts of records hold, by their numbers."""
     found = {}
     for page in records.pages(site):
@@ -238,13 +238,31 @@ def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) ->
     for number, bundle in bundles.items():
         for key in bundle:
             assert records.bundle_of(key, len(bundles)) == number
-    every = {key: record for own in bundles.values() for key, record in own.items()}
+    every = {key: text for own in bundles.values() for key, text in own.items()}
     assert len(every) == 8
-    first = every["Github_easy/o0"]
-    assert json.loads(first["schema"])["title"] == EVIL
-    assert first["rows"].keys() == {"alpha 1.0", "beta 2.0"}
-    assert [text[1] for text in first["texts"]] == [True, False]
-    assert every["Github_easy/o9"].keys() == {"rows"}
+    first = _Page(every["Github_easy/o0"].encode())
+    assert "<script>alert(1)" in first.text
+    assert "script" not in first.tags
+    assert not any(mark in first.source for mark in ("\x1b", "\u202e"))
+    assert re.search(r"alpha 1.0 ?passed.* beta 2.0 ?under constrained", first.text)
+    assert re.search(r"0 ?valid ?minimal.* 1 ?invalid", first.text)
+    assert "no texts" in _Page(every["Github_easy/o9"].encode()).text
+
+
+def test_a_record_says_which_compile_call_was_cut_off(tmp_path: Path) -> None:
+    """One that ended has its time, though a deadline ended what came after it."""
+    lines = [
+        line("alpha 1.0", "o0", "timeout", phase="walk", compile_ns=9_000_000),
+        line("beta 2.0", "o0", "timeout", phase="compile", compiled=False,
+             compile_ns=40_000_000_000, wrong="0:3 1:5"),
+    ]  # fmt: skip
+    ((content,),) = (
+        bundle.values()
+        for bundle in _bundles(open_site(write_edition(tmp_path, lines), None)).values()
+    )
+    times = re.findall(r'data-label="compile">([^<]*)', content)
+    assert times == ["9.00\u00a0ms", "≥\u00a040.0\u00a0s"]
+    assert "text 0 after 3 tokens; text 1 after 5 tokens" in content
 
 
 def test_a_site_that_is_built_again_drops_what_it_has_no_more(tmp_path: Path) -> None:

@@ -106,21 +106,6 @@ def tiktoken(folder: Path) -> Path:
     return path
 
 
-#: Text, score and type of the pieces behind the bytes.
-PIECES = [
-    ("\u2581", -1.0, 1), ('\u2581"', -2.0, 1), ("ab", -3.0, 1), ("\u2581a", -4.0, 1),
-    ("abc", -5.0, 1), ("\u00e9", -6.0, 1), ('":', -7.0, 1), ("<tool>", 0.0, 4),
-]  # fmt: skip
-
-
-def all_pieces() -> list[tuple[str, float, int]]:
-    """Return the pieces of a tiny SentencePiece vocabulary."""
-    first = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
-    single = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
-    letters = [(chr(code), -20.0 - code, 1) for code in range(0x21, 0x7F)]
-    return [*first, *single, *PIECES, *letters]
-
-
 def files_of(folder: Path, parsed: ParsedTokenizer) -> TokenizerFiles:
     """Write a tokenizer's files; return them read again."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -145,7 +130,7 @@ def tiktoken_files(folder: Path) -> TokenizerFiles:
 
 
 def gguf(path: Path, keys: Sequence[tuple[str, object]]) -> Path:
-    """Write the front of a GGUF file: strings, integers, floats and lists of those."""
+    """Write the front of a GGUF file: strings, integers and lists of those."""
     path.parent.mkdir(parents=True, exist_ok=True)
     front = b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys))
     body = b"".join(_string(key) + _typed(value) for key, value in keys)
@@ -166,7 +151,7 @@ def byte_level_gguf(path: Path, source: Path) -> Path:
         path,
         [
             ("tokenizer.ggml.model", "gpt2"),
-            ("tokenizer.ggml.pre", "gpt-2"),
+            ("tokenizer.ggml.pre", "smollm"),
             ("tokenizer.ggml.tokens", in_order),
             ("tokenizer.ggml.token_type", [types.get(each, 1) for each in in_order]),
             (
@@ -174,21 +159,6 @@ def byte_level_gguf(path: Path, source: Path) -> Path:
                 [" ".join(each) for each in given["model"]["merges"]],
             ),
             ("tokenizer.ggml.eos_token_id", tokens[END]),
-        ],
-    )
-
-
-def pieces_gguf(path: Path) -> Path:
-    """Write a SentencePiece vocabulary as a GGUF file has it."""
-    texts, scores, types = zip(*all_pieces(), strict=True)
-    return gguf(
-        path,
-        [
-            ("tokenizer.ggml.model", "llama"),
-            ("tokenizer.ggml.tokens", list(texts)),
-            ("tokenizer.ggml.scores", list(scores)),
-            ("tokenizer.ggml.token_type", list(types)),
-            ("tokenizer.ggml.eos_token_id", 2),
         ],
     )
 
@@ -206,7 +176,5 @@ def _typed(value: object) -> bytes:
     if isinstance(value, list) and isinstance(value[0], str):
         head = struct.pack("<IIQ", 9, 8, len(value))
         return head + b"".join(map(_string, value))
-    if isinstance(value, list) and isinstance(value[0], float):
-        return struct.pack(f"<IIQ{len(value)}f", 9, 6, len(value), *value)
     assert isinstance(value, list)
     return struct.pack(f"<IIQ{len(value)}i", 9, 5, len(value), *value)

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 
 from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get_tokenizer
+from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.vocabulary import to_bytes
 from tests.evaluation.tokenizers import made
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.tokenizers.files import Encoder
 
-KINDS = ("byte_level", "metaspace", "tiktoken", "gguf", "spm")
+KINDS = ("byte_level", "metaspace", "tiktoken", "gguf")
 #: What tokenizers trip over: their own marks, spaces, bytes that look like tokens.
 PIECES = st.sampled_from(
     [
@@ -66,14 +67,13 @@ def files(kind: str, tmp_path_factory: pytest.TempPathFactory) -> TokenizerFiles
     paths = {
         "byte_level": lambda: made.byte_level(folder / "a", padding=7),
         "metaspace": lambda: made.metaspace(folder / "a"),
-        "gguf": lambda: made.byte_level_gguf(
-            folder / "a.gguf", made.byte_level(folder / "b")
-        ),
-        "spm": lambda: made.pieces_gguf(folder / "a.gguf"),
     }
     if kind in paths:
         return get_tokenizer(str(paths[kind]()), settings(folder))
-    return made.tiktoken_files(folder)
+    if kind == "tiktoken":
+        return made.tiktoken_files(folder)
+    path = made.byte_level_gguf(folder / "a.gguf", made.byte_level(folder / "b"))
+    return made.files_of(folder / "files", from_gguf(path, "made"))
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
 from evaluation.tokenizers import get_tokenizer
+from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
 from tests.evaluation.tokenizers import made
@@ -38,23 +39,6 @@ def test_a_byte_level_tokenizer_has_bytes_special_ids_and_padding(
     assert files.vocab_size == len(known) + 9
     assert b" " in known
     assert files.encoder()([made.ADDED]) == [[len(known) - 1]]
-
-
-def test_sentencepiece_spaces_and_bytes_are_read(
-    tmp_path: Path, settings: FetchSettings
-) -> None:
-    """U+2581 is a space, `<0x0A>` a line feed, a user's piece its text."""
-    files = get_tokenizer(str(made.pieces_gguf(tmp_path / "a.gguf")), settings)
-    known = files.token_bytes()
-    assert (files.kind, files.eos_id, files.special_ids) == (
-        "sentencepiece",
-        2,
-        (0, 1, 2),
-    )
-    assert known[3 + 0x0A] == b"\n"
-    assert known[259:263] == [b" ", b' "', b"ab", b" a"]
-    assert b"<tool>" in known
-    assert files.encoder()(["\n", "<tool>"]) == [[3 + 0x0A], [known.index(b"<tool>")]]
 
 
 def test_tiktoken_joins_what_comes_first(tmp_path: Path) -> None:
@@ -122,9 +106,6 @@ def test_what_a_killed_process_left_is_removed(
             "no ids of a vocabulary",
         ),
         ("tokenizer.model", b"\x0a\x01", "not a tokenizer.json"),
-        ("a.gguf", b"GGML", "not a whole GGUF file"),
-        ("a.gguf", b"GGUF\x03\0\0\0" + b"\xff" * 16, "not a whole GGUF file"),
-        ("a.gguf", b"GGUF\x03\0\0\0" + b"\0" * 16, "of kind None"),
     ],
 )
 def test_what_is_no_tokenizer_is_named(
@@ -157,38 +138,22 @@ def test_what_is_no_tiktoken_file_is_refused(content: bytes, said: str) -> None:
         )
 
 
-def test_an_unknown_way_to_cut_is_said(tmp_path: Path, settings: FetchSettings) -> None:
-    """A GGUF file whose pre-tokenizer is not known here is not guessed at."""
-    keys = [
-        ("tokenizer.ggml.model", "gpt2"),
-        ("tokenizer.ggml.pre", "chess"),
-        ("tokenizer.ggml.tokens", ["a"]),
-        ("tokenizer.ggml.token_type", [1]),
-        ("tokenizer.ggml.merges", ["a a"]),
-        ("tokenizer.ggml.eos_token_id", 0),
-    ]
-    with pytest.raises(BadConfiguration, match="'chess', which is not known"):
-        get_tokenizer(str(made.gguf(tmp_path / "a.gguf", keys)), settings)
-
-
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("tokens", [1], "broken"),
-        ("token_type", [99], "broken"),
-        ("token_type", [1, 1], "broken"),
-        ("merges", [1], "broken"),
-        ("pre", [1], "broken"),
-        ("eos_token_id", "a", "broken"),
+        ("tokens", [1], "no byte-level tokenizer"),
+        ("token_type", [1, 1], "no byte-level tokenizer"),
+        ("model", "llama", "no byte-level tokenizer"),
+        ("pre", "chess", "'chess', which is not known"),
     ],
 )
-def test_a_gguf_file_whose_values_are_of_other_kinds_is_refused(
-    tmp_path: Path, settings: FetchSettings, key: str, value: object, said: str
+def test_a_gguf_file_without_a_known_tokenizer_is_refused(
+    tmp_path: Path, key: str, value: object, said: str
 ) -> None:
-    """Numbers for texts, too many of them, lists for names: one line each."""
+    """Numbers for texts, too many of them, another kind, another way to cut."""
     keys: dict[str, object] = {
         "model": "gpt2",
-        "pre": "gpt-2",
+        "pre": "smollm",
         "tokens": ["a"],
         "token_type": [1],
         "merges": ["a a"],
@@ -196,8 +161,8 @@ def test_a_gguf_file_whose_values_are_of_other_kinds_is_refused(
         key: value,
     }
     named = [(f"tokenizer.ggml.{name}", each) for name, each in keys.items()]
-    with pytest.raises(BadData, match=said):
-        get_tokenizer(str(made.gguf(tmp_path / "a.gguf", named)), settings)
+    with pytest.raises((BadConfiguration, BadData), match=said):
+        from_gguf(made.gguf(tmp_path / "a.gguf", named), "made")
 
 
 def test_a_config_that_pads_beyond_measure_is_refused(
@@ -213,17 +178,10 @@ def test_an_end_token_that_is_no_id_is_refused(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
     """Engines would look for it behind the end of every mask."""
-    keys = [
-        ("tokenizer.ggml.model", "llama"),
-        *zip(
-            (f"tokenizer.ggml.{name}" for name in ("tokens", "scores", "token_type")),
-            map(list, zip(*made.all_pieces(), strict=True)),
-            strict=True,
-        ),
-        ("tokenizer.ggml.eos_token_id", 10_000),
-    ]
+    where = made.byte_level(tmp_path / "a")
+    (where / "tokenizer_config.json").write_text('{"eos_token_id": 10000}')
     with pytest.raises(BadData, match="end token 10000 is none of its ids"):
-        get_tokenizer(str(made.gguf(tmp_path / "a.gguf", keys)), settings)
+        get_tokenizer(str(where), settings)
 
 
 def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
@@ -254,7 +212,7 @@ def test_without_network_a_known_name_cannot_be_had(settings: FetchSettings) -> 
 
 def test_an_empty_folder_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     """A folder without a tokenizer lists the names that would do."""
-    with pytest.raises(NoInput, match=r"none of tokenizer\.json, \*\.gguf"):
+    with pytest.raises(NoInput, match=r"no tokenizer\.json in it"):
         get_tokenizer(str(tmp_path), settings)
 
 

@@ -172,21 +172,6 @@ def test_each_miniature_comes_to_what_it_is_named_after(
     assert (row.result, word in row.detail) == (result, True)
 
 
-def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
-    """The reproducer holds schema, texts and the command that runs it."""
-    request = request_of(tmp_path, [sample("crash-walk", "[1]"), sample("well", "[1]")])
-    totals, done = measured(tmp_path, [miniature("troubled")], request)
-    (path,) = totals.reproducers
-    content = json.loads(path.read_text("utf-8"))
-    assert content["schema"] == {"title": "crash-walk"}
-    assert content["tests"] == [{"valid": True, "text": "[1]", "data": [1]}]
-    words = content["csbdata"]["command"].split()
-    spec = f"{miniature('troubled')}@faithful"
-    assert words[:4] == ["csbdata", "eval", "--engine", spec]
-    assert str(path) in words
-    assert len(done) == 2
-
-
 def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
     """It is told with the line that installs it; the others go on."""
     request = request_of(tmp_path, [sample("well", "{}")])

@@ -12,11 +12,11 @@ from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import generate_rows
 from evaluation.suites.ifstruct.scorer import verify
 from evaluation.suites.ifstruct.settings import Failure, RuleReading
-from evaluation.suites.ifstruct.suite import read_rows, suite_record, write_records
+from evaluation.suites.ifstruct.suite import read_rows
 from tests.evaluation.suites.ifstruct.answers.known import MUTATIONS, judged_answers
 from tests.evaluation.suites.ifstruct.answers.reference import reference_answer
 from tests.evaluation.suites.ifstruct.answers.text_mutations import LARGE_MUTATION
-from tests.evaluation.suites.ifstruct.rows import rows, source
+from tests.evaluation.suites.ifstruct.rows import published_lines, rows, source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,7 +78,7 @@ def test_five_thousand_references_pass() -> None:
 
 def test_rows_without_a_spec_are_answered_too() -> None:
     """A published file has no `spec`: its schema alone is enough for an answer."""
-    published = write_records(map(suite_record, rows(240)[:4]))
+    published = published_lines(rows(240)[:4])
     kinds, wrong = _tally(
         read_rows(json_rows(published, "published")), RuleReading.PUBLISHED
     )

@@ -30,9 +30,8 @@ from evaluation.suites.ifstruct.generator import (
     prompt_of,
 )
 from evaluation.suites.ifstruct.rows import Fence, FenceWish, Presentation, all_fields
-from evaluation.suites.ifstruct.suite import suite_record, write_records
 from tests.evaluation.suites.ifstruct.data_faults import CHOICES, kind_faults, shares
-from tests.evaluation.suites.ifstruct.rows import rows, source
+from tests.evaluation.suites.ifstruct.rows import published_lines, rows, source
 
 if TYPE_CHECKING:
     from evaluation.suites.ifstruct.data_files import EntityKind
@@ -205,7 +204,7 @@ def test_a_row_requires_what_was_drawn() -> None:
 def test_published_columns_say_what_they_can() -> None:
     """`require_code_block` is true where a block is required, and only there."""
     for row in rows(240):
-        line = json.loads(write_records([suite_record(row)]))
+        line = json.loads(published_lines([row]))
         wish = row.requirements.fence.wish
         assert line["require_code_block"] == (wish is FenceWish.REQUIRED)
         assert row.entity_type.startswith("test__")

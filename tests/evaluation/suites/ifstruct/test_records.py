@@ -17,10 +17,7 @@ from evaluation.core.suite import RecordRequest
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.rows import Fence, FenceWish
 from evaluation.suites.ifstruct.suite import (
-    PUBLISHED,
     read_rows,
-    suite_record,
-    write_records,
 )
 from tests.publishing import connected
 
@@ -65,17 +62,6 @@ def test_both_variants_are_the_same_row() -> None:
     assert (wanted.least, wanted.most, wanted.wrapper) == (2, 3, None)
     assert wanted.fence == Fence(FenceWish.REQUIRED)
     assert wanted.commentary
-
-
-def test_a_file_is_written_as_it_was_read() -> None:
-    """The ten columns come back byte for byte, in both variants."""
-    content = _content(_ROW, _ROW | {"seed": 8, "top_level_count": 2})
-    rows = read_rows(json_rows(content, "a"))
-    records = [*map(suite_record, rows)]
-    assert write_records(records) == content
-    hub = write_records(records, hub=True)
-    assert tuple(json.loads(hub.splitlines()[0])) == ("doc_id", *PUBLISHED)
-    assert read_rows(json_rows(hub, "b")) == rows
 
 
 def test_a_published_row_knows_no_forbidden_block() -> None:

@@ -29,9 +29,8 @@ from evaluation.suites.ifstruct.suite import (
     SUITE,
     read_rows,
     suite_record,
-    write_records,
 )
-from tests.evaluation.suites.ifstruct.rows import rows
+from tests.evaluation.suites.ifstruct.rows import published_lines, rows
 
 if TYPE_CHECKING:
     from evaluation.suites.ifstruct.rows import IfstructRecord, RowSpec
@@ -262,7 +261,7 @@ def test_texts_that_pass_take_the_place_of_ours() -> None:
 
 def test_a_published_row_cannot_be_checked() -> None:
     """Without its `spec` there is nothing to check a text against."""
-    published = write_records(map(suite_record, rows(240)[:1]))
+    published = published_lines(rows(240)[:1])
     (row,) = read_rows(json_rows(published, "rows"))
     assert "no `spec`" in _lost(row, row.prompt)[0]
     assert reworded(row, f"Hi. {row.prompt}") == row

@@ -32,12 +32,10 @@ SPELLING: Final = _WHOLE | {Metric.VALUE_ACCURACY}
 VALUE: Final = SPELLING | {Metric.FAITHFULNESS}
 #: Of a path that is missing, though it need not be there.
 MISSING: Final = VALUE | {Metric.PATH_RECALL, Metric.STRUCTURE_COVERAGE}
-#: Of one item too many, where coverage stays above its floor.
+#: Of one item or key too many, where coverage stays above its floor.
 EXTRA_ITEM: Final = _WHOLE | {Metric.STRUCTURE_COVERAGE}
-#: Of one key that no schema names, where coverage stays above its floor.
-EXTRA_KEY: Final = EXTRA_ITEM | {Metric.TYPE_SAFETY}
-#: Of so many such keys that coverage falls below its floor.
-EXTRA_KEYS: Final = EXTRA_KEY | {Metric.VALUE_ACCURACY, Metric.FAITHFULNESS}
+#: Of so many keys that no schema names that coverage falls below its floor.
+EXTRA_KEYS: Final = EXTRA_ITEM | {Metric.VALUE_ACCURACY, Metric.FAITHFULNESS}
 #: Of another way to write the same.
 NOTHING: Final = frozenset[Metric]()
 

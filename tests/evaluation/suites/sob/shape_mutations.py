@@ -11,7 +11,6 @@ from evaluation.suites.sob.scorer import Mistake
 from tests.evaluation.suites.sob.leaf_mutations import REFUSAL, schema_at, with_leaf
 from tests.evaluation.suites.sob.mutations import (
     EXTRA_ITEM,
-    EXTRA_KEY,
     EXTRA_KEYS,
     LACKING,
     MISSING,
@@ -167,7 +166,7 @@ _CHANGES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
     ),
     ("an item twice", EXTRA_ITEM, Mistake.SPURIOUS_PATH, _item_repeated),
     ("an optional key left out", MISSING, Mistake.MISSING_PATH, _optional_left_out),
-    ("a key nobody asked for", EXTRA_KEY, Mistake.SPURIOUS_PATH, _one_more_key),
+    ("a key nobody asked for", EXTRA_ITEM, Mistake.SPURIOUS_PATH, _one_more_key),
     ("many keys nobody asked for", EXTRA_KEYS, Mistake.SPURIOUS_PATH, _many_more_keys),
     ("a forbidden key", REFUSED, Mistake.SCHEMA, _forbidden_key),
     ("a required key left out", LACKING, Mistake.SCHEMA, _key_left_out),

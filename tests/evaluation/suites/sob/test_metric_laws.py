@@ -98,7 +98,7 @@ def test_the_truth_itself_is_worth_everything(
     truth: Json, source: str, rules: ScoringRules
 ) -> None:
     """Where the truth has a leaf, the truth as the answer has every metric at 1."""
-    rules = replace(rules, empty_leaves=True, resolved_types=True, exact_paths=True)
+    rules = replace(rules, empty_leaves=True, looked_up_types=False, exact_paths=True)
     schema = _schema_of(truth)
     found = score_answer(truth, Expectation.of(truth, schema, source, rules))
     if truth:

@@ -102,13 +102,11 @@ def test_the_published_reading_counts_a_source_as_a_whole() -> None:
     assert {line["overall"] for line in _lines(tables["leaderboard"])} == {1}
 
 
-def test_wrong_leaves_are_counted_by_class_and_place() -> None:
-    """One wrong text in each answer: one leaf of a class, at its place."""
+def test_wrong_leaves_are_counted_by_class() -> None:
+    """One wrong text in each answer: one leaf of a class."""
     tables = _tables(_answers("free", "another text"))
     (leaves,) = _lines(tables["leaves"])
     assert (leaves["value"], leaves["missing_path"], leaves["type"]) == (18, 0, 0)
-    assert sum(line["leaves"] for line in _lines(tables["paths"])) <= 18
-    assert {line["mistake"] for line in _lines(tables["paths"])} == {"value"}
 
 
 def test_lenient_figures_stand_apart() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Result
 from evaluation.results.measurements import between_masks, by_schema, measure
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.maskbench_files import result_of
@@ -90,37 +90,3 @@ def test_the_slowest_are_named_first(tmp_path: Path) -> None:
     slowest = _table(tmp_path, rows, "masks-slowest")
     names = [f"Github_easy/o{number}" for number in (7, 6, 5, 4, 3)]
     assert [cells[1] for cells in slowest.rows] == names
-    first = _table(tmp_path, rows, "masks-first")
-    assert [cells[1] for cells in first.rows] == names
-
-
-def test_a_limit_is_told_with_the_smallest_schema_that_meets_it(tmp_path: Path) -> None:
-    """Messages that differ in numbers alone are one; other messages are none."""
-    said = "Current row has {} items; max is 2000"
-    rows = [
-        row(
-            id=name,
-            label={"size": size},
-            walks=(
-                replace(
-                    blocked(),
-                    verdict=WalkVerdict.ENGINE_ERROR,
-                    detail=said.format(size),
-                ),
-            ),
-        )
-        for name, size in (("large", 2049), ("small", 2047))
-    ]
-    rows.append(
-        row(
-            id="refused",
-            result=Result.COMPILE_ERROR,
-            phase="compile",
-            detail="Unimplemented keys: not",
-            walks=(),
-        )
-    )
-    table = _table(tmp_path, rows, "masks-limits")
-    assert table.rows == (
-        ("alpha 1.0", said.format(2047), "walk", 2, "Github_easy/small"),
-    )

@@ -1,32 +1,20 @@
-"""Write a small file for each failure, and the command that reproduces it."""
+"""The command that runs one case of a run again."""
 
 from __future__ import annotations
 
-import json
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Rejected
-from curation.json.text import parse
-from curation.system.atomic_files import atomic_file
-from curation.system.file_names import safe_name
 from curation.system.user_files import absolute
-from evaluation.core.cases import Case, Result, Row, WalkVerdict
-from evaluation.results.outcomes import FAULTS
-from evaluation.walking.run_folder import REPRODUCERS, ResultsFolder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.core.run_header import RunHeader
-    from evaluation.setup.selected_engines import EngineUnderTest
-    from evaluation.walking.plan import RunPlan
 
 #: Options whose value is a path wherever there is one, and where it looks like one.
 _PATHS = frozenset({"--data", "--model"})
 _NAMES = frozenset({"--engine", "--tokenizer", ""})
-_SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 
 
 def absolute_words(words: Sequence[str]) -> list[str]:
@@ -57,68 +45,6 @@ def _absolute(option: str, value: str) -> str:
     path, at, preset = value.rpartition("@")
     whole = absolute(value)
     return absolute(path) + at + preset if at and whole == value else whole
-
-
-def is_engine_defect(row: Row) -> bool:
-    """Return whether the engine died, hung, failed or contradicted itself."""
-    return row.result in _SEVERE or any(
-        walk.verdict in FAULTS or walk.verdict is WalkVerdict.MASK_GAP
-        for walk in row.walks
-    )
-
-
-def write_reproducer(
-    row: Row,
-    case: Case,
-    participant: EngineUnderTest,
-    plan: RunPlan,
-    out: ResultsFolder,
-) -> Path:
-    """Write a file in MaskBench's form, with the command that runs it.
-
-    Raises:
-        CannotCreate: it cannot be written.
-    """
-    name = f"{safe_name(participant.file.name)}-{row.fingerprint[:16]}"
-    path = out.folder / REPRODUCERS / f"{name}.json"
-    about = {
-        "command": shlex.join(
-            reproducing_command(participant, plan, str(path.resolve()))
-        ),
-        "task": row.task,
-        "config": row.config,
-        "id": row.id,
-        "result": row.result,
-        "phase": row.phase,
-        "detail": row.detail,
-        "printed": row.warnings,
-    }
-    members = {
-        "description": json.dumps(f"{row.engine}: {row.result} {row.detail}".strip()),
-        "csbdata": json.dumps(about, indent=1),
-        "schema": case.schema,
-        "tests": _list([_test(walk.text, valid=walk.valid) for walk in case.walks]),
-    }
-    inner = ",\n".join(f'"{name}": {value}' for name, value in members.items())
-    with atomic_file(path) as temporary:
-        temporary.write_text(f"{{{inner}}}\n", "utf-8")
-    return path
-
-
-def reproducing_command(
-    participant: EngineUnderTest, plan: RunPlan, data: str
-) -> list[str]:
-    """Return the command that puts one file to one engine as this run does."""
-    bounds = plan.bounds
-    spec = f"{participant.file.spec}@{participant.preset}"
-    words = ["csbdata", "eval", "--engine", spec]
-    for name, text in participant.assigned.items():
-        words += ["--option", f"{name}={text}"]
-    words += ["--tokenizer", plan.tokenizer.name, "--task", "masks", "--data", data]
-    words += ["--set", f"compile_seconds={bounds.compile_seconds:g}"]
-    words += ["--set", f"run_seconds={bounds.run_seconds:g}"]
-    words += ["--set", f"memory={bounds.memory_mb}"]
-    return absolute_words(words)
 
 
 def rerun_command(
@@ -193,15 +119,3 @@ def _place(header: RunHeader) -> list[str]:
 def _is_own(option: str, header: RunHeader) -> bool:
     name = option.partition("=")[0]
     return name in _OWN or (name == "--data" and bool(header.data.place))
-
-
-def _list(items: Sequence[str]) -> str:
-    return "[\n" + ",\n".join(items) + "\n]"
-
-
-def _test(text: str, *, valid: bool) -> str:
-    """Return one test as JSON; texts are put in as they are, spelling and all."""
-    members = f'"valid": {json.dumps(valid)}, "text": {json.dumps(text)}'
-    if isinstance(parse(text.encode("utf-8", "surrogatepass")), Rejected):
-        return f"{{{members}}}"
-    return f'{{{members}, "data": {text}}}'
