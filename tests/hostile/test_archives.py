@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import io
 import lzma
@@ -14,16 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Reason, Rejected
 from curation.download.archives import ArchiveLimits, read_archive, unpack
 from curation.download.cache import Cache
 from curation.download.packs import open_pack, write_pack
 from curation.download.pins import Selection
-from curation.json.text import parse
 from curation.system.errors import BadArchive, NoInput, WrongDigest
 from tests.archives_made import (
     FILES,
-    OTHERS,
     PREFIX,
     SELECTED,
     github_pin,
@@ -44,19 +40,6 @@ ANYTHING = Selection(("**",))
 def _read(archive: Path, **limits: int) -> dict[str, bytes]:
     found = read_archive(archive, SELECTED, strip=True, limits=ArchiveLimits(**limits))
     return dict(found)
-
-
-@pytest.mark.parametrize("form", ["gz", "xz"])
-def test_a_tar_archive_gives_the_selected_files(form: str, tmp_path: Path) -> None:
-    """Whole or cut, gzip or xz: the same paths and bytes."""
-    whole = save(tmp_path, f"whole.tar.{form}", github_tarball(FILES | OTHERS, form))
-    cut = save(tmp_path, f"cut.tar.{form}", github_tarball(FILES, form))
-    assert _read(whole) == _read(cut) == FILES
-
-
-def test_a_zip_archive_gives_the_selected_files(tmp_path: Path) -> None:
-    """A zip archive is read like a tar archive."""
-    assert _read(save(tmp_path, "x.zip", zipped(FILES | OTHERS))) == FILES
 
 
 @pytest.mark.parametrize(
@@ -132,14 +115,6 @@ def test_f8_names_that_collide_elsewhere_live_side_by_side(tmp_path: Path) -> No
     assert {path: pack.read(path) for path in pack.paths} == files
 
 
-def test_f8_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
-    """Which of the two counts would depend on the reader."""
-    archive = save(tmp_path, "x.tar.gz", tarball([GOOD, GOOD]))
-    with pytest.raises(BadArchive, match="this name"):
-        write_pack(tmp_path, "x", read_archive(archive, SELECTED, strip=True))
-    assert not list(tmp_path.glob("*.pack"))
-
-
 def test_f8_a_name_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
     """No pack and no digest could say it; one that nobody selects does no harm."""
     odd = {
@@ -202,23 +177,6 @@ def test_f6_too_many_members_are_refused(tmp_path: Path) -> None:
             _read(archive, members=10)
 
 
-def test_f6_members_that_were_read_are_let_go(tmp_path: Path) -> None:
-    """Memory does not grow with the number of members."""
-    many = github_tarball({f"f{number}": b"" for number in range(50)})
-    archive, before = save(tmp_path, "x.tar.gz", many), _headers_in_memory()
-    files = read_archive(archive, ANYTHING, strip=True)
-    # To look through all of memory takes a second in a process that has run many tests.
-    held = [
-        _headers_in_memory() if number == 49 else 0 for number, _ in enumerate(files)
-    ]
-    assert len(held) == 50
-    assert 0 < held[-1] < before + 10
-
-
-def _headers_in_memory() -> int:
-    return sum(issubclass(type(each), tarfile.TarInfo) for each in gc.get_objects())
-
-
 def test_f6_a_header_of_gigabytes_is_refused_unread(tmp_path: Path) -> None:
     """A pax header's length is looked at before its text is read."""
     header = tarfile.TarInfo("pax")
@@ -264,15 +222,6 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
             _read(tmp_path / name)
 
 
-def test_f12_a_git_lfs_pointer_is_kept_and_then_rejected(tmp_path: Path) -> None:
-    """The bytes are what upstream holds; the parser gives the reason."""
-    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
-    archive = save(tmp_path, "x.tar.gz", github_tarball({"schemas/a.json": pointer}))
-    rejected = parse(_read(archive)["schemas/a.json"])
-    assert isinstance(rejected, Rejected)
-    assert rejected.reason is Reason.LFS_POINTER
-
-
 def test_f12_pointers_in_place_of_contents_are_named(tmp_path: Path) -> None:
     """A wrong digest tells that Git LFS is the likely cause."""
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
@@ -280,10 +229,3 @@ def test_f12_pointers_in_place_of_contents_are_named(tmp_path: Path) -> None:
     archive = save(tmp_path, "x.tar.gz", github_tarball(files))
     with pytest.raises(WrongDigest, match="1 of them Git LFS pointers"):
         unpack(github_pin(), archive, Cache(tmp_path / "cache"))
-
-
-def test_f12_a_submodule_is_an_empty_folder(tmp_path: Path) -> None:
-    """GitHub's archives hold a folder where a submodule is: nothing is selected."""
-    submodule = member(PREFIX + "schemas/sub.json", kind=tarfile.DIRTYPE)
-    archive = save(tmp_path, "x.tar.gz", tarball([GOOD, submodule]))
-    assert list(_read(archive)) == ["schemas/a.json"]

@@ -89,25 +89,3 @@ def test_f37_a_second_build_in_one_folder_is_turned_away(tmp_path: Path) -> None
     assert not any(said.startswith("csbdata: ") for said in progress)
     assert "another run is at work here" in line
     assert done.stdout == ""
-
-
-def test_f36_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    """Exit code 73, no traceback."""
-    (tmp_path / "file").touch()
-    done = _build(tmp_path / "file" / "out", cwd=tmp_path, CSBDATA_CACHE=str(tmp_path))
-    assert done.returncode == 73
-    assert "Traceback" not in done.stderr
-    *progress, line = done.stderr.strip().splitlines()
-    assert line.startswith("csbdata: ")
-    assert not any(said.startswith("csbdata: ") for said in progress)
-
-
-@pytest.mark.slow
-def test_someone_elses_folder_is_never_replaced(tmp_path: Path) -> None:
-    """A folder that is no build is left alone, with exit code 73."""
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "thesis").write_text("years of work")
-    done = _build(tmp_path / "home", cwd=tmp_path)
-    assert done.returncode == 73
-    assert "holds something else" in done.stderr
-    assert (tmp_path / "home" / "thesis").read_text() == "years of work"
