@@ -93,18 +93,6 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.slow
-def test_a_build_is_one_call(tmp_path: Path) -> None:
-    """Nothing but a request is needed; the same request finds it built."""
-    request = csbdata.BuildRequest(out=tmp_path / "out", sample=True, jobs=2)
-    result = csbdata.build(request)
-    assert (result.manifest.name, result.unchanged) == (
-        "JSONSchemaBench-partial",
-        False,
-    )
-    assert csbdata.build(request).unchanged
-
-
 @pytest.mark.parametrize(
     "schema", [{"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}']
 )

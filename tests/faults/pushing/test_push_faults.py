@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.huggingface import hub_client
-from curation.publish.hub_push import push_to_hub
 from curation.system.errors import (
     BadData,
     CsbdataError,
@@ -17,8 +15,7 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.progress import Quiet
-from tests.fake_hub.troubles import cut, cut_body, rate_limited, silent, status
+from tests.fake_hub.troubles import cut, cut_body, rate_limited, status
 from tests.publishing import (
     DAY,
     FILES,
@@ -192,17 +189,6 @@ def test_f42_a_commit_that_keeps_what_goes_is_not_ours(
         pushed(folder)
 
 
-def test_f42_a_head_that_moves_before_the_commit_is_not_planned_for(
-    there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """The plan that was shown is the one that is done, or none is."""
-    preview = looked(write_folder(tmp_path / "new"))
-    there.hub.store.put(NAME, {"theirs.txt": b"1"})
-    with hub_client(HASTY), pytest.raises(TemporarilyUnavailable):
-        push_to_hub(preview, Quiet())
-    assert there.seen() == {**old, "theirs.txt": b"1"}
-
-
 @pytest.mark.parametrize("path", ["README.md", "A/test-00000-of-00001.parquet"])
 @pytest.mark.parametrize("length", ["same", "other"])
 def test_f44_a_tag_is_withheld_from_what_came_back_otherwise(
@@ -286,19 +272,6 @@ def test_a_download_that_breaks_off_is_asked_for_again(
     """In the middle of a body, of a small file and of a large one."""
     there.hub.troubles.add("GET", "/resolve/", cut_body)
     there.hub.troubles.add("GET", "X-Amz-Signature", cut_body)
-    folder = write_folder(tmp_path / "new")
-    assert pushed(folder).tag == LATER
-    assert old
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("step", ["the dataset", "the upload", "the commit"])
-def test_a_hub_that_says_nothing_is_not_waited_for_for_ever(
-    step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """Silence has an end, and the next try succeeds."""
-    method, pattern = STEPS[step]
-    there.hub.troubles.add(method, pattern, silent(3.0))
     folder = write_folder(tmp_path / "new")
     assert pushed(folder).tag == LATER
     assert old
