@@ -26,7 +26,7 @@ def answer_hub(handler: Handler) -> None:
     with handler.hub.store.lock:
         for method, pattern, needs, action in _ROUTES:
             found = re.fullmatch(pattern, handler.route)
-            if found and method in {handler.command, "*"}:
+            if found and method == handler.command:
                 _permitted(handler, found, needs, action)
                 return
         handler.refuse(404, f"No such route: {handler.command} {handler.route}")
@@ -69,12 +69,6 @@ def _create(handler: Handler, _none: None, _rest: str) -> None:
         return
     store.create(name, private=asked.get("visibility") == "private")
     handler.reply(200, {"url": url, "name": name, "id": name})
-
-
-def _delete(handler: Handler, _none: None, _rest: str) -> None:
-    asked = handler.json()
-    handler.hub.store.repositories.pop(f"{asked['organization']}/{asked['name']}", None)
-    handler.reply(200, {})
 
 
 def _who(handler: Handler, _none: None, _rest: str) -> None:
@@ -181,10 +175,6 @@ def _apply(
 
 
 def _tag(handler: Handler, repository: Repository, rest: str) -> None:
-    if handler.command == "DELETE":
-        repository.tags.pop(rest, None)
-        handler.reply(200, {})
-        return
     commit, name = repository.resolve(rest), handler.json()["tag"]
     if commit is None:
         handler.refuse(404, "Invalid rev id", "RevisionNotFound")
@@ -196,10 +186,6 @@ def _tag(handler: Handler, repository: Repository, rest: str) -> None:
 
 
 def _branch(handler: Handler, repository: Repository, rest: str) -> None:
-    if handler.command == "DELETE":
-        repository.branches.pop(rest, None)
-        handler.reply(200, {})
-        return
     start = repository.resolve(handler.json().get("startingPoint", "main"))
     if rest in repository.branches:
         handler.refuse(409, "Reference already exists")
@@ -261,22 +247,18 @@ _MODELS = rf"/api/models/{_NAME}"
 #: Method, path, what the token must allow, and what is done.
 _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] = (
     ("POST", r"/api/repos/create", "write", _create),
-    ("DELETE", r"/api/repos/delete", "write", _delete),
     ("GET", r"/api/whoami-v2", "known", _who),
     ("POST", r"/api/validate-yaml", "read", _valid_yaml),
     ("GET", rf"{_API}/xet-write-token/{_REST}", "write", xet.give_token),
     ("POST", rf"{_API}/preupload/{_REST}", "write", _preupload),
     ("POST", rf"{_API}/commit/{_REST}", "write", _commit),
-    ("*", rf"{_API}/tag/{_REST}", "write", _tag),
-    ("*", rf"{_API}/branch/{_REST}", "write", _branch),
+    ("POST", rf"{_API}/tag/{_REST}", "write", _tag),
+    ("POST", rf"{_API}/branch/{_REST}", "write", _branch),
     ("GET", rf"{_API}/revision/{_REST}", "read", listings.info),
     ("GET", rf"{_API}/tree/{_REST}", "read", listings.tree),
-    ("POST", rf"{_API}/paths-info/{_REST}", "read", listings.paths_info),
     ("GET", rf"{_API}/refs", "read", listings.refs),
     ("GET", rf"{_API}/commits/{_REST}", "read", listings.commits),
     ("GET", rf"{_API}/discussions", "read", listings.discussions),
-    ("GET", rf"{_API}/discussions/{_REST}", "read", listings.discussion),
-    ("POST", rf"{_API}/discussions/{_REST}", "write", listings.change_discussion),
     ("GET", _API, "read", listings.info),
     ("POST", rf"/datasets/{_NAME}\.git/info/lfs/objects/batch", "write", _batch),
     # The client sends no token here: the real address is a signed one.
