@@ -1,7 +1,7 @@
 """The ways of csbdata whose cost is measured, each as work that is prepared first.
 
 What a worker process does is called in this process, and deadlines in time are
-lifted, so that all of it is counted and nothing turns on the machine.
+lifted, so that all of it is measured.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from curation.fit.relation import Comparer
 from curation.fit.rewriting import rewrite
 from curation.fit.verdict import judge_fit, untold_keywords
 from curation.instances.constraints.interpretations import as_schema
-from curation.instances.dataset.make_instances import make_instances
 from curation.packaging.derived_files import write_derived
 from curation.pipeline.process_document import apply_rules, make_record
 from curation.references.library import NO_LIBRARY
@@ -62,10 +61,6 @@ class Way:
     families: Mapping[str, Callable[[int], UntypedJson]] = field(
         default_factory=lambda: FAMILIES
     )
-    #: The smallest n at which events are counted.
-    events_n: int = 3
-    #: Whether it searches under a budget: only its whole cost is held.
-    searches: bool = False
     #: By family: why its cost grows faster, and which budget ends it.
     by_nature: Mapping[str, str] = field(default_factory=dict)
 
@@ -136,15 +131,6 @@ def _rewritten(schema: UntypedJson) -> Work:
     return work
 
 
-def _diff(schema: UntypedJson) -> Work:
-    other = {**schema, "minProperties": 1}
-    return partial(_InProcess().relation, schema, other, DRAFT_2020_12)
-
-
-def _instances(schema: UntypedJson) -> Work:
-    return partial(make_instances, json.dumps(schema))
-
-
 class _NoPlots:
     """Draws nothing: plots are drawn by a program of their own."""
 
@@ -206,27 +192,14 @@ _RECORDS: Final = {"records": lambda n: n}
 _DEEP: Final = {
     "deep": "a pointer is as long as its place is deep: a parser's limit of nesting"
 }
-_INSTANCES: Final = {
-    "allOf of if": "each condition is tried with each: `DEADLINE` of instances",
-    "patternProperties": "each name is held against each pattern: the same",
-}
 #: By name, in the order in which they are measured.
 WAYS: Final[Mapping[str, Way]] = {
-    "rules clean": Way(prepare=partial(_rules, "clean"), events_n=4),
+    "rules clean": Way(prepare=partial(_rules, "clean")),
     "rules paper": Way(prepare=partial(_rules, "paper")),
     "record columns": Way(prepare=_record_columns),
-    "check": Way(prepare=_check, events_n=2),
+    "check": Way(prepare=_check),
     "fit, judged": Way(prepare=_judged, by_nature=_DEEP),
     "fit, rewritten": Way(prepare=_rewritten, by_nature=_DEEP),
-    "diff": Way(
-        prepare=_diff,
-        families={it: FAMILIES[it] for it in ("wide", "fan of $ref", "anyOf", "enum")},
-        events_n=2,
-        searches=True,
-    ),
-    "instances": Way(
-        prepare=_instances, events_n=2, searches=True, by_nature=_INSTANCES
-    ),
     "card": Way(prepare=lambda n: partial(_derive, _build(n)), families=_RECORDS),
     "verify": Way(prepare=_verify, families=_RECORDS),
     "results compared": Way(prepare=_compare, families=_RECORDS),
