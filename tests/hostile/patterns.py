@@ -1,4 +1,4 @@
-"""Patterns and formats that were made to hurt, or that are none."""
+"""Patterns that were made to hurt, or that are none."""
 
 from __future__ import annotations
 
@@ -34,16 +34,4 @@ PATTERNS: Mapping[str, UntypedJson] = {
         "type": "object",
         "properties": {"a": {"pattern": 5}, "b": {"pattern": ["a"]}},
     }
-}
-
-_FORMATS: tuple[UntypedJson, ...] = (
-    "", "regex", "date-time", "int32", 5, None, [], "x" * 10_000, "\x1b[31m",
-)  # fmt: skip
-#: F28: formats that nobody knows, or that are no names.
-FORMATS: Mapping[str, UntypedJson] = {
-    f"format-{number}": {
-        "type": "object",
-        "properties": {"a": {"type": "string", "format": name}},
-    }
-    for number, name in enumerate(_FORMATS)
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.hostile.patterns import FORMATS, PATTERNS
+from tests.hostile.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -234,7 +234,7 @@ SIZES: Mapping[str, UntypedJson] = {
 
 #: Every hostile schema that has a name of its own.
 NAMED: Mapping[str, UntypedJson] = {
-    **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **FORMATS, **NAMES, **SIZES
+    **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **NAMES, **SIZES
 }  # fmt: skip
 
 

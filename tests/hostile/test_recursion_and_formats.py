@@ -30,6 +30,7 @@ def _format(name: UntypedJson, type_: str = "string") -> dict[str, UntypedJson]:
 _LISTS = {"type": "array", "items": {"$ref": "#/$defs/a"}, "minItems": 1}
 _EITHER = {"oneOf": [{"type": "integer"}, _ITSELF]}
 _SHORT = {"type": "string", "minLength": 3, "maxLength": 2}
+_NO_NAMES: tuple[UntypedJson, ...] = (5, None, [], {}, True, ["date"])
 #: By what becomes of them; None is kept.
 _SCHEMAS: Mapping[Reason | None, list[UntypedJson]] = {
     # Every instance would be endless, or nothing meets them for another reason.
@@ -43,7 +44,7 @@ _SCHEMAS: Mapping[Reason | None, list[UntypedJson]] = {
     # Every metaschema wants a string: with a draft that is declared, or inferred.
     Reason.INVALID_SCHEMA: [
         {**head, **_format(name)}
-        for name in (5, None, [], {}, True, ["date"])
+        for name in _NO_NAMES
         for head in ({}, {"$schema": _DECLARED})
     ],
     None: [

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.workers.run_folder import RunFolder
 from tests.faults.building.build_kills import tree
 
 ROOT = Path(__file__).parents[3]
@@ -75,17 +74,3 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     expected = tree(plain / "out")
     assert len(expected) > 10
     assert tree(other / "o[u]t") == expected
-
-
-@pytest.mark.slow
-def test_f37_a_second_build_in_one_folder_is_turned_away(tmp_path: Path) -> None:
-    """Exit code 75 and one line that says why; the first is not disturbed."""
-    with RunFolder.open(tmp_path / "out.run", "another") as run:
-        run.store("one", b"1")
-        done = _build(tmp_path / "out", cwd=tmp_path)
-        assert done.returncode == 75
-        assert run.done("one") == b"1"
-    *progress, line = done.stderr.strip().splitlines()
-    assert not any(said.startswith("csbdata: ") for said in progress)
-    assert "another run is at work here" in line
-    assert done.stdout == ""

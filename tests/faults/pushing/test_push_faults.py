@@ -15,7 +15,7 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from tests.fake_hub.troubles import cut, cut_body, rate_limited, status
+from tests.fake_hub.troubles import cut, rate_limited, status
 from tests.publishing import (
     DAY,
     FILES,
@@ -264,17 +264,6 @@ def test_a_rate_limit_beyond_our_patience_ends_with_75(
     trouble.times = 0
     pushed(folder)
     assert there.seen(LATER) == contents(folder)
-
-
-def test_a_download_that_breaks_off_is_asked_for_again(
-    there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """In the middle of a body, of a small file and of a large one."""
-    there.hub.troubles.add("GET", "/resolve/", cut_body)
-    there.hub.troubles.add("GET", "X-Amz-Signature", cut_body)
-    folder = write_folder(tmp_path / "new")
-    assert pushed(folder).tag == LATER
-    assert old
 
 
 def _portal(handler: BaseHTTPRequestHandler) -> None:
