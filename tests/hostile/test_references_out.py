@@ -112,6 +112,15 @@ def _leading_to(uri: str) -> Iterator[UntypedJson]:
         }
 
 
+def test_the_trap_notices_whoever_comes(tmp_path: Path) -> None:
+    """A visit to the server or the pipe would be seen."""
+    with _listening(tmp_path / "pipe") as trap:
+        with socket.create_connection(("127.0.0.1", trap.port)) as connection:
+            connection.sendall(b"GET /")
+        (tmp_path / "pipe").read_bytes()
+    assert {"the pipe was read", str(b"GET /")} <= {*trap.hits}
+
+
 @pytest.mark.parametrize("rules", RULES)
 def test_f23_no_rule_follows_a_reference_out(rules: str, tmp_path: Path) -> None:
     """No `$ref`, `$schema` or `$id` makes a build ask a host or read a file."""

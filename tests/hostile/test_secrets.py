@@ -13,6 +13,7 @@ import pytest
 
 import curation.cli
 from curation.publish import verify as push_checks
+from curation.system.credentials import redacted_words
 from curation.system.errors import Unavailable
 from curation.verification import Verification
 from evaluation.core.records import Record, encode_records
@@ -251,3 +252,16 @@ def test_nothing_planted_is_in_what_any_command_says_or_writes(
     text = _everything(tmp_path / "out")
     forms = {form for value in planted for form in (value, quote(value, safe=""))}
     assert not {form for form in forms if form in text}
+
+
+@pytest.mark.parametrize("name", sorted(examples()))
+def test_a_key_of_any_provider_leaves_a_recorded_command(name: str) -> None:
+    """As an option's value, in an address, and in a header of an MCP server."""
+    secret = examples()[name]
+    words = [
+        f"--option=key={secret}",
+        f"http://h/v1?x={secret.replace('#', '')}",
+        f"mcp:serve --token {secret}",
+    ]
+    text = " ".join(redacted_words(words))
+    assert not any(secret[at:][:12] in text for at in range(4, len(secret) - 12))

@@ -1,4 +1,4 @@
-"""F33, F35, F37 to F39 on a whole build: killed, doubled, moved, same bytes."""
+"""F33, F35 and F39 on a whole build: killed, moved, same bytes."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from curation.workers.limits import Limits
 from evaluation.asking import header as header_module
 from evaluation.asking.request import ModelOptions
 from evaluation.results.reader import open_run
+from evaluation.setup.engine_files import find_engine
+from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.walking import work as shared_work
 from tests.evaluation.measuring import miniature, request_of, sample
 from tests.evaluation.small_model import small_model
@@ -99,3 +101,19 @@ def test_f38_other_weights_do_not_go_on_in_the_same_folder(
     weights.write_bytes(bytes(content))
     with pytest.raises(CannotCreate, match=r"another run: model \(.*revision"):
         csbdata.run(_writing(tmp_path, model))
+
+
+def test_f38_an_engine_of_another_version_is_another_engine(tmp_path: Path) -> None:
+    """Its version, its options and every byte of its file decide its answers."""
+    engine = EngineUnderTest(file=find_engine(miniature("accept_all")), version="1")
+    path = tmp_path / "accept_all.py"
+    path.write_bytes(engine.file.path.read_bytes() + b"\n")
+    others = [
+        replace(engine, version="2"),
+        replace(engine, options={"strict": True}),
+        replace(engine, file=find_engine(str(path))),
+        replace(engine, file=find_engine(miniature("refuse_all"))),
+    ]
+    identities = [each.identity for each in (engine, *others)]
+    assert len(set(identities)) == len(identities)
+    assert replace(engine, interpreter="/elsewhere/python").identity == engine.identity
