@@ -92,13 +92,3 @@ csbdata.main()
 def test_it_says_its_version() -> None:
     """That of the distribution."""
     assert csbdata.__version__ == version("csbdata")
-
-
-def test_a_command_ends_without_a_search_for_garbage() -> None:
-    """It took 70 ms where much was imported: all that is left is frozen."""
-    script = (
-        "import atexit, csbdata, gc, sys; sys.argv = ['csbdata', '--version']\n"
-        "atexit.register(lambda: print(gc.get_freeze_count() > 1_000))\n"
-        "csbdata.main()"
-    )
-    assert run(ROOT, "-c", script).stdout.endswith("True\n")

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 import csbdata
-from tests.evaluation.data.written_tables import write_tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PUBLIC = [
     "Bounds",
@@ -60,13 +55,6 @@ def test_exactly_these_names_are_public() -> None:
     assert dir(csbdata) == PUBLIC
 
 
-def test_every_public_name_is_documented(subtests: pytest.Subtests) -> None:
-    """Each can be had, and says what it is."""
-    for name in PUBLIC:
-        with subtests.test(name=name):
-            assert getattr(csbdata, name).__doc__
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_has_an_example_and_says_what_it_takes(name: str) -> None:
     """Whoever reads its documentation can call it."""
@@ -93,18 +81,6 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.slow
-def test_a_build_is_one_call(tmp_path: Path) -> None:
-    """Nothing but a request is needed; the same request finds it built."""
-    request = csbdata.BuildRequest(out=tmp_path / "out", sample=True, jobs=2)
-    result = csbdata.build(request)
-    assert (result.manifest.name, result.unchanged) == (
-        "JSONSchemaBench-partial",
-        False,
-    )
-    assert csbdata.build(request).unchanged
-
-
 @pytest.mark.parametrize(
     "schema", [{"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}']
 )
@@ -122,24 +98,3 @@ def test_two_schemas_are_compared_in_one_call() -> None:
     assert (relation.kind, relation.only_first) == ("narrower", "1")
     with pytest.raises(csbdata.CsbdataError, match="invalid_schema"):
         csbdata.diff(first, {"type": "banana"})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["a schema", "a build"])
-def test_measuring_loads_no_library_of_data_frames(tmp_path: Path, what: str) -> None:
-    """Every run would pay for polars or pandas, which only reports of frames need."""
-    if what == "a build":
-        write_tables(tmp_path, {"Snowplow": {"test": ["x"]}})
-    else:
-        (tmp_path / "a.json").write_text('{"type": "object"}')
-    script = (
-        "import sys, curation.cli, evaluation.asking.run, evaluation.data\n"
-        "import evaluation.analysis.run_report, evaluation.commands.eval\n"
-        "from curation.download.acquire import FetchSettings\n"
-        f"found = evaluation.data.open_data({str(tmp_path)!r}, instances=False,"
-        "    settings=FetchSettings.from_environment())\n"
-        "print(len(list(found.records())), {'polars', 'pandas'} & sys.modules.keys())"
-    )
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["1", "set()"]

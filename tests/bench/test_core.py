@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench.edition import core as module
-from bench.edition.core import AGREED, Core, choose, differ, families
+from bench.edition.core import choose, differ, families
 
 _SIZE = 400
 
@@ -36,17 +36,6 @@ def test_the_core_estimates_the_sample_for_engines_that_chose_it() -> None:
         assert core.score(engine) == pytest.approx(engine.mean(), abs=0.01)
 
 
-def test_records_on_which_all_agree_are_drawn_less_often() -> None:
-    """Each of them stands for more, in that proportion."""
-    passed = _outcomes()
-    agreed = np.logical_or(passed.all(axis=1), ~passed.any(axis=1))
-    core = choose(passed, list("abcdefg"), [("", "", "")] * _SIZE)
-    same = agreed[core.places]
-    assert core.weights[same] == pytest.approx(core.weights[~same][0] / AGREED)
-    shares = same.sum() / agreed.sum(), (~same).sum() / (~agreed).sum()
-    assert shares[0] / shares[1] == pytest.approx(AGREED, rel=0.2)
-
-
 def test_a_family_counts_once_in_a_difficulty() -> None:
     """Two versions of one engine that fail weigh as much as one of another."""
     passed = np.array([[False, False, True], [True, True, True]])
@@ -55,13 +44,6 @@ def test_a_family_counts_once_in_a_difficulty() -> None:
     assert of == ["xgrammar", "xgrammar", "llguidance"]
     core = choose(passed, of, [("", "", "")] * 2)
     assert dict(zip(core.places, core.difficulty, strict=True)) == {0: 0.5, 1: 0.0}
-
-
-def test_a_score_is_the_weighted_share() -> None:
-    """Of the core's records alone, whatever the others are."""
-    core = Core(np.array([0, 2]), np.array([3.0, 1.0]), np.array([0.5, 0.5]))
-    assert core.score(np.array([True, False, False])) == 0.75
-    assert core.score(np.array([True, True, False])) == 0.75
 
 
 def test_engines_are_told_apart_by_mcnemars_exact_test() -> None:

@@ -7,11 +7,13 @@ import json
 import sys
 from importlib import import_module
 from types import ModuleType
-
-import pytest
+from typing import TYPE_CHECKING
 
 from bench import __main__ as bench
 from bench.__main__ import PARTS
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def _part(measure: object) -> ModuleType:
@@ -22,16 +24,6 @@ def _part(measure: object) -> ModuleType:
 
 def _fail(_options: argparse.Namespace) -> None:
     raise SystemExit("no archive at hand")
-
-
-@pytest.mark.parametrize("name", PARTS)
-def test_every_part_listed_is_one(name: str) -> None:
-    """It adds options that argparse takes beside those of the others."""
-    parser = argparse.ArgumentParser()
-    part = import_module(PARTS[name])
-    part.add_options(parser)
-    assert callable(part.measure)
-    parser.parse_args([])
 
 
 def test_no_two_parts_have_an_option_of_one_name() -> None:
@@ -66,18 +58,3 @@ def test_only_the_parts_asked_for_are_imported(
     monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {}))
     assert bench.main() == 0
     assert "two" in json.loads(capsys.readouterr().out)
-
-
-def test_only_the_parts_asked_for_are_measured(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """By name; a name that is none is wrong usage."""
-    monkeypatch.setattr(bench, "PARTS", {"one": "bench.one", "two": "bench.two"})
-    monkeypatch.setitem(sys.modules, "bench.one", _part(_fail))
-    monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {}))
-    monkeypatch.setattr(sys, "argv", ["bench", "two"])
-    assert bench.main() == 0
-    assert list(json.loads(capsys.readouterr().out)) == ["machine", "two"]
-    monkeypatch.setattr(sys, "argv", ["bench", "three"])
-    with pytest.raises(SystemExit):
-        bench.main()

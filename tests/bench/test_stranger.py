@@ -10,39 +10,10 @@ from pathlib import Path
 import pytest
 
 from bench import stranger
-from bench.stranger import Block, Measurement, Shell, blocks, faults
-from tests.conftest import is_drawn
+from bench.stranger import Measurement, Shell, blocks, faults
 
 _ROOT = Path(__file__).parents[2]
 _README = (_ROOT / "README.md").read_text("utf-8")
-_PAGE = """
-```
-make dataset   # a comment
-csbdata a \\
-  --b
-```
-text
-<!-- loopback: the Hub -->
-```console
-$ csbdata push x#y
-what it prints
-```
-```python
-import csbdata  # stays
-```
-```json
-{}
-```
-"""
-
-
-def test_blocks_are_commands_in_order() -> None:
-    """Outputs, comments and blocks of other languages are no commands."""
-    assert blocks(_PAGE) == [
-        Block(("make dataset", "csbdata a   --b"), is_loopback=False),
-        Block(("csbdata push x#y",), is_loopback=True),
-        Block(("python - << 'END'\nimport csbdata  # stays\nEND",), is_loopback=False),
-    ]
 
 
 def test_each_block_of_the_readme_is_run() -> None:
@@ -61,15 +32,6 @@ def test_the_table_is_that_of_the_readme() -> None:
     assert list(table) == [stranger.ENVIRONMENT, *first_lines]
 
 
-def test_folder_and_path_stay_from_command_to_command(tmp_path: Path) -> None:
-    """As in one shell; what a loopback block exports does not."""
-    shell = Shell(tmp_path)
-    moved = f"cd {tmp_path} && PATH={tmp_path}:$PATH"
-    assert shell.run(moved, "export HF_ENDPOINT=here").fault == ""
-    checked = f'[ "$PWD" = {tmp_path} ] && [ "${{PATH%%:*}}" = {tmp_path} ]'
-    assert shell.run(f'{checked} && [ -z "$HF_ENDPOINT" ]').fault == ""
-
-
 @pytest.mark.parametrize(
     ("command", "fault"),
     [
@@ -86,14 +48,6 @@ def test_faults_are_named(
     """By exit code, by a traceback or by the limit, with the last output."""
     monkeypatch.setattr(stranger, "_LIMIT", 1)
     assert Shell(tmp_path).run(command).fault.startswith(fault)
-
-
-def test_children_are_measured(tmp_path: Path) -> None:
-    """Processor time and memory of a process below the shell count."""
-    work = "import time; x = bytes(80_000_000)\nwhile time.process_time() < 0.3: pass"
-    measured = Shell(tmp_path).run(f"true && (python3 -c '{work}'; true)")
-    assert measured.cpu_seconds >= 0.3
-    assert measured.peak_mb >= 76
 
 
 def test_more_than_twice_the_figure_is_a_fault() -> None:
@@ -129,11 +83,3 @@ def test_a_step_of_ci_sees_a_clean_environment_and_names_itself(tmp_path: Path) 
     assert ended.returncode == 1
     assert f"[{tmp_path}/home  a b]" in ended.stdout
     assert "== check: FAILED with exit code 2" in ended.stdout
-
-
-def test_a_tenth_is_drawn_and_another_for_each_commit() -> None:
-    """About a tenth of a thousand names, few of them for two commits."""
-    names = [f"tests/x.py::test[{number}]" for number in range(1000)]
-    first, second = ({n for n in names if is_drawn(n, seed)} for seed in "ab")
-    assert all(70 <= len(drawn) <= 130 for drawn in (first, second))
-    assert len(first & second) < 30

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.core.benchmark import CONFIGS, DEFAULT, SPLITS, instances_folder
-from curation.dataset.parquet import COLUMNS
-
 datasets = pytest.importorskip("datasets")
 _SCRIPT = Path(__file__).with_name("run_lm_eval.py")
 #: A Python that has lm_eval, and a build to take instead of the sample's.
@@ -34,42 +31,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Keep `datasets` offline and inside a folder of the test."""
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
     return str(tmp_path / "cache")
-
-
-@pytest.mark.nightly
-def test_every_config_and_split_loads_under_its_published_name(
-    folder: Path, cache: str
-) -> None:
-    """All ten, their instances, and `default`, with the rows that the manifest has."""
-    said = json.loads((folder / "manifest.json").read_bytes())["configs"]
-    rows = 0
-    for config in CONFIGS:
-        for split in SPLITS:
-            loaded = datasets.load_dataset(
-                str(folder), config, split=split, cache_dir=cache
-            )
-            assert loaded.num_rows == said[config]["splits"][split]
-            assert loaded.column_names == COLUMNS.names
-            rows += loaded.num_rows
-        files = {
-            split: str(folder / instances_folder(config) / f"{split}-*.pq")
-            for split in SPLITS
-        }
-        made = datasets.load_dataset("parquet", data_files=files, cache_dir=cache)
-        assert list(made) == list(SPLITS)
-    whole = datasets.load_dataset(str(folder), DEFAULT, cache_dir=cache)
-    assert sum(whole.num_rows.values()) == rows
-
-
-def test_a_row_has_the_columns_of_the_published_edition(
-    folder: Path, cache: str
-) -> None:
-    """`json_schema` is a JSON text and `unique_id` a text, and they come first."""
-    loaded = datasets.load_dataset(
-        str(folder), "Github_easy", split="test", cache_dir=cache
-    )
-    assert loaded.column_names[:2] == ["json_schema", "unique_id"]
-    assert all(isinstance(json.loads(each), dict) for each in loaded["json_schema"])
 
 
 def _interpreter() -> str:

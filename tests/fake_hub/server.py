@@ -73,10 +73,6 @@ class Handler(BaseHTTPRequestHandler):
         """Read the body as JSON."""
         return json.loads(self.body or b"{}")
 
-    def form(self) -> dict[str, list[str]]:
-        """Read the body as a form."""
-        return parse_qs(self.body.decode())
-
     def reply(
         self,
         code: int,

@@ -7,7 +7,6 @@ import re
 import socket
 import struct
 import threading
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -119,23 +118,3 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
         socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
     )
     handler.connection.close()
-
-
-def cut_body(handler: BaseHTTPRequestHandler) -> None:
-    """Promise a body, send a little of it, and break the connection."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "1000000")
-    handler.end_headers()
-    handler.wfile.write(b"x" * 100)
-    handler.wfile.flush()
-    cut(handler)
-
-
-def silent(seconds: float) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Say nothing for a while, then hang up."""
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        time.sleep(seconds)
-        cut(handler)
-
-    return answer

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from tests.hostile.schemas import DRAFT_04, DRAFT_07, DRAFT_2020_12
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,14 +55,3 @@ def _random_value(source: random.Random, levels: int) -> UntypedJson:
         source.choice((*_WORDS, "a", "b")): _random_value(source, levels - 1)
         for _ in range(source.randrange(1, 5))
     }
-
-
-def jumbled(count: int, seed: int) -> Iterator[tuple[str, UntypedJson]]:
-    """Yield objects put together at random of keywords and values."""
-    source = random.Random(seed)
-    for number in range(count):
-        value = _random_value(source, 4)
-        root = value if isinstance(value, dict) else {"properties": value}
-        draft = source.choice([None, None, DRAFT_04, DRAFT_07, DRAFT_2020_12])
-        schema = root if draft is None else {"$schema": draft, **root}
-        yield f"jumbled-{seed}-{number}", schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.hostile.patterns import FORMATS, PATTERNS
+from tests.hostile.patterns import PATTERNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,27 +65,13 @@ def identifiers_inside_identifiers() -> UntypedJson:
 
 
 _SCHEMA_URIS: tuple[UntypedJson, ...] = (
-    7,
-    None,
-    True,
-    [],
-    {},
-    "",
-    "#",
-    " ",
-    "\0",
-    "http://",
-    "http://[",
-    "//",
-    "urn:",
-    "draft-07",
-    "http://json-schema.org/draft-99/schema#",
+    7, None, True, [], {}, "", "#", " ", "\0", "http://", "http://[", "//", "urn:",
+    "draft-07", "http://json-schema.org/draft-99/schema#",
     "http://json-schema.org/draft-07/schema#/definitions/a",
     "https://json-schema.org/draft-07/schema",
-    "HTTP://JSON-SCHEMA.ORG/draft-07/schema#",
-    "javascript:alert(1)",
+    "HTTP://JSON-SCHEMA.ORG/draft-07/schema#", "javascript:alert(1)",
     "https://example.com/" + "x" * 10_000,
-)
+)  # fmt: skip
 #: F20: what `$schema` can be besides a draft's URI.
 DIALECTS: Mapping[str, UntypedJson] = {
     f"schema-uri-{number}": {"$schema": uri, **_object(a={"type": "string"})}
@@ -139,38 +125,15 @@ CYCLES: Mapping[str, UntypedJson] = {
 }
 
 _REFS: tuple[UntypedJson, ...] = (
-    "#/definitions/a%20b",
-    "#/definitions/a b",
-    "#/definitions/a~1b",
-    "#/definitions/m~0n",
-    "#/definitions/m~2n",
-    "#/definitions/",
-    "#/definitions/%",
-    "#/definitions/%25",
-    "#/definitions/%FF",
-    "#/definitions/%zz",
-    "#/definitions/0/anyOf/0",
-    "#/definitions/0/anyOf/00",
-    "#/definitions/0/anyOf/-1",
-    "#/definitions/0/anyOf/-",
-    "#/definitions/0/anyOf/99999999999999999999",
-    "#/definitions/0/anyOf/\u0661",
-    "#/properties/a",
-    "#//",
-    "##",
-    "#gone",
-    "",
-    "\\",
-    "\0",
-    "http://[",
-    "http://[::1",
-    "http://a:b@c:d/",
-    "\ufffe#\U0001f600",
-    5,
-    None,
-    [],
-    {"$ref": "#"},
-)
+    "#/definitions/a%20b", "#/definitions/a b", "#/definitions/a~1b",
+    "#/definitions/m~0n", "#/definitions/m~2n", "#/definitions/", "#/definitions/%",
+    "#/definitions/%25", "#/definitions/%FF", "#/definitions/%zz",
+    "#/definitions/0/anyOf/0", "#/definitions/0/anyOf/00", "#/definitions/0/anyOf/-1",
+    "#/definitions/0/anyOf/-", "#/definitions/0/anyOf/99999999999999999999",
+    "#/definitions/0/anyOf/\u0661", "#/properties/a", "#//", "##", "#gone", "", "\\",
+    "\0", "http://[", "http://[::1", "http://a:b@c:d/", "\ufffe#\U0001f600", 5, None,
+    [], {"$ref": "#"},
+)  # fmt: skip
 #: F24: pointers, anchors and identifiers that are wrong or only look so.
 POINTERS: Mapping[str, UntypedJson] = {
     f"pointer-{number}": _with(
@@ -208,38 +171,13 @@ POINTERS: Mapping[str, UntypedJson] = {
 }
 
 HOSTILE_NAMES = (
-    "__proto__",
-    "constructor",
-    "__class__",
-    "__init__",
-    "",
-    " ",
-    "'",
-    '"',
-    "'''",
-    '"""',
-    "\\",
-    "a\nb",
-    "a\r\nb",
-    "\0",
-    "\x1b[2J\x1b]0;title\x07",
-    "\u202egnp.exe",
-    "\u2028",
-    "\ufeff",
-    "\U0001f600",
-    "../../etc/passwd",
-    "a/b~c~0~1",
-    "{}",
-    "{0.__class__}",
-    "%s%n",
-    "$(reboot)",
-    "`reboot`",
-    "'; import os; os._exit(9) #",
-    '"); import os; os._exit(9) #',
-    "</script><script>alert(1)</script>",
-    "=cmd|' /C calc'!A0",
-    "x" * 10_000,
-)
+    "__proto__", "constructor", "__class__", "__init__", "", " ", "'", '"', "'''",
+    '"""', "\\", "a\nb", "a\r\nb", "\0", "\x1b[2J\x1b]0;title\x07", "\u202egnp.exe",
+    "\u2028", "\ufeff", "\U0001f600", "../../etc/passwd", "a/b~c~0~1", "{}",
+    "{0.__class__}", "%s%n", "$(reboot)", "`reboot`", "'; import os; os._exit(9) #",
+    '"); import os; os._exit(9) #', "</script><script>alert(1)</script>",
+    "=cmd|' /C calc'!A0", "x" * 10_000,
+)  # fmt: skip
 #: F29: names of members that break out of careless code.
 NAMES: Mapping[str, UntypedJson] = {
     f"name-{number}": {
@@ -296,7 +234,7 @@ SIZES: Mapping[str, UntypedJson] = {
 
 #: Every hostile schema that has a name of its own.
 NAMED: Mapping[str, UntypedJson] = {
-    **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **FORMATS, **NAMES, **SIZES
+    **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **NAMES, **SIZES
 }  # fmt: skip
 
 

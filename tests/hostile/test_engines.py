@@ -126,20 +126,3 @@ def test_a_nasty_schema_is_an_outcome(spec: str, tmp_path: Path) -> None:
         assert row.result is Result.OK or row.detail, name
         assert after.result is Result.OK, (name, after.detail)
         assert [each.verdict for each in after.walks] == [WalkVerdict.ACCEPTED], name
-
-
-def test_a_refusal_says_why(tmp_path: Path) -> None:
-    """What llguidance refuses, it refuses in words that name the matter."""
-    pytest.importorskip("llguidance")
-    rows = _rows(tmp_path, "llguidance")
-    reasons = {
-        "unsatisfiable": "nsatisfiable",
-        "not": "not",
-        "conditional": "if",
-        "unique": "uniqueItems",
-        "lookbehind": "look",
-        "forbidden": "nsatisfiable",
-    }
-    for name, word in reasons.items():
-        assert rows[name].result is Result.COMPILE_ERROR
-        assert word in rows[name].detail

@@ -23,7 +23,6 @@ from curation import cli
 from curation.system.errors import CsbdataError
 from evaluation.core.records import Record, encode_records
 from tests.evaluation.made_runs import many, write_run
-from tests.fuzz.mutations import fuzz
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,9 +54,6 @@ _SLOW = {
 }
 #: Commands that take no path, or would install something.
 _LEFT_OUT = {"engines add", "sources"}
-#: Mutated inputs a command, and the valid ones (of the fixture `sound`) that a word of
-#: a placeholder stands for; a build for any other word.
-_MUTATED = 40
 _SOUND = {
     "RUN": ("run", "suite"),
     "DATA": ("build", "schemas", "records.jsonl"),
@@ -242,38 +238,6 @@ def test_no_path_is_a_defect(case: Case, hostile: dict[str, str], sound: Path) -
     names = _FEW if case.command in _SLOW else hostile
     lines = [_command_line(case, hostile[name], sound) for name in names]
     assert [*filter(None, map(_defect, lines))] == []
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("_alone")
-@pytest.mark.parametrize("command", sorted({case.command for case in _cases()}))
-def test_no_mutated_input_is_a_defect(
-    command: str, sound: Path, tmp_path: Path
-) -> None:
-    """Forty inputs a command, each with one file mutated, for its paths in turn."""
-    tries = [
-        (case, name)
-        for case in _cases()
-        for parameter in _parameters(tuple(command.split()))
-        if case == (command, getattr(parameter, "name", ""))
-        for name in _sound(parameter)
-    ]
-    defects = []
-    for number in range(_MUTATED):
-        case, name = tries[number % len(tries)]
-        target = tmp_path / str(number) / name
-        target.parent.mkdir()
-        copy = shutil.copytree if (sound / name).is_dir() else shutil.copy
-        copy(sound / name, target)
-        files = sorted(path for path in target.rglob("*") if path.is_file()) or [target]
-        file, inputs = files[7 * number % len(files)], list[bytes]()
-        fuzz(inputs.append, [file.read_bytes()], examples=9, number=number)
-        file.write_bytes(inputs[-1])
-        if defect := _defect(_command_line(case, str(target), sound)):
-            defects.append(f"{defect} ({file.name})")
-        else:
-            shutil.rmtree(target.parent)
-    assert not defects, "\n".join(defects)
 
 
 #: What makes a command read the build that it is given.

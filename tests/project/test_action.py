@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,49 +164,6 @@ def test_the_action_holds_schemas_against_targets(tmp_path: Path) -> None:
     assert "openai-strict/repairable::repairable: after closed" in refused.stdout
     job.inputs["fit"] = "gemini"
     assert job.run(fit).returncode == 0
-
-
-def _wheel(folder: Path, name: str, version: str) -> Path:
-    """Write the wheel of an empty package."""
-    path = folder / f"{name}-{version}-py3-none-any.whl"
-    info = f"{name}-{version}.dist-info"
-    with zipfile.ZipFile(path, "w") as wheel:
-        wheel.writestr(f"{name}/__init__.py", "")
-        wheel.writestr(
-            f"{info}/METADATA",
-            f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        )
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    return path
-
-
-@pytest.mark.nightly
-def test_an_engine_of_another_version_is_installed(tmp_path: Path) -> None:
-    """By real pip: csbdata's own versions bind csbdata's packages alone."""
-    wheels = [
-        _wheel(tmp_path, "llguidance", "99.0"),
-        _wheel(tmp_path, "transformers", "0.1"),
-    ]
-    job = _Job(tmp_path, {"engine": "x", "install": " ".join(map(str, wheels))})
-    venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    python = tmp_path / "bin" / "python"
-    python.unlink()
-    python.write_text(f'#!/bin/bash\nexec {venv}/bin/python "$@"\n')
-    python.chmod(0o700)
-    ended = job.run(_action()["runs"]["steps"][0])
-    assert ended.returncode == 0, ended.stderr
-    listed = subprocess.run(
-        [venv / "bin" / "python", "-m", "pip", "freeze"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert "llguidance @ " in listed
-    assert "tokenizers==" in listed
-    version = [str(venv / "bin" / "csbdata"), "--version"]
-    assert subprocess.run(version, check=False).returncode == 0
 
 
 @pytest.mark.slow

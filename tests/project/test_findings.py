@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,17 +85,3 @@ def test_a_reproducer_shows_its_class(reproducer: Reproducer) -> None:
     tokenizer = get_tokenizer(DEFAULT, fetch)
     ask = ask_in_new_process(engine, tokenizer, Bounds())
     assert shows_in(reproducer, ask(reproducer.case))
-
-
-@pytest.mark.parametrize("program", _PROGRAMS, ids=lambda program: program.stem)
-def test_without_the_engine_a_program_says_nothing_of_the_fault(program: Path) -> None:
-    """Its exit code is neither that of a fault nor that of none."""
-    done = subprocess.run(
-        [sys.executable, "-S", "-E", program],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (done.returncode, done.stderr) == (2, "")
-    assert re.search(r"^not run: No module named '\w+'$", done.stdout, re.MULTILINE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,13 +49,6 @@ def test_help_fits(path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> No
     cut_off = [line for line in lines if line.endswith("...") and "Usage:" not in line]
     assert not cut_off, cut_off
     assert "\f" not in text
-
-
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
-def test_addresses_of_servers_are_whole(path: tuple[str, ...]) -> None:
-    """An example can be typed as it is: a server here answers below `/v1`."""
-    addresses = re.findall(r"http://[^\s#]*", help_of(path))
-    assert all(address.endswith("/v1") for address in addresses)
 
 
 @pytest.mark.parametrize("path", [("build",), ("eval",), ("suite", "run")])

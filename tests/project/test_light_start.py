@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-
-from curation.system.slow_formats import _when_needed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,13 +73,3 @@ def test_the_processes_of_a_fit_load_no_validator_written_in_python(
     command = _modules(tmp_path, _CODE, json.dumps(words))
     assert "jsonschema_rs" in worker & command
     assert (worker | command) & {*_HEAVY, "jsonschema", "referencing"} == set()
-
-
-def test_a_text_is_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An IRI takes 20 ms, and the samples of a schema share theirs."""
-    requests: list[str] = []
-    monkeypatch.setitem(sys.modules, "slow", SimpleNamespace(check=requests.append))
-    check = _when_needed("slow", "check")
-    for text in ("a:b", "a:c", "a:b"):
-        check(text)
-    assert requests == ["a:b", "a:c"]

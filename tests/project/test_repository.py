@@ -9,13 +9,9 @@ import tomllib
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from packaging.requirements import Requirement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -140,11 +136,6 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_the_changelog_has_an_unreleased_part() -> None:
-    """What a user can see of the next version is told before it is released."""
-    assert "\n## Unreleased\n" in (ROOT / "CHANGELOG.md").read_text()
-
-
 def test_versions_agree() -> None:
     """CITATION.cff and the package say the same version."""
     version = _PROJECT["project"]["version"]
@@ -164,70 +155,6 @@ def test_the_map_is_complete() -> None:
         if parts and f"`{parts[-1]}/`" not in text and f"`{parts[0]}/*/" not in text
     }
     assert missing == set()
-
-
-def test_a_newcomers_questions_are_answered_in_five_files() -> None:
-    """Each answer in docs/architecture.md names at most five files that exist."""
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    start = text.index("## A newcomer's questions")
-    part = text[start : text.index("\n## ", start + 1)]
-    answers = re.findall(r"^\| .*\?.*", part, re.MULTILINE)
-    assert len(answers) == 10
-    for answer in answers:
-        paths = re.findall(r"`((?:curation|evaluation)/[\w/]+)`", answer)
-        assert 1 <= len(paths) <= 5
-        for path in paths:
-            assert (ROOT / path).is_dir() or (ROOT / f"{path}.py").is_file(), path
-
-
-def test_module_docstrings_name_what_is_there() -> None:
-    """At most 2 % of the modules begin with a question or with what, which or how."""
-    wh = ("What", "Which", "How", "Where", "Whether", "Who", "When", "Why", "That")
-    firsts = {
-        path: doc.split("\n\n")[0]
-        for path in _tracked("curation/*.py", "evaluation/*.py")
-        if (doc := ast.get_docstring(_tree(path)))
-    }
-    asking = [
-        path
-        for path, first in firsts.items()
-        if first.endswith("?") or first.split()[0].strip("`") in wh
-    ]
-    assert len(asking) <= 0.02 * len(firsts), asking
-
-
-def test_a_public_name_has_one_meaning() -> None:
-    """No two public classes share a name, engines apart: a protocol names theirs."""
-    places: dict[str, list[str]] = {}
-    for path in _tracked("curation/*.py", "evaluation/*.py"):
-        if "engines" in path.parts:
-            continue
-        for node in _tree(path).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
-    assert {name: at for name, at in places.items() if len(at) > 1} == {}
-
-
-#: Annotations that hold a value which the type checker does not look into.
-_MOST_UNTYPED = 250
-
-
-def test_json_is_typed() -> None:
-    """At most 250 annotations hold an untyped JSON value (there were 943)."""
-    untyped = sum(
-        any(isinstance(n, ast.Name) and n.id == "UntypedJson" for n in ast.walk(held))
-        for path in _tracked("curation/*.py", "evaluation/*.py")
-        for held in _annotations(_tree(path))
-    )
-    assert untyped <= _MOST_UNTYPED
-
-
-def _annotations(tree: ast.Module) -> Iterator[ast.expr]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
-            yield node.annotation
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns:
-            yield node.returns
 
 
 def test_the_default_install_holds_nothing_under_the_gpl() -> None:

@@ -1,4 +1,4 @@
-"""F33, F35, F37 to F39 on a whole build: killed, doubled, moved, same bytes."""
+"""F33, F35 and F39 on a whole build: killed, moved, same bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from curation.workers.run_folder import RunFolder
 from tests.faults.building.build_kills import tree
 
 ROOT = Path(__file__).parents[3]
@@ -75,39 +74,3 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     expected = tree(plain / "out")
     assert len(expected) > 10
     assert tree(other / "o[u]t") == expected
-
-
-@pytest.mark.slow
-def test_f37_a_second_build_in_one_folder_is_turned_away(tmp_path: Path) -> None:
-    """Exit code 75 and one line that says why; the first is not disturbed."""
-    with RunFolder.open(tmp_path / "out.run", "another") as run:
-        run.store("one", b"1")
-        done = _build(tmp_path / "out", cwd=tmp_path)
-        assert done.returncode == 75
-        assert run.done("one") == b"1"
-    *progress, line = done.stderr.strip().splitlines()
-    assert not any(said.startswith("csbdata: ") for said in progress)
-    assert "another run is at work here" in line
-    assert done.stdout == ""
-
-
-def test_f36_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    """Exit code 73, no traceback."""
-    (tmp_path / "file").touch()
-    done = _build(tmp_path / "file" / "out", cwd=tmp_path, CSBDATA_CACHE=str(tmp_path))
-    assert done.returncode == 73
-    assert "Traceback" not in done.stderr
-    *progress, line = done.stderr.strip().splitlines()
-    assert line.startswith("csbdata: ")
-    assert not any(said.startswith("csbdata: ") for said in progress)
-
-
-@pytest.mark.slow
-def test_someone_elses_folder_is_never_replaced(tmp_path: Path) -> None:
-    """A folder that is no build is left alone, with exit code 73."""
-    (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "thesis").write_text("years of work")
-    done = _build(tmp_path / "home", cwd=tmp_path)
-    assert done.returncode == 73
-    assert "holds something else" in done.stderr
-    assert (tmp_path / "home" / "thesis").read_text() == "years of work"

@@ -10,21 +10,15 @@ import time
 import venv
 from typing import TYPE_CHECKING
 
-import numpy as np
 import psutil
 import pytest
 
-from curation.workers.limits import Limits
-from curation.workers.process import Program
 from evaluation.asking.header import header
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.core.run_header import TaskSettings
-from evaluation.generation.engine_session import EngineProcess
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks.registry import task_named
-from evaluation.walking.engine_worker import tokenizer_setup
 from evaluation.walking.plan import RunPlan
 from evaluation.walking.run import run
 from tests.evaluation.measuring import (
@@ -80,29 +74,6 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     assert row.walks[0].verdict is WalkVerdict.ACCEPTED
 
 
-def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
-    tmp_path: Path, bare: str
-) -> None:
-    """The same interpreter is enough where a model writes."""
-    files = tokenizer(tmp_path)
-    known = tokenizer_setup(files)
-    engine = miniature("accept_all")
-    program = Program(
-        file=MINIATURES / "accept_all.py",
-        setup={"engine": engine, "options": {}, "tokenizer": known},
-        interpreter=bare,
-    )
-    with EngineProcess(
-        program, 1, vocab_size=files.vocab_size, limits=Limits()
-    ) as process:
-        (session,) = process.sessions
-        session.compile("{}", 20.0)
-        assert session.compiled().forced == ()
-        allowed = session.mask().allowed
-        bits = np.unpackbits(allowed.of[allowed.row], bitorder="little")
-        assert bits[: files.vocab_size].all()
-
-
 def _spied(folder: Path, code: str, preset: str = "faithful") -> Row:
     """Return the row of an engine that accepts all, and runs some code besides."""
     spy = folder / "spy.py"
@@ -131,53 +102,27 @@ def test_no_token_reaches_an_engine(
         assert not path.is_file() or planted.encode() not in path.read_bytes()
 
 
-def test_padding_is_masked_and_never_walked(tmp_path: Path) -> None:
-    """A vocabulary with padding needs a mask for the padding too."""
-    request = request_of(tmp_path, [sample("well", "{}")], padding=70)
-    _, done = measured(tmp_path, [miniature("accept_all")], request)
-    assert [each.result for each in done.rows()] == [Result.OK]
-
-
-def test_orders_are_walked_apart(tmp_path: Path) -> None:
-    """Other orders of a valid instance's members are walks of their own kind."""
-    request = request_of(
-        tmp_path,
-        [sample("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
-        settings=TaskSettings(orders=3),
-    )
-    _, done = measured(tmp_path, [miniature("accept_all")], request)
-    (row,) = done.rows()
-    assert [bool(each.label.get("apart")) for each in row.walks] == [False] + 3 * [True]
-
-
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
-def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
-    """The worker is pinned to one core, with one thread, and we are back after."""
-    before = os.sched_getaffinity(0)
-    row = _spied(
-        tmp_path,
-        "_Engine.compile = lambda self, schema: print("
-        "len(os.sched_getaffinity(0)), os.environ['OMP_NUM_THREADS']) or schema\n",
-    )
-    assert row.warnings == ("1 1",)
-    assert isinstance(row.quiet, bool)
-    assert os.sched_getaffinity(0) == before
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
-def test_the_preset_vendor_leaves_threads_and_cores_to_the_library(
-    tmp_path: Path,
+@pytest.mark.parametrize("preset", ["faithful", "vendor"])
+def test_timed_work_stays_on_one_core_unless_a_vendor_chooses(
+    preset: str, tmp_path: Path
 ) -> None:
-    """What a library does by itself is not done on one core with one thread."""
+    """The worker is pinned to one core, with one thread, and we are back after.
+
+    What a library does by itself, preset `vendor`, is not done so.
+    """
+    before = os.sched_getaffinity(0)
     row = _spied(
         tmp_path,
         "PRESETS = {'faithful': {}, 'vendor': {}, 'paper': {}}\n"
         "_Engine.compile = lambda self, schema: print("
         "len(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS')) or schema\n",
-        preset="vendor",
+        preset=preset,
     )
-    cores = len(os.sched_getaffinity(0))
-    assert row.warnings == (f"{cores} None",)
+    wanted = "1 1" if preset == "faithful" else f"{len(before)} None"
+    assert row.warnings == (wanted,)
+    assert preset == "vendor" or isinstance(row.quiet, bool)
+    assert os.sched_getaffinity(0) == before
 
 
 def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:

@@ -88,14 +88,6 @@ def test_nobody_else_is_disturbed(rows: dict[str, list[Row]]) -> None:
         assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}
 
 
-def test_walks_that_were_not_reached_say_so(rows: dict[str, list[Row]]) -> None:
-    """A row has all its walks; those without an answer are not run."""
-    for name in ("refuse", "crash-walk", "hang-walk"):
-        (walk,) = rows[name][0].walks
-        assert walk.verdict is WalkVerdict.NOT_RUN
-        assert walk.tokens > 0
-
-
 def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     """A process that dies once of a case that is well proves nothing."""
     samples = [sample("well", "{}"), sample("flaky", "{}")]
@@ -149,27 +141,6 @@ class _Told(Quiet):
     def say(self, message: str) -> None:
         """Keep one line."""
         self.lines.append(message)
-
-
-@pytest.mark.parametrize(
-    ("name", "result", "word"),
-    [
-        ("crash", Result.CRASH, "SIGSEGV"),
-        ("abort", Result.CRASH, "SIGABRT"),
-        ("hang", Result.TIMEOUT, "1 s"),
-        ("hog", Result.OUT_OF_MEMORY, ""),
-        ("refuse_all", Result.COMPILE_ERROR, "takes nothing"),
-        ("accept_all", Result.OK, ""),
-    ],
-)
-def test_each_miniature_comes_to_what_it_is_named_after(
-    tmp_path: Path, name: str, result: Result, word: str
-) -> None:
-    """One engine, one trouble."""
-    request = request_of(tmp_path, [sample(name, "[1]")])
-    _, done = measured(tmp_path, [miniature(name)], request)
-    (row,) = done.rows()
-    assert (row.result, word in row.detail) == (result, True)
 
 
 def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:

@@ -49,15 +49,3 @@ def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
             '{"request": 0, "answer": {"compile_ns": 1}}',
             "by the C library",
         }
-
-
-def test_what_differs_from_run_to_run_is_not_recorded(tmp_path: Path) -> None:
-    """Times of day and addresses in what an engine prints are left out."""
-    lines: list[tuple[str, ...]] = []
-    for name in ("first", "second"):
-        request = request_of(tmp_path, [sample("crash-compile", "{}")])
-        _, done = measured(tmp_path / name, [miniature("troubled")], request)
-        (row,) = done.rows()
-        lines.append(row.warnings)
-    assert lines[0] == lines[1]
-    assert any("Segmentation fault" in each for each in lines[0])

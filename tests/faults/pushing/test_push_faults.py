@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.huggingface import hub_client
-from curation.publish.hub_push import push_to_hub
 from curation.system.errors import (
     BadData,
+    CsbdataError,
     NotPermitted,
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.progress import Quiet
-from tests.fake_hub.troubles import cut, cut_body, rate_limited, silent, status
+from tests.fake_hub.troubles import cut, rate_limited, status
 from tests.publishing import (
     DAY,
     FILES,
@@ -175,69 +173,6 @@ def test_f42_a_commit_that_keeps_what_goes_is_not_ours(
         pushed(folder)
 
 
-@pytest.mark.parametrize("code", [409, 412])
-def test_f42_both_ways_of_saying_it_are_understood(
-    code: int, there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """409 and 412 are the same lost race, though nobody has committed."""
-    there.hub.troubles.add("POST", "/commit/", status(code, "Conflict"))
-    with pytest.raises(TemporarilyUnavailable):
-        pushed(write_folder(tmp_path / "new"))
-    assert there.seen() == old
-
-
-def test_f42_a_head_that_moves_before_the_commit_is_not_planned_for(
-    there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """The plan that was shown is the one that is done, or none is."""
-    preview = looked(write_folder(tmp_path / "new"))
-    there.hub.store.put(NAME, {"theirs.txt": b"1"})
-    with hub_client(HASTY), pytest.raises(TemporarilyUnavailable):
-        push_to_hub(preview, Quiet())
-    assert there.seen() == {**old, "theirs.txt": b"1"}
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        (401, "Invalid credentials in Authorization header", "", "hf auth login"),
-        (402, "Payment required", "", "raise the plan"),
-        (403, "You don't have the rights", "", "a token that may write"),
-        (403, "Access is restricted", "GatedRepo", "ask for access"),
-        (403, "Private storage limit reached, upgrade your plan", "", "free space"),
-        (413, "Payload too large", "", "free space"),
-        (507, "Quota", "", "free space"),
-    ],
-)
-@pytest.mark.parametrize("step", ["where to put it", "the commit"])
-def test_f43_missing_rights_say_what_to_do(
-    step: str,
-    case: tuple[int, str, str, str],
-    there: Connection,
-    old: dict[str, bytes],
-    tmp_path: Path,
-) -> None:
-    """Exit code 77, and nothing has changed for any reader."""
-    code, message, error_code, hint = case
-    method, pattern = STEPS[step]
-    answer = status(code, message, error_code)
-    there.hub.troubles.add(method, pattern, answer, times=10**6)
-    with pytest.raises(NotPermitted, match=hint) as caught:
-        pushed(write_folder(tmp_path / "new"))
-    assert TOKEN not in str(caught.value)
-    assert there.seen() == old
-
-
-def test_f43_no_token_at_all(
-    there: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Exit code 77, with how to get one."""
-    monkeypatch.delenv("HF_TOKEN")
-    with pytest.raises(NotPermitted, match="hf auth login"):
-        pushed(write_folder(tmp_path / "new"))
-    assert there.hub.store.repositories == {}
-
-
 @pytest.mark.parametrize("path", ["README.md", "A/test-00000-of-00001.parquet"])
 @pytest.mark.parametrize("length", ["same", "other"])
 def test_f44_a_tag_is_withheld_from_what_came_back_otherwise(
@@ -315,30 +250,6 @@ def test_a_rate_limit_beyond_our_patience_ends_with_75(
     assert there.seen(LATER) == contents(folder)
 
 
-def test_a_download_that_breaks_off_is_asked_for_again(
-    there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """In the middle of a body, of a small file and of a large one."""
-    there.hub.troubles.add("GET", "/resolve/", cut_body)
-    there.hub.troubles.add("GET", "X-Amz-Signature", cut_body)
-    folder = write_folder(tmp_path / "new")
-    assert pushed(folder).tag == LATER
-    assert old
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("step", ["the dataset", "the upload", "the commit"])
-def test_a_hub_that_says_nothing_is_not_waited_for_for_ever(
-    step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """Silence has an end, and the next try succeeds."""
-    method, pattern = STEPS[step]
-    there.hub.troubles.add(method, pattern, silent(3.0))
-    folder = write_folder(tmp_path / "new")
-    assert pushed(folder).tag == LATER
-    assert old
-
-
 def _portal(handler: BaseHTTPRequestHandler) -> None:
     page = b"<html>Please log in to the network</html>"
     handler.send_response(200)
@@ -348,51 +259,53 @@ def _portal(handler: BaseHTTPRequestHandler) -> None:
     handler.wfile.write(page)
 
 
-@pytest.mark.parametrize("step", ["the dataset", "the files", "what is large"])
-def test_what_is_no_hub_is_told(
-    step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
+_UPLOAD, _COMMIT = "where to put it", "the commit"
+#: The step that is refused, the answer, what the push ends with and what it says.
+_REFUSALS: list[tuple[str, Answer, type[CsbdataError], str]] = [
+    (_UPLOAD, status(401, "Invalid credentials"), NotPermitted, "hf auth login"),
+    (_COMMIT, status(401, "Invalid credentials"), NotPermitted, "hf auth login"),
+    (_UPLOAD, status(402, "Payment required"), NotPermitted, "raise the plan"),
+    (_COMMIT, status(403, "You don't have the rights"), NotPermitted, "may write"),
+    (_COMMIT, status(403, "Restricted", "GatedRepo"), NotPermitted, "ask for access"),
+    (_COMMIT, status(403, "Private storage limit"), NotPermitted, "free space"),
+    (_UPLOAD, status(413, "Payload too large"), NotPermitted, "free space"),
+    (_COMMIT, status(507, "Quota"), NotPermitted, "free space"),
+    (_COMMIT, status(409, "Conflict"), TemporarilyUnavailable, "commit"),
+    (_COMMIT, status(412, "Conflict"), TemporarilyUnavailable, "commit"),
+    ("the card's check", status(400, "x"), BadData, r"README\.md"),
+    ("the dataset", _portal, Unavailable, "no Hub"),
+    ("the files", _portal, Unavailable, "no Hub"),
+    ("what is large", _portal, Unavailable, "no Hub"),
+]
+
+
+@pytest.mark.parametrize(("step", "answer", "error", "said"), _REFUSALS)
+def test_a_refusal_says_what_to_do_and_changes_nothing(  # noqa: PLR0913, PLR0917 (a row of the table)
+    step: str,
+    answer: Answer,
+    error: type[CsbdataError],
+    said: str,
+    there: Connection,
+    old: dict[str, bytes],
+    tmp_path: Path,
 ) -> None:
-    """A page of something in between is no answer: exit code 69."""
-    method, pattern = STEPS[step]
-    there.hub.troubles.add(method, pattern, _portal, times=10**6)
-    with pytest.raises(Unavailable, match="no Hub"):
+    """Missing rights are 77, a lost race 75, bad metadata 65, what is no Hub 69."""
+    there.hub.troubles.add(*STEPS[step], answer, times=10**6)
+    with pytest.raises(error, match=said) as caught:
         pushed(write_folder(tmp_path / "new"))
+    assert TOKEN not in str(caught.value)
     assert there.seen() == old
 
 
-def test_a_refused_card_is_bad_data(
-    there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """The Hub checks the metadata before anything is committed: exit code 65."""
-    answer = status(400, "x")
-    there.hub.troubles.add("POST", "/validate-yaml", answer, times=10**6)
-    with pytest.raises(BadData, match=r"README\.md"):
-        pushed(write_folder(tmp_path / "new"))
-    assert there.seen() == old
-
-
-def test_uploaded_objects_are_not_sent_twice_after_a_failure(
-    there: Connection, old: dict[str, bytes], tmp_path: Path
-) -> None:
-    """The commit fails; the next run finds the large files there."""
-    trouble = there.hub.troubles.add(
-        "POST", "/commit/", status(500, "Broken"), times=10**6
-    )
-    folder = write_folder(tmp_path / "new")
-    with pytest.raises(Unavailable):
-        pushed(folder)
-    sent = there.hub.count("PUT", "")
-    trouble.times = 0
-    pushed(folder)
-    assert there.hub.count("PUT", "") == sent == 2
-    assert old
-
-
-def test_offline_is_said_as_such(
+def test_without_a_token_or_offline_nothing_is_made(
     there: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """HF_HUB_OFFLINE is the library's own word, and honoured."""
+    """How to get a token is said; HF_HUB_OFFLINE is the library's own word."""
+    folder = write_folder(tmp_path / "new")
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(NotPermitted, match="hf auth login"):
+        pushed(folder)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(Unavailable, match="HF_HUB_OFFLINE"):
-        pushed(write_folder(tmp_path / "new"))
-    assert there.hub.asked == []
+        pushed(folder)
+    assert there.hub.store.repositories == {}

@@ -145,15 +145,6 @@ def test_f41_killed_at_three_instants_the_same_command_finishes(
     assert len(_killed(tmp_path, 3, requests, way)) == 3
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("way", "requests"), _WAYS, ids=["http", "xet"])
-def test_f41_killed_at_twenty_instants_the_same_command_finishes(
-    way: Mapping[str, str], requests: int, tmp_path: Path
-) -> None:
-    """Some of them before the commit, some behind it."""
-    assert set(_killed(tmp_path, 20, requests, way)) == {False, True}
-
-
 def _echo(handler: BaseHTTPRequestHandler) -> None:
     """Refuse in words that repeat the request's credentials."""
     said = f"Bad: {handler.headers.get('Authorization')} at {handler.path}"
