@@ -18,7 +18,7 @@ LIST ?= core
 # Hundreds of processes read what is compiled once, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help dataset demo eval test test-growth test-capabilities test-slow-tenth test-all nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
+.PHONY: help dataset demo eval test test-growth test-capabilities test-slow-tenth test-all mutants nightly check format docs release-check bench results gpu-slot wheelhouse lock hashes clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
@@ -27,7 +27,8 @@ help:
 	@echo "make test        the fast tests: a few minutes"
 	@echo "make test-slow-tenth  a tenth of the slow tests, drawn by the commit"
 	@echo "make test-all    these, with branch coverage, and the slow ones: half an hour"
-	@echo "make nightly     other people's programs, fuzzed readers: downloads, hours"
+	@echo "make mutants     forty one-line mutants: how many do tests notice? Half an hour"
+	@echo "make nightly     other people's programs, fuzzed readers, mutants: downloads, hours"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make results     run what an edition of results is made of, and publish it: says how long"
@@ -81,6 +82,10 @@ test-all: $(DEV)
 	$(MAKE) test-capabilities
 	$(BIN)/python $(PYTEST) -m "slow and not nightly" --ignore $(ROWS)
 
+# Forty one-line mutants of the product, drawn by the commit (tests/mutants.py).
+mutants: $(DEV)
+	$(BIN)/python -m tests.mutants
+
 # lm_eval needs scikit-learn, nltk and some thirty more, so it gets its own environment.
 DROP_IN := build/drop-in
 LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.0'
@@ -88,6 +93,7 @@ nightly: $(DEV)
 	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
 	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
 	CI=1 CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q -rs -m nightly
+	$(MAKE) mutants
 
 check: $(DEV)
 	$(BIN)/ruff check .
