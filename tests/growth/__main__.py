@@ -6,19 +6,18 @@ Exits with 1 if time grows faster than n^1.4 anywhere.
 
 from __future__ import annotations
 
-import gc
 import sys
-import time
 from math import log
 from typing import TYPE_CHECKING, Final
 
+from tests.growth.measure import seconds
 from tests.growth.ways import WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import UntypedJson
-    from tests.growth.ways import Way, Work
+    from tests.growth.ways import Way
 
 _LEAST_SECONDS: Final = 0.05
 _HIGHEST: Final = 1.4
@@ -26,18 +25,6 @@ _SMALLEST: Final = 64
 _LARGEST: Final = 2**12
 #: What a busy machine adds is not there each time.
 _TRIES: Final = 3
-
-
-def seconds(work: Work) -> float:
-    """Return the processor time of a piece of work, garbage left as workers do."""
-    gc.collect()
-    gc.disable()
-    try:
-        begun = time.process_time()
-        work()
-        return time.process_time() - begun
-    finally:
-        gc.enable()
 
 
 def growth(way: Way, make: Callable[[int], UntypedJson]) -> tuple[float, int]:
@@ -61,7 +48,7 @@ def growth(way: Way, make: Callable[[int], UntypedJson]) -> tuple[float, int]:
 def main(names: list[str]) -> int:
     """Print the exponents; return the exit code."""
     code = 0
-    for name in names or [*WAYS]:
+    for name in names or [name for name in WAYS if not WAYS[name].searches]:
         way = WAYS[name]
         for family, make in way.families.items():
             if family in way.by_nature:
