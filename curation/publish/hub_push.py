@@ -260,7 +260,7 @@ def _commit(repository: HubRepository, preview: PushPreview, progress: Progress)
                 request.repo,
                 [*additions, *deletions],
                 commit_message=f"{facts.name}, rules {facts.rules}",
-                commit_description=f"Pushed by csbdata from the build {facts.name}",
+                commit_description=f"The build {facts.name}, pushed by csbdata",
                 repo_type=DATASET,
                 revision=MAIN,
                 parent_commit=state.head,

@@ -106,17 +106,6 @@ def tree(handler: Handler, repository: Repository, rest: str) -> None:
     handler.reply(200, entries[first : first + page], headers)
 
 
-def paths_info(handler: Handler, repository: Repository, rest: str) -> None:
-    """Answer the entries of those of the named paths that exist."""
-    commit = repository.resolve(rest)
-    if commit is None:
-        handler.refuse(404, "Invalid rev id", "RevisionNotFound")
-        return
-    entries = {each["path"]: each for each in _entries(commit, "", deep=True)}
-    wanted = handler.form().get("paths", [])
-    handler.reply(200, [entries[each] for each in wanted if each in entries])
-
-
 def refs(handler: Handler, repository: Repository, _rest: str) -> None:
     """Answer every name for a commit."""
     answer: dict[str, Any] = {

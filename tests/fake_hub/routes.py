@@ -251,7 +251,6 @@ _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] =
     ("*", rf"{_API}/tag/{_REST}", "write", _tag),
     ("GET", rf"{_API}/revision/{_REST}", "read", listings.info),
     ("GET", rf"{_API}/tree/{_REST}", "read", listings.tree),
-    ("POST", rf"{_API}/paths-info/{_REST}", "read", listings.paths_info),
     ("GET", rf"{_API}/refs", "read", listings.refs),
     ("GET", rf"{_API}/commits/{_REST}", "read", listings.commits),
     ("GET", _API, "read", listings.info),
