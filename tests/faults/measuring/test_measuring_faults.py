@@ -17,7 +17,8 @@ import pytest
 
 import csbdata
 from curation.system.errors import BadConfiguration, CsbdataError
-from evaluation.results.merging import join_shards
+from evaluation.results.conditions import check_participants
+from evaluation.results.reader import open_run
 from evaluation.setup.machine import usable_cores
 from evaluation.walking.rows import build_row
 from tests.evaluation.made_runs import many, write_run
@@ -114,7 +115,7 @@ def test_f58_texts_of_two_backends_are_not_joined(tmp_path: Path) -> None:
     """One server that has fallen back to another library is another participant."""
     folders = [_served(tmp_path, "a", "xgrammar"), _served(tmp_path, "b", "outlines")]
     with pytest.raises(BadConfiguration, match=r"options .*outlines.*xgrammar"):
-        join_shards(folders, tmp_path / "out")
+        check_participants([open_run(folder) for folder in folders])
 
 
 def test_f58_another_backend_is_another_identity() -> None:
