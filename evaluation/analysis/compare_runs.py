@@ -4,8 +4,7 @@ Engines are paired, and each pair has tables of what passes, of times and of out
 that differ. A run is also held against a baseline: another run, or a file of expected
 outcomes. Whatever the baseline has and the run has not is a failure, never a pass.
 
-Between two runs a ratio of times is also divided by that of the calibration work; how
-well engines follow this work (docs/engines.md, Noise) is part of the interval.
+Between two runs a ratio of times is divided by that of the calibration work.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product, zip_longest
-from math import exp, fsum, log, sqrt
+from math import exp, log
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -26,18 +25,11 @@ from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.user_files import read_utf8
 from curation.system.words import counted
 from evaluation.reporting.bootstrap import geometric_ratio
-from evaluation.reporting.statistics import mcnemar, t_quantile
+from evaluation.reporting.statistics import Interval, mcnemar
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
 from evaluation.results.conditions import differences
 from evaluation.results.measurements import measure_run
-from evaluation.results.noise import (
-    ASSUMED_DEVIATIONS,
-    ASSUMED_WORTH,
-    TIMES,
-    Noise,
-    times_taken,
-    widened,
-)
+from evaluation.results.noise import TIMES, reach_of, times_taken, widened
 from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
@@ -502,12 +494,6 @@ def _shares(
     return shares_table(f"What {verb}, paired", verb, compared, note)
 
 
-#: The standard deviation, as a logarithm, by which a process of an engine is faster or
-#: slower than the calibration work in it says.
-FOLLOWING_DEVIATION: Final = 0.01
-#: Where that work takes longer by some per cent, so much of them may not be the
-#: engine's, or the engine's beside them.
-FOLLOWING_SLACK: Final = 0.4
 #: The whole interval of a time is above this many times the baseline's where it is
 #: slower.
 SLOWER: Final = 1.2
@@ -516,81 +502,33 @@ _TIME_NOTE: Final = (
     "Of each schema the geometric mean of its repetitions, without waits of a process "
     "for its core; between masks: of each schema's mean, without near misses of "
     "length bounds. The 95 % interval is by bootstrap over schemas, widened by what "
-    "lies between processes of one engine (with few repeats, by what was measured "
-    "before)."
+    "lies between repetitions of one engine (--set repeats=N)."
 )
 _MACHINE_NOTE: Final = (
-    " machine: how many times as long work that is always the same took in b's run; of "
-    "two runs the times are as measured, and whether they differ is said by the next "
-    "table."
+    " machine: how many times as long work that is always the same took in b's run; "
+    "times of two runs are divided by it."
 )
 _UNKNOWN_NOTE: Final = (
-    " Two runs without calibration work in both: the interval does not hold what the "
-    "machine's speed changed between them."
-)
-_CORRECTED_NOTE: Final = (
-    "The table before, divided by machine: what is left is the engines'. --fail-on "
-    "slower looks at this. The interval holds also how well engines follow the "
-    "machine's speed, and how well that is known."
+    " Two runs without calibration work in both: a change of the machine's speed "
+    "between them is in the ratios."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MachineSpeed:
-    """How many times as long the same work took in another run."""
+def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
+    """Return b / a for each kind of time, over the schemas that both compile.
 
-    value: float
-    #: How far its logarithm may be off, in 95 of 100 cases.
-    reach: float
-
-    def corrected(self, measured: Ratio, processes: Sequence[int]) -> Ratio:
-        """Return a ratio of times as it is at one speed of the machine.
-
-        Args:
-            measured: The ratio as measured.
-            processes: How many processes each of the two sides has.
-        """
-        value = measured.value / self.value
-        if measured.interval is None:
-            return Ratio(value)
-        scaled = type(measured.interval)(
-            measured.interval.low / self.value, measured.interval.high / self.value
-        )
-        follows = Noise(FOLLOWING_DEVIATION, ASSUMED_WORTH).reach(processes)
-        slack = FOLLOWING_SLACK * abs(log(self.value))
-        return Ratio(value, widened(value, scaled, self.reach, follows, slack))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedTime:
-    """One kind of time of a pair of engines."""
-
-    measured: Ratio
-    #: At one speed of the machine; None within one run, and where that is not known.
-    corrected: Ratio | None = None
-
-    @property
-    def judged(self) -> Ratio:
-        """What says whether the engines differ."""
-        return self.measured if self.corrected is None else self.corrected
-
-
-def paired_times(pair: PairedEngines) -> dict[str, PairedTime | None]:
-    """Return b / a for each kind of time, over the schemas that both compile."""
+    Of two runs at one speed of the machine, if that is known.
+    """
     compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
-    machine = machine_speed(pair)
-    return {
-        name: _paired_time(compiled, time, ASSUMED_DEVIATIONS[name], machine)
-        for name, time in TIMES.items()
-    }
+    machine = machine_speed(pair) or 1.0
+    return {name: _paired_time(compiled, time, machine) for name, time in TIMES.items()}
 
 
 def _paired_time(
     cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]],
     time: Callable[[RepetitionTimes], float | None],
-    assumed: float,
-    machine: MachineSpeed | None,
-) -> PairedTime | None:
+    machine: float,
+) -> Ratio | None:
     pairs = [
         (first, second)
         for a, b in cases
@@ -601,22 +539,20 @@ def _paired_time(
     ratio = geometric_ratio(a, b)
     if ratio is None:
         return None
-    processes = [max(map(len, side)) for side in sides]
-    between = ratio.interval and widened(
-        ratio.value, ratio.interval, Noise.of(sides, assumed).reach(processes)
+    if ratio.interval is None:
+        return Ratio(ratio.value / machine)
+    wide = widened(ratio.value, ratio.interval, reach_of(sides))
+    return Ratio(
+        ratio.value / machine, Interval(wide.low / machine, wide.high / machine)
     )
-    measured = Ratio(ratio.value, between)
-    corrected = None if machine is None else machine.corrected(measured, processes)
-    return PairedTime(measured=measured, corrected=corrected)
 
 
-def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
+def machine_speed(pair: PairedEngines) -> float | None:
     """Return how many times as long the calibration work took in b's run as in a's.
 
     None within one run, and if it was not measured in both. The geometric mean over
-    cases; its interval follows from their spread. Caches left by an engine affect the
-    work after it, so cases of the same engine are compared: all engines in both runs,
-    else the two of the pair.
+    cases. Caches left by an engine affect the work after it, so cases of the same
+    engine are compared: all engines in both runs, else the two of the pair.
     """
     if pair.a.run is pair.b.run:
         return None
@@ -628,58 +564,36 @@ def machine_speed(pair: PairedEngines) -> MachineSpeed | None:
         for case in first
         if case in second
     ]
-    if not logs:
-        return None
-    freedom = max(1, len(logs) - 1)
-    mean = fmean(logs)
-    error = sqrt(fsum((value - mean) ** 2 for value in logs) / freedom / len(logs))
-    return MachineSpeed(exp(mean), t_quantile(freedom) * error)
+    return exp(fmean(logs)) if logs else None
 
 
 def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
-    """Yield times as measured, and those of two runs at one speed of the machine."""
-    measured: list[dict[str, Cell]] = []
-    corrected: list[dict[str, Cell]] = []
+    """Yield the table of times, if there are any."""
+    rows: list[dict[str, Cell]] = []
     note = dict.fromkeys([_TIME_NOTE])
     for pair in pairs:
-        machine, times = machine_speed(pair), paired_times(pair)
-        line: dict[str, Cell] = {
-            "a": pair.a.label,
-            "b": pair.b.label,
-            "schemas": sum(a.compiled and b.compiled for a, b in pair.cases),
-        }
-        as_measured = {
-            name: time.measured if time else None for name, time in times.items()
-        }
-        measured.append(
+        machine = machine_speed(pair)
+        rows.append(
             {
-                **line,
-                **as_measured,
-                "machine": Ratio(machine.value) if machine else None,
+                "a": pair.a.label,
+                "b": pair.b.label,
+                "schemas": sum(a.compiled and b.compiled for a, b in pair.cases),
+                **paired_times(pair),
+                "machine": machine and Ratio(machine),
             }
         )
-        if machine is not None:
-            note[_MACHINE_NOTE] = None
-            at_one_speed = {
-                name: time.corrected if time else None for name, time in times.items()
-            }
-            corrected.append({**line, **at_one_speed})
-        elif pair.a.run is not pair.b.run:
-            note[_UNKNOWN_NOTE] = None
-    table = Table.of_records("Times, paired", measured, "".join(note))
+        if pair.a.run is not pair.b.run:
+            note[_MACHINE_NOTE if machine else _UNKNOWN_NOTE] = None
+    table = Table.of_records("Times, paired", rows, "".join(note))
     if len(table.without_empty_columns().columns) > len(("a", "b", "schemas")):
-        yield table.without_empty_columns()
-    if corrected:
-        title = "Times, paired, at one speed of the machine"
-        table = Table.of_records(title, corrected, _CORRECTED_NOTE)
         yield table.without_empty_columns()
 
 
 def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     """Return what is surely slower than the baseline, side a of each pair.
 
-    A time is if the whole 95 % interval of its ratio is above `SLOWER`; at one speed of
-    the machine, if that is known. Where no time could be compared, that is returned.
+    A time is if the whole 95 % interval of its ratio is above `SLOWER`. Where no time
+    could be compared, that is returned.
     """
     slower, compared = [], False
     for pair in pairs:
@@ -687,22 +601,11 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
             continue
         times = paired_times(pair)
         if is_of_suites([pair]):
-            answer = _suite_time_ratio(pair, task)
-            times = {"for an answer": PairedTime(measured=answer) if answer else None}
-        for name, time in times.items():
-            if time is None:
-                continue
-            compared = True
-            if time.judged.interval and time.judged.interval.low > SLOWER:
-                slower.append(
-                    f"{pair.b.label} takes {time.judged} as long {name}"
-                    + (
-                        " at one speed of the machine "
-                        f"({time.measured.value:.3g}x as measured)"
-                        if time.corrected
-                        else ""
-                    )
-                )
+            times = {"for an answer": _suite_time_ratio(pair, task)}
+        for name, ratio in times.items():
+            compared |= ratio is not None
+            if ratio and ratio.interval and ratio.interval.low > SLOWER:
+                slower.append(f"{pair.b.label} takes {ratio} as long {name}")
     return slower if compared else ["no times to compare"]
 
 

@@ -26,7 +26,7 @@ from evaluation.analysis.paper_setup import FRAMEWORKS
 from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.results.conditions import differences
+from evaluation.results.conditions import check_participants, differences
 from evaluation.results.edition import (
     COLUMNS,
     INDEX,
@@ -48,7 +48,6 @@ from evaluation.results.edition import (
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.measurements import measure
-from evaluation.results.merging import check_participants
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure

@@ -20,7 +20,6 @@ from evaluation.walking.engine_worker import Bounds, EngineWorker, PendingCase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from curation.download.acquire import FetchSettings
@@ -74,13 +73,11 @@ def ask_in_new_process(
     return ask
 
 
-def cases_of(
-    run: RecordedRun, task: str, names: AbstractSet[str], fetch: FetchSettings
-) -> dict[str, Case]:
-    """Return cases of a run by name, made again from its data.
+def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Case:
+    """Return a case of a run by name, made again from its data.
 
     Raises:
-        NoInput: the run's data has one of them no more.
+        NoInput: the run's data has it no more.
         BadData: the data changed since.
         CsbdataError: the data cannot be had.
     """
@@ -100,15 +97,11 @@ def cases_of(
             "csbdata eval measures it anew",
         )
     records = data.records() if data else ()
-    matching = (record for record in records if record.key in names)
-    found = {
-        name: case
-        for case in kind.cases(matching, run.header.settings)
-        if (name := f"{case.config}/{case.id}") in names
-    }
-    for name in sorted(names - found.keys()):
-        raise NoInput(f"no case {name} of task {task}", str(where))
-    return found
+    matching = (record for record in records if record.key == name)
+    for case in kind.cases(matching, run.header.settings):
+        if f"{case.config}/{case.id}" == name:
+            return case
+    raise NoInput(f"no case {name} of task {task}", str(where))
 
 
 def engine_of_failure(
@@ -120,6 +113,8 @@ def engine_of_failure(
         BadConfiguration: there are several, and none is named.
         NoInput: the run has no such row.
     """
+    from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
+
     names = run.header.names()
     labels = [
         row.engine
@@ -131,14 +126,7 @@ def engine_of_failure(
         raise NoInput(f"no row of {name} in task {task}", str(run.folder))
     if len(labels) > 1:
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
-    return participant_of(run, labels[0], cache)
-
-
-def participant_of(run: RecordedRun, label: str, cache: Path) -> EngineUnderTest:
-    """Return an engine of a run as it took part."""
-    from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
-
-    participant = run.header.participant(label)
+    participant = run.header.participant(labels[0])
     options = [f"{name}={text}" for name, text in (participant.assigned or {}).items()]
-    spec, preset = participant.spec or label, participant.preset or FAITHFUL
+    spec, preset = participant.spec or labels[0], participant.preset or FAITHFUL
     return select_engines(cache, [spec], preset, options)[0]

@@ -38,7 +38,7 @@ _MOST_SCHEMAS: Final = 20
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (
     *("csbdata", "data", "sources", "tokenizer", "limits", "settings", "limit"),
-    *("shard", "machine", "governor", "started"),
+    *("machine", "governor", "started"),
 )
 
 

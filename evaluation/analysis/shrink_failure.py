@@ -13,33 +13,27 @@ from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of
 from evaluation.walking.why import VARYING, validator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceWalk, Row
 
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
-ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
+_ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
 
 
-def shrink(
-    value: Json,
-    smaller: Callable[[Json], Iterable[Json]],
-    still: Callable[[Json], bool],
-    limit: int = 300,
-) -> Json:
+def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json:
     """Return a smaller value for which `still` holds; `value` itself if nothing does.
 
     Args:
         value: Where it starts.
-        smaller: Returns what may take the place of a value (`smaller_trees`).
         still: Whether a value is one that is looked for.
         limit: Maximum number of calls of it.
     """
     tried, again = {json.dumps(value)}, True
     while again:
         again = False
-        for candidate in smaller(value):
+        for candidate in _smaller_trees(value):
             text = json.dumps(candidate)
             if text in tried or len(text) >= len(json.dumps(value)):
                 continue
@@ -52,11 +46,11 @@ def shrink(
     return value
 
 
-def smaller_trees(root: Json) -> Iterator[Json]:
+def _smaller_trees(root: Json) -> Iterator[Json]:
     """Yield subschemas in place of the root, then the root without some part."""
     parts = sorted(_parts(root), key=lambda part: len(json.dumps(part[1])))
     if isinstance(root, dict):
-        base = {name: root[name] for name in ROOT_MEMBERS if name in root}
+        base = {name: root[name] for name in _ROOT_MEMBERS if name in root}
         for path, value in parts:
             if path and isinstance(value, dict):
                 yield {**base, **value}
@@ -162,7 +156,7 @@ def shrink_failure(
     def fails_under(schema: Json) -> bool:
         smaller = replace(small, schema=json.dumps(schema))
         return (
-            stays_judged(schema, small.walks)
+            _stays_judged(schema, small.walks)
             and _violations(smaller.schema, culprit)
             <= _violations(case.schema, culprit)
             and fails(smaller)
@@ -175,7 +169,7 @@ def shrink_failure(
             fewer = tuple(each for each in small.walks if each is not walk)
             if walk is not culprit and fails(replace(small, walks=fewer)):
                 small = replace(small, walks=fewer)
-    schema = json.dumps(shrink(json.loads(case.schema), smaller_trees, fails_under))
+    schema = json.dumps(shrink(json.loads(case.schema), fails_under))
     for found in (replace(small, schema=schema), small, case):
         last = ask_afresh(found)
         if _failure(found, last, culprit) == failure:
@@ -204,7 +198,7 @@ def _violations(
     return {(error.kind.name, tuple(error.instance_path)) for error in errors}
 
 
-def stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
+def _stays_judged(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
     """Return whether it is a schema under which texts are as valid as they are said.
 
     By jsonschema-rs, formats on.

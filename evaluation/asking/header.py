@@ -37,8 +37,7 @@ def header(
 ) -> dict[str, Json]:
     """Return the content of `run.json` for tasks.
 
-    Two runs with the same member `plan` have the same cases, in any shard and with any
-    number of jobs.
+    Two runs with the same member `plan` have the same cases, with any number of jobs.
 
     Args:
         participants: The engines of the run.
@@ -77,7 +76,6 @@ def header(
             models=fixed,
             sources={name: facts["sha256"] for name, facts in sources.items()},
         ),
-        "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
         "tokenizer": {
             "name": tokenizer.name,
@@ -101,7 +99,6 @@ def suite_header(
     records: RecordSet,
     participants: Sequence[Mapping[str, Json]],
     facts: Mapping[str, Json],
-    shard: tuple[int, int] = (1, 1),
 ) -> dict[str, Json]:
     """Return the content of `run.json` for a suite.
 
@@ -110,15 +107,12 @@ def suite_header(
 
     Args:
         choice: The suite, with its settings.
-        records: The records of the run, of one shard.
+        records: The records of the run.
         participants: An entry for each model and condition, its label as `engine`.
         facts: What else decides the responses: seed, repairs, ...
-        shard: Which part of how many.
     """
-    digest = records.sha256 or digest_of(records.records)
-    count = records.count_of_all_shards or len(records.records)
+    digest, count = digest_of(records.records), len(records.records)
     groups = {record.group for record in records.records}
-    asked = [records.first] if records.first else records.records[:1]
     suite: dict[str, Json] = {**choice.header(), **facts}
     if choice.suite.facts is not None:
         suite |= choice.suite.facts(choice.settings)
@@ -132,11 +126,10 @@ def suite_header(
             engines=[dict(participant) for participant in participants],
             asked=[
                 [turn.role, turn.content]
-                for record in asked
+                for record in records.records[:1]
                 for turn in choice.prompt(record).messages
             ],
         ),
-        "shard": f"{shard[0]}/{shard[1]}",
         "data": {
             "name": records.name,
             "origin": records.origin,

@@ -15,7 +15,7 @@ from curation.system.user_files import refuse_large
 from evaluation.core.records import Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import Dataset, RecordSelection, open_data
-from evaluation.data.sampling import draw, is_in_shard
+from evaluation.data.sampling import draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +52,6 @@ def open_records(
         ids=frozenset(request.only),
         limit=request.limit,
         seed=request.settings.seed,
-        shard=request.shard,
         vacuous=request.vacuous,
     )
     if request.data is None or isinstance(request.data, str | Path):
@@ -70,21 +69,15 @@ def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
     selected = [record for record in records if choice.allows(record)]
     if choice.limit is not None and choice.limit < len(selected):
         selected = _drawn(selected, choice.limit, choice.seed)
-    own = [
-        record
-        for record in selected
-        if is_in_shard(record.group, record.id, choice.shard)
-    ]
     return Dataset(
         name=GIVEN,
         origin=GIVEN,
         sha256=digest_of(records),
-        count=len(own),
-        count_of_all_shards=len(selected),
+        count=len(selected),
         instances=GIVEN if any(record.instances for record in selected) else "none",
         selection=choice,
         left_out=(),
-        read=lambda: iter(own),
+        read=lambda: iter(selected),
     )
 
 
@@ -97,7 +90,7 @@ _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
 
 
 def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
-    """Return the records of a request, as `only`, `limit` and `shard` select them.
+    """Return the records of a request, as `only` and `limit` select them.
 
     A file of JSON lines whose every line is a `Record` is read as such for every
     suite; the suite itself reads any other data.
@@ -117,18 +110,10 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
         choice.prompt(record)
     records = own or _of_suite(choice, request)
     _check_keys(records)
-    selected = _select(records.records, request)
     return RecordSet(
         name=records.name,
         origin=records.origin,
-        records=[
-            record
-            for record in selected
-            if is_in_shard(record.group, record.id, request.shard)
-        ],
-        sha256=digest_of(selected),
-        count_of_all_shards=len(selected),
-        first=selected[0],
+        records=_select(records.records, request),
     )
 
 

@@ -13,7 +13,6 @@ from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
 from curation.system.words import command
-from curation.workers.ray_shards import LOCAL
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.suite import OpenedData, RecordRequest, Suite
 from evaluation.generation.text_generation import Adapt, LoopOptions, TokenPrices
@@ -250,11 +249,6 @@ class RunRequest:
     given_only: bool = False
     #: How the digest of the data must begin.
     sha256: str = ""
-    #: Which part of how many.
-    shard: tuple[int, int] = (1, 1)
-    #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster
-    #: (`curation.workers.ray_shards`).
-    executor: str = LOCAL
     #: The folder of the run; None for a folder below `runs/` named after the plan.
     run_dir: Path | None = None
     #: The models that write; one alone for tasks.
@@ -313,7 +307,6 @@ class RunRequest:
             only=frozenset(self.only),
             vacuous=self.vacuous,
             seed=self.settings.seed,
-            shard=self.shard,
             dataset=dataset,
         )
 

@@ -16,7 +16,6 @@ import msgspec
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
-from curation.workers.ray_shards import ray_address
 from evaluation.asking.header import header, suite_header
 from evaluation.asking.participants import participants_of
 from evaluation.asking.records import open_records, read_records, records_of
@@ -104,10 +103,6 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     """
     progress = progress or Quiet()
     refuse_taken(request.run_dir)
-    if ray_address(request.executor) is not None:
-        from evaluation.asking.shards import run_in_shards  # noqa: PLC0415 - rarely asked
-
-        return run_in_shards(request, run, progress)
     tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
     choice = request.suite or _suite_of(request, tasks)
     sides = participants_of(request, tasks, choice)
@@ -134,13 +129,13 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             progress.say(line)
         progress.say(f"folder: {folder}")
         stack.enter_context(hold_run_folder(folder, head))
-        totals = _measure(engines, plan, folder, head, cases, progress)
+        totals = _measure(engines, plan, folder, cases, progress)
         problems: Sequence[str] = ()
         if choice is not None and records is not None:
             totals.add(
                 _write(request, choice, records, writers, folder, progress, spending)
             )
-            problems = _score(choice, records, folder, head, request.jobs, progress)
+            problems = _score(choice, records, folder, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
         if not (totals.unanswered or totals.stopped or totals.waiting):
             record_end(folder, _finished(head, totals, folder))
@@ -189,7 +184,7 @@ def score_file(
         if folder != path:
             atomic_write_bytes(folder / RECORDS, encode_records(records.records))
             atomic_write_bytes(folder / RESPONSES, encode_responses(file.responses))
-        problems = _score(choice, records, folder, head, request.jobs, progress, file)
+        problems = _score(choice, records, folder, request.jobs, progress, file)
         record_end(folder, open_run(folder).row_counts)
     return RunResult(folder=folder, totals=RunTotals(), problems=problems)
 
@@ -278,7 +273,6 @@ def _plan(
         bounds=request.bounds,
         jobs=request.jobs or (1 if timed else os.cpu_count() or 1),
         repeats=request.repeats,
-        shard=request.shard,
         only=frozenset(request.only),
     )
 
@@ -297,7 +291,7 @@ def _header(  # noqa: PLR0913, PLR0917 (the run's own parts)
             raise BadUsage("neither a task nor a suite is named")
         entries = [writer.header() for writer in writers]
         facts = _facts(request)
-        return suite_header(choice, records, entries, facts, request.shard)
+        return suite_header(choice, records, entries, facts)
     models: dict[str, Json] = {}
     if choice is not None and writers:
         models = writers[0].loaded.header()
@@ -322,9 +316,7 @@ def _facts(request: RunRequest) -> dict[str, Json]:
 
 
 def _name(head: Mapping[str, Json]) -> str:
-    name = str(head["plan"])[:12]
-    shard = str(head["shard"])
-    return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
+    return str(head["plan"])[:12]
 
 
 def _count_cases(
@@ -354,11 +346,10 @@ def _count_texts(records: RecordSet, writers: Sequence[Writer]) -> int:
     )
 
 
-def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
+def _measure(
     engines: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan | None,
     folder: Path,
-    head: Mapping[str, Json],
     cases: int,
     progress: Progress,
 ) -> RunTotals:
@@ -366,7 +357,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     tasks = [task for task in (plan.tasks if plan else ()) if not task.needs_model]
     if plan is None or not tasks:
         return RunTotals()
-    path = folder / f"{lines_name(head)}.jsonl"
+    path = folder / f"{lines_name()}.jsonl"
     finished = fingerprints_in(path)
     out = ResultsFolder(folder, AppendedLines(path), finished)
     try:
@@ -448,7 +439,6 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
     choice: SuiteChoice,
     records: RecordSet,
     folder: Path,
-    head: Mapping[str, Json],
     jobs: int | None,
     progress: Progress,
     file: ResponseFile | None = None,
@@ -457,7 +447,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
     if file is None and not (folder / RESPONSES).stat().st_size:
         return [f"no response to any of {len(records.records):,} records"]
     file = file or read_responses(folder / RESPONSES)
-    name = lines_name(head, choice.suite.name)
+    name = lines_name(choice.suite.name)
     with progress.bar("Scoring", len(file.responses)) as advance:
         matched = score_into(
             folder / f"{name}.jsonl",

@@ -12,7 +12,7 @@ import orjson
 import typer
 from msgspec import Meta
 
-from curation.commands.options import ExecutorOption, local_path
+from curation.commands.options import local_path
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.words import counted
 from evaluation.generation.text_generation import Adapt, LoopOptions
@@ -158,7 +158,6 @@ class WorkOptions:
             help="Workers [default: 1 where times are taken, else all cores].",
         ),
     ] = None
-    executor: ExecutorOption = "local"
 
 
 #: Values of settings: a number above 0, and seconds that a clock can wait for.
@@ -406,7 +405,6 @@ def run_request(  # noqa: PLR0913 - groups of options
         repeats=settings.repeats,
         given_only=settings.given_only,
         sha256=settings.sha256,
-        executor=work.executor,
         run_dir=run_dir,
         models=model_options(models, settings, run_seconds),
         repairs=settings.repairs,

@@ -55,8 +55,6 @@ class ExportFormat(StrEnum):
     """A file of expected outcomes, for `results compare`."""
     MASKBENCH = "maskbench"
     """A folder of MaskBench's result files for each engine."""
-    ISSUES = "issues"
-    """A page for each engine: its faults, each with a smallest reproducer."""
     PROFILES = "profiles"
     """A profile for `csbdata fit` of each engine of task probe."""
 
@@ -178,10 +176,8 @@ def export(
             "--format",
             help="html: a page without scripts; plots: SVG and PNG; parquet: a line a "
             "case and a line a walk; outcomes: a file of expected outcomes for "
-            "`csbdata results compare`; maskbench: its result files; issues: a page "
-            "for each engine with each class of wrong walks and its smallest "
-            "reproducer; profiles: what `csbdata fit --for FILE.toml` takes, of each "
-            "engine of task probe.",
+            "`csbdata results compare`; maskbench: its result files; profiles: what "
+            "`csbdata fit --for FILE.toml` takes, of each engine of task probe.",
         ),
     ],
     out: Annotated[
@@ -228,11 +224,6 @@ def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]
         found = reports(run)
         plots = [plot for report in found.values() for plot in report.plots]
         return draw_all(plots, out, "; ".join(notice_of(run)))
-    if form is ExportFormat.ISSUES:
-        from curation.download.acquire import FetchSettings
-        from evaluation.analysis.engine_issues import write_issues
-
-        return write_issues(run, out, FetchSettings.from_environment(), say)
     if form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench as write
     elif form is ExportFormat.PROFILES:
@@ -355,7 +346,7 @@ def shrink(
     from curation.download.acquire import FetchSettings
     from evaluation.analysis.recorded_cases import (
         ask_in_new_process,
-        cases_of,
+        case_of,
         engine_of_failure,
         open_engine,
     )
@@ -366,7 +357,7 @@ def shrink(
     opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
-    failed_case = cases_of(opened_run, task, {case}, fetch)[case]
+    failed_case = case_of(opened_run, task, case, fetch)
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=_TRY_SECONDS, run_seconds=_TRY_SECONDS)
     with open_engine(participant, tokenizer, bounds) as ask:

@@ -104,9 +104,9 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     #: Digest of all the data, chosen or not.
     sha256: str | None = None
-    #: Number of schemas, of all shards.
+    #: Number of schemas.
     schemas: int | None = None
-    #: Number of a suite's records, of all shards.
+    #: Number of a suite's records.
     records: int | None = None
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str | None = None
@@ -219,8 +219,6 @@ class FinishedHeader(msgspec.Struct, frozen=True, kw_only=True):
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked of whom, and under which limits."""
 
-    #: Which part of how many: `1/1` for a whole run.
-    shard: str = "1/1"
     #: The command line; empty where a program asked by `csbdata.run`.
     command: tuple[str, ...] = ()
     engines: tuple[ParticipantHeader, ...] = ()

@@ -30,8 +30,6 @@ class RecordSelection:
     limit: int | None = None
     #: Decides which records are drawn if there is a limit.
     seed: int = 0
-    #: Which part of what is drawn, counted from 1, of how many.
-    shard: tuple[int, int] = (1, 1)
 
     def allows(self, name: RecordName | Record) -> bool:
         """Return whether a record may be drawn."""
@@ -107,16 +105,14 @@ class Dataset:
     origin: str
     #: Digest of all the data, chosen or not.
     sha256: str
-    #: Number of records, those of the shard alone.
+    #: Number of records.
     count: int
-    #: Number of records of all shards together.
-    count_of_all_shards: int
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str
     selection: RecordSelection
     #: One line for everything that is no schema: what it is, and why.
     left_out: tuple[str, ...]
-    #: Number of vacuous records that do not count, of all shards.
+    #: Number of vacuous records that do not count.
     vacuous: int = 0
     #: One line for every schema that is invalid and stays in.
     remarks: tuple[str, ...] = ()
@@ -138,7 +134,7 @@ class Dataset:
             "place": self.place,
             "origin": self.origin,
             "sha256": self.sha256,
-            "schemas": self.count_of_all_shards,
+            "schemas": self.count,
             "instances": self.instances,
             "configs": list(self.selection.configs),
             "splits": list(self.selection.splits),

@@ -21,7 +21,7 @@ from curation.system.words import counted
 from evaluation.data.dataset import Dataset, RecordName, RecordReader, RecordSelection
 from evaluation.data.own_schemas import OwnSchemaReader
 from evaluation.data.parquet_tables import ParquetTables
-from evaluation.data.sampling import draw, is_in_shard
+from evaluation.data.sampling import draw
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
@@ -83,14 +83,9 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         selection = replace(selection, configs=(), ids=ids)
     folder = tables.folder.resolve() if tables else None
     selected, vacuous = _select(reader, selection, name)
-    complete_by_place = {
-        place: record.complete
-        for place, record in selected.items()
-        if is_in_shard(record.group, record.id, selection.shard)
-    }
     _say_lines("left out", reader.left_out(), progress)
     _say_lines("invalid, and counted all the same", reader.remarks(), progress)
-    lacking = {place for place, complete in complete_by_place.items() if not complete}
+    lacking = {place for place, record in selected.items() if not record.complete}
     store = None
     if lacking and instances:
         store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
@@ -101,8 +96,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         name=name,
         origin=reader.origin,
         sha256=reader.sha256(),
-        count=len(complete_by_place),
-        count_of_all_shards=len(selected),
+        count=len(selected),
         instances=_origin(selected.values(), makes=instances),
         selection=selection,
         left_out=reader.left_out(),
@@ -110,7 +104,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         remarks=reader.remarks(),
         partial=partial_data(folder, reader.origin, selection.configs),
         place=str(folder) if folder and reader.origin == "sample" else absolute(name),
-        read=partial(_records, reader, complete_by_place.keys(), lacking, store),
+        read=partial(_records, reader, selected.keys(), lacking, store),
     )
 
 
@@ -210,7 +204,7 @@ def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
 def _select(
     reader: RecordReader, selection: RecordSelection, name: str
 ) -> tuple[dict[int, RecordName], int]:
-    """Return the places that are selected, of all shards, with their records' names.
+    """Return the places that are selected, with their records' names.
 
     With them the number of vacuous records that are left out.
 

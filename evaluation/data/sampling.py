@@ -62,23 +62,3 @@ def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:
         surplus = sum(shares.values()) - limit
         shares[name] -= min(max(surplus, 0), shares[name] - floor)
     return shares
-
-
-def is_in_shard(config: str, name: str, shard: tuple[int, int]) -> bool:
-    """Return whether a record or a case is of one shard of a run.
-
-    Its name alone decides: another machine, other files beside it, or another order
-    of them leave it where it is.
-
-    Args:
-        config: Its config.
-        name: Its id.
-        shard: Part (from 1) and number of parts.
-
-    Example:
-        >>> [is_in_shard("Github_easy", "o6178", (part, 2)) for part in (1, 2)]
-        [True, False]
-    """
-    part, parts = shard
-    digest = hashlib.sha256(f"shard:{config}/{name}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % parts == part - 1

@@ -1,4 +1,4 @@
-"""The conditions that runs must share before their figures are compared or joined.
+"""The conditions that runs must share before figures are compared or published.
 
 Command, paths, jobs and free memory may differ.
 """
@@ -9,12 +9,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from curation.system.errors import BadConfiguration
 from evaluation.core.run_header import MOVING_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
+    from evaluation.results.reader import RecordedRun
 
     #: The whole content of `run.json`.
     Header: TypeAlias = Mapping[str, UntypedJson]
@@ -166,14 +168,22 @@ def differences(first: Header, other: Header) -> list[ConditionDifference]:
     ]
 
 
-def participant_difference(first: Header, other: Header) -> str:
-    """Return what decides answers and differs between two participants of one label.
+def check_participants(runs: Sequence[RecordedRun]) -> None:
+    """Check that participants of one label are the same in all runs.
 
-    Args:
-        first: Its entry in the header of one run.
-        other: Its entry in the header of another.
+    Raises:
+        BadConfiguration: two are not; says in what.
     """
-    return _each(first, other, _OF_PARTICIPANT)
+    first_entries: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
+    for run in runs:
+        for entry in run.raw_header.get("engines") or ():
+            first, expected = first_entries.setdefault(entry["engine"], (run, entry))
+            if difference := _each(expected, entry, _OF_PARTICIPANT):
+                raise BadConfiguration(
+                    f"another {entry['engine']} than in {first.folder} ({difference})",
+                    str(run.folder),
+                    "run it anew in the same way",
+                )
 
 
 def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:

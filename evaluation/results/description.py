@@ -66,8 +66,6 @@ def _data(header: RunHeader) -> Iterator[str]:
         parts.append(counted(data.schemas, "schema"))
     if data.records is not None:
         parts.append(counted(data.records, "record"))
-    if header.shard != "1/1":
-        parts.append(f"shard {header.shard} of them")
     selection = [*data.configs, *data.splits]
     parts += [f"only {', '.join(selection)}"] if selection else []
     parts += [f"instances {data.instances}"] if data.instances else []

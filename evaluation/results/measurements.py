@@ -29,7 +29,7 @@ from evaluation.results.outcomes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evaluation.core.task import RunRows
 
@@ -64,8 +64,6 @@ class TextTimes:
 
     #: Nanoseconds of each token's mask and commit.
     between_ns: array[int]
-    #: Masks computed in each text.
-    masks: tuple[int, ...]
 
     @classmethod
     def of(cls, walks: Sequence[InstanceResult]) -> TextTimes:
@@ -75,8 +73,7 @@ class TextTimes:
             between.extend(map(add, walk.mask_ns, walk.commit_ns))
             # A token that is blocked, or refused, has no commit.
             between.extend(walk.mask_ns[len(walk.commit_ns) :])
-        masks = tuple(len(walk.mask_ns) for walk in walks if walk.mask_ns)
-        return cls(between, masks)
+        return cls(between)
 
     @property
     def mean_between_ns(self) -> float | None:
@@ -84,13 +81,6 @@ class TextTimes:
         if not self.between_ns:
             return None
         return sum(self.between_ns) / len(self.between_ns)
-
-    def texts(self) -> Iterator[array[int]]:
-        """Yield the times between masks of each text."""
-        start = 0
-        for masks in self.masks:
-            yield self.between_ns[start : start + masks]
-            start += masks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,11 +303,6 @@ def mask_applied(cases: Iterable[CaseMeasurement]) -> Quantiles:
 def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all cases together."""
     return _pooled(case.ordinary.between_ns for case in cases)
-
-
-def of_length_bounds(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times between masks in near misses of length bounds."""
-    return _pooled(case.length_misses.between_ns for case in cases)
 
 
 def by_schema(cases: Iterable[CaseMeasurement]) -> Quantiles:

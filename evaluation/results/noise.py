@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, fsum, hypot, log, sqrt
 from typing import TYPE_CHECKING, Final
 
@@ -10,50 +9,27 @@ from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Ratio, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evaluation.results.measurements import CaseMeasurement, RepetitionTimes
 
-#: How many measured degrees of freedom an assumed deviation is worth.
-ASSUMED_WORTH: Final = 8
 
+def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
+    """Return how far repetitions move the logarithm of a ratio of two engines.
 
-@dataclass(frozen=True, slots=True)
-class Noise:
-    """What lies between processes of one engine: a standard deviation of logarithms."""
+    In 95 of 100 comparisons, by what lies between the processes of each engine; 0 if
+    neither was repeated.
 
-    deviation: float
-    #: Degrees of freedom that it rests on.
-    freedom: int = ASSUMED_WORTH
-
-    @classmethod
-    def of(cls, sides: Iterable[Sequence[Sequence[float]]], assumed: float) -> Noise:
-        """Return the noise of several engines together, shrunk to an assumption.
-
-        The assumption is the scale of an inverse chi-square prior (A. Gelman et al.,
-        2013, "Bayesian Data Analysis", 2.6): it counts less the more repetitions there
-        are.
-
-        Args:
-            sides: Of each engine, for each schema, the times of its repetitions.
-            assumed: The deviation before anything is measured.
-        """
-        squares, freedom = ASSUMED_WORTH * assumed**2, ASSUMED_WORTH
-        for cases in sides:
-            offsets = repetition_offsets(cases)
-            if len(offsets) > 1:
-                squares += fsum(offset * offset for offset in offsets)
-                freedom += len(offsets) - 1
-        return cls(sqrt(squares / freedom), freedom)
-
-    def reach(self, processes: Sequence[int]) -> float:
-        """Return how far it alone moves a ratio's logarithm, in 95 of 100 comparisons.
-
-        Args:
-            processes: How many processes each of the two sides has.
-        """
-        wide = t_quantile(self.freedom) * self.deviation
-        return wide * sqrt(fsum(1 / count for count in processes))
+    Args:
+        sides: Of each engine, for each schema, the times of its repetitions.
+    """
+    offsets = [found for cases in sides if (found := repetition_offsets(cases))]
+    freedom = sum(len(own) - 1 for own in offsets)
+    if not freedom:
+        return 0.0
+    squares = fsum(offset * offset for own in offsets for offset in own)
+    processes = fsum(1 / max(map(len, cases)) for cases in sides)
+    return t_quantile(freedom) * sqrt(squares / freedom * processes)
 
 
 def repetition_offsets(cases: Sequence[Sequence[float]]) -> list[float]:
@@ -73,18 +49,13 @@ def repetition_offsets(cases: Sequence[Sequence[float]]) -> list[float]:
     return [mean - middle for mean in means]
 
 
-def widened(value: float, interval: Interval, *reaches: float) -> Interval:
-    """Return the interval of a ratio with what else may have moved it.
+def widened(value: float, interval: Interval, reach: float) -> Interval:
+    """Return the interval of a ratio with what else may have moved its logarithm.
 
     Independent errors add up as squares do.
-
-    Args:
-        value: The ratio.
-        interval: Its interval without.
-        reaches: How far each other error moves its logarithm.
     """
-    low = hypot(log(value) - log(interval.low), *reaches)
-    high = hypot(log(interval.high) - log(value), *reaches)
+    low = hypot(log(value) - log(interval.low), reach)
+    high = hypot(log(interval.high) - log(value), reach)
     return Interval(value * exp(-low), value * exp(high))
 
 
@@ -93,13 +64,6 @@ TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
     "to first mask": lambda taken: taken.compile_ns,
     "first mask": lambda taken: taken.first_mask_ns,
     "between masks": lambda taken: taken.between_ns,
-}
-#: The standard deviation between processes of one engine, as a logarithm, that is
-#: assumed of each time, as repeated runs of llguidance showed it.
-ASSUMED_DEVIATIONS: Final = {
-    "to first mask": 0.02,
-    "first mask": 0.05,
-    "between masks": 0.03,
 }
 
 

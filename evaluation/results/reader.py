@@ -284,10 +284,6 @@ def _lines(
         raise _gone(path, error) from error
 
 
-#: The shard of a run that was not divided.
-WHOLE = "1/1"
-
-
 def gaps_of(run: RecordedRun) -> list[str]:
     """Return what a run lacks of what it was asked, a line each; empty if nothing.
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 #: Member of a run's header that says which suite was run, and how.
 SUITE: Final = "suite"
-#: Options of a command that choose records and the folder, or how many work.
+#: Options of a command that choose records and the folder.
 _CHOOSING: Final = frozenset(
     {
         *("--data", "--config", "--split", "--limit", "--id"),
-        *("--run-dir", "--executor"),
+        "--run-dir",
     }
 )
 #: What ends the id of a repeated answer's row.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from evaluation.core.cases import Row, Why
+from evaluation.core.cases import InstanceResult, Row
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.outcomes import FAULTS, is_judged_apart, number_in
 
@@ -28,15 +28,13 @@ class WhyClass:
     #: The schemas, `CONFIG/ID`.
     schemas: set[str] = field(default_factory=set)
     contexts: Counter[str] = field(default_factory=Counter)
-    #: The schema with the smallest example, the number of its walk, and its size.
+    #: The schema with the smallest example, and its size.
     example: str = ""
-    index: int = 0
     size: int = -1
     _failed_in: str = ""
 
-    def add(self, row: Row, index: int) -> None:
+    def add(self, row: Row, walked: InstanceResult) -> None:
         """Take one walk of a row."""
-        walked = row.walks[index]
         name = f"{row.config}/{row.id}"
         self.walks += 1
         self.schemas.add(name)
@@ -47,12 +45,7 @@ class WhyClass:
         self._failed_in = name
         size = number_in(row, "size", 0) + walked.tokens
         if not 0 <= self.size <= size:
-            self.example, self.index, self.size = name, index, size
-
-    @property
-    def why(self) -> Why:
-        """The class, without a place."""
-        return Why(stands=self.stands, keyword=self.keyword, setting=self.setting)
+            self.example, self.size = name, size
 
     @property
     def places(self) -> str:
@@ -80,7 +73,7 @@ class WhyClasses:
     def add(self, row: Row) -> None:
         """Take the walks of one row."""
         self.schemas[row.engine] += 1
-        for index, walked in enumerate(row.walks):
+        for walked in row.walks:
             why = walked.why
             if why is None or is_judged_apart(walked):
                 continue
@@ -88,7 +81,7 @@ class WhyClasses:
             own = self._classes.setdefault(
                 key, WhyClass(row.engine, walked.valid, *why.cause)
             )
-            own.add(row, index)
+            own.add(row, walked)
 
     def of(self, engine: str) -> list[WhyClass]:
         """Return an engine's classes, the most frequent first."""
@@ -122,8 +115,7 @@ class WhyClasses:
             "refused. keyword: the first that governs the value there; of an invalid "
             "text the one that it violates. setting: what about its schema may "
             "matter. schemas: that have the class, of all that the engine was asked. "
-            "csbdata results shrink makes the smallest one smaller; csbdata results "
-            "export --format issues writes each class down for the engine's authors.",
+            "csbdata results shrink makes the smallest one smaller.",
         )
 
 

@@ -20,7 +20,7 @@ class RunPlan:
     """Everything that a run is about, but for who takes part."""
 
     tasks: Sequence[Task]
-    #: Gives the records of the shard anew at each call, in the same order.
+    #: Gives the records anew at each call, in the same order.
     records: Callable[[], Iterable[Record]]
     tokenizer: TokenizerFiles
     settings: TaskSettings
@@ -29,7 +29,6 @@ class RunPlan:
     #: How often every case of a task whose times are results is measured, each time in
     #: a process of its own.
     repeats: int = 1
-    shard: tuple[int, int] = (1, 1)
     #: Names of the only cases to run, `CONFIG/ID` or `ID`; empty for all.
     only: frozenset[str] = frozenset()
 

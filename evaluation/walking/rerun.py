@@ -89,7 +89,7 @@ _SET_ANEW = {*_LIMITS.values(), "sha256"}
 _OWN = frozenset(
     {
         *("--engine", "--option", "--task", "--id"),
-        *("--limit", "--jobs", "--executor", "--run-dir", "--format"),
+        *("--limit", "--jobs", "--run-dir", "--format"),
     }
 )
 

@@ -181,15 +181,13 @@ def record_parameters(
         _write_header(path, header)
 
 
-def lines_name(header: Mapping[str, Json], suite: str = "") -> str:
+def lines_name(suite: str = "tasks") -> str:
     """Return the name of the file of a run's rows, without `.jsonl`.
 
     Args:
-        header: The run's header, which names its shard.
-        suite: The suite whose scored responses the rows are; empty for tasks.
+        suite: The suite whose scored responses the rows are.
     """
-    shard = str(header["shard"]).replace("/", "-of-")
-    return f"rows-{suite}-{shard}" if suite else f"rows-{shard}"
+    return f"rows-{suite}"
 
 
 def fingerprints_in(path: Path) -> set[str]:
@@ -249,7 +247,7 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     different = [str(difference) for difference in differences(existing, new)]
     different += [
         f"{name} {new.get(name)}, not {existing.get(name)}"
-        for name in ("tasks", "shard", "repeats")
+        for name in ("tasks", "repeats")
         if existing.get(name) != new.get(name)
     ]
     if existing.get("plan") != new.get("plan") and not different:

@@ -12,7 +12,6 @@ import orjson
 
 from curation.workers.process import exchange
 from evaluation.core.cases import Case, Result, Row
-from evaluation.data.sampling import is_in_shard
 from evaluation.setup.machine import idle_last, usable_cores
 from evaluation.walking.code_digest import measuring_digest
 from evaluation.walking.engine_worker import EngineWorker
@@ -142,13 +141,12 @@ class SharedWork:
 def wanted_cases(
     task: Task, records: Iterable[Record], plan: RunPlan
 ) -> Iterator[Case]:
-    """Yield the cases of the shard; records are those of the shard alone already."""
+    """Yield the cases that a run wants."""
     for case in task.cases(records, plan.settings):
         names = {case.id, f"{case.config}/{case.id}"}
         if plan.only and not names & plan.only:
             continue
-        if task.needs_data or is_in_shard(case.config, case.id, plan.shard):
-            yield case
+        yield case
 
 
 def case_fingerprint(mark: str, case: Case, repetition: int = 0) -> str:

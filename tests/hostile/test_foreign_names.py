@@ -46,7 +46,7 @@ _RUN = [
     Case("results compare RUN"),
     *(
         Case(f"results export RUN --format {form} --out OUT")
-        for form in ("parquet", "maskbench", "issues", "profiles")
+        for form in ("parquet", "maskbench", "profiles")
     ),
     Case("results export RUN --format plots --out OUT", is_slow=True),
     Case("results export RUN --format html --out OUT/page.html", is_slow=True),

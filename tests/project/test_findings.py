@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -11,15 +12,15 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from evaluation.analysis.recorded_cases import ask_in_new_process
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import DEFAULT, get_tokenizer
 from evaluation.walking.engine_worker import Bounds
-from tests.reproducers import read_reproducers, shows_in
 
 if TYPE_CHECKING:
-    from evaluation.analysis.engine_issues import Reproducer
+    from curation.core.json_types import UntypedJson
 
 _ROOT = Path(__file__).parents[2]
 _PAGE = _ROOT / "docs" / "findings.md"
@@ -73,15 +74,24 @@ def test_the_fault_shows(program: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     "reproducer",
-    [each for path in _REPRODUCERS for each in read_reproducers(path)],
-    ids=lambda each: f"{each.spec}: {each.title}",
+    [each for path in _REPRODUCERS for each in json.loads(path.read_text("utf-8"))],
+    ids=lambda each: f"{each['spec']}: {each['classes'][0]}",
 )
-def test_a_reproducer_shows_its_class(reproducer: Reproducer) -> None:
+def test_a_reproducer_shows_its_class(reproducer: UntypedJson) -> None:
     """In a new process, blocked at the same byte or accepted to its end."""
     fetch = FetchSettings.from_environment()
-    (engine,) = select_engines(fetch.cache, [reproducer.spec], reproducer.preset, [])
+    spec, keyword = reproducer["spec"], reproducer["keyword"]
+    (engine,) = select_engines(fetch.cache, [spec], reproducer["preset"], [])
     if engine.unavailable:
         pytest.skip(f"not run: {engine.unavailable}")
-    tokenizer = get_tokenizer(DEFAULT, fetch)
-    ask = ask_in_new_process(engine, tokenizer, Bounds())
-    assert shows_in(reproducer, ask(reproducer.case))
+    valid = reproducer["valid"]
+    label = {} if valid else {"keyword": keyword}
+    walk = InstanceWalk(text=reproducer["text"], valid=valid, label=label)
+    case = Case(
+        task="masks", id="a", config="a", schema=reproducer["schema"], walks=(walk,)
+    )
+    ask = ask_in_new_process(engine, get_tokenizer(DEFAULT, fetch), Bounds())
+    (walked,) = ask(case).walks
+    assert walked.why
+    assert (walked.why.stands, walked.why.keyword) == (reproducer["stands"], keyword)
+    assert walked.byte == reproducer["byte"]

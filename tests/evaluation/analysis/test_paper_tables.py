@@ -93,7 +93,7 @@ def _run(
         for engine, name, made, judgement in texts
     ]
     lines = b"".join(line(row) for row in rows)
-    (folder / "rows-1-of-1.jsonl").write_bytes(lines)
+    (folder / "rows-tasks.jsonl").write_bytes(lines)
     return open_run(folder)
 
 

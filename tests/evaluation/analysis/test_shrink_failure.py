@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadData, NoInput
 from evaluation.analysis.recorded_cases import ask_in_new_process, open_engine
-from evaluation.analysis.shrink_failure import shrink, shrink_failure, smaller_trees
+from evaluation.analysis.shrink_failure import shrink, shrink_failure
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
@@ -44,7 +44,7 @@ def test_a_culprit_is_all_that_is_left() -> None:
     names: Json = {f"p{n}": {"type": "string"} for n in range(9)}
     around: Json = {"title": "t", "properties": names}
     schema: Json = {"allOf": [around, {"items": {"not": {"x": 1000}, "maxLength": 7}}]}
-    assert shrink(schema, smaller_trees, _has_x) == {"x": 1}
+    assert shrink(schema, _has_x) == {"x": 1}
 
 
 def test_what_a_part_refers_to_stays() -> None:
@@ -61,9 +61,7 @@ def test_what_a_part_refers_to_stays() -> None:
             and "a" in value.get("$defs", {})
         )
 
-    found = shrink(
-        schema, smaller_trees, lambda value: refers(value) or value == schema
-    )
+    found = shrink(schema, lambda value: refers(value) or value == schema)
     assert found == {"$defs": {"a": {}}, "$ref": "#/$defs/a"}
 
 
@@ -79,7 +77,7 @@ def test_what_is_left_holds_and_is_no_larger(value: UntypedJson) -> None:
         return _has_x(each)
 
     before = json.dumps(value)
-    found = shrink(value, smaller_trees, still, limit=40)
+    found = shrink(value, still, limit=40)
     assert _has_x(found)
     assert len(json.dumps(found)) <= len(before)
     assert len(asked) <= 40
@@ -88,7 +86,7 @@ def test_what_is_left_holds_and_is_no_larger(value: UntypedJson) -> None:
 
 def test_what_cannot_shrink_stays() -> None:
     """Nothing smaller fails: the value itself is the answer."""
-    assert shrink({"x": 1}, smaller_trees, lambda _: False) == {"x": 1}
+    assert shrink({"x": 1}, lambda _: False) == {"x": 1}
 
 
 def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:

@@ -308,6 +308,4 @@ def test_a_run_of_another_prompt_is_another_run(tmp_path: Path) -> None:
         system.write_text(text)
         records = RecordSet(name="x", origin="file", records=tuple(_RECORDS))
         plans.add(suite_header(choice, records, [], {})["plan"])
-        shard = RecordSet(name="x", origin="file", records=(), first=_RECORDS[0])
-        plans.add(suite_header(choice, shard, [], {})["plan"])
-    assert len(plans) == 4
+    assert len(plans) == 2

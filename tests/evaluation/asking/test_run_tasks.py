@@ -10,7 +10,6 @@ import pytest
 import csbdata
 from curation.system.errors import CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
-from evaluation.results.merging import join_shards
 from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -63,29 +62,14 @@ def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
         ({"only": ["two"]}, ["two"]),
         ({"only": ["Made/one"]}, ["one"]),
         ({"configs": ["Other"]}, []),
-        ({"shard": (2, 3)}, ["one"]),
-        ({"shard": (3, 3)}, ["three", "two"]),
     ],
 )
 def test_samples_are_chosen_as_those_of_a_file_are(
     tmp_path: Path, fields: dict[str, object], ids: list[str]
 ) -> None:
-    """By id, config or shard."""
+    """By id or config."""
     rows = csbdata.run(_request(tmp_path, **fields)).open().rows()
     assert [row.id for row in rows] == ids
-
-
-def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
-    """Each knows that it came to its end; together they have every row once."""
-    folders = []
-    for part in (1, 2):
-        folders.append(tmp_path / f"shard-{part}")
-        csbdata.run(replace(_request(tmp_path, shard=(part, 2)), run_dir=folders[-1]))
-    joined = join_shards(folders, tmp_path / "joined")
-    whole = csbdata.run(_request(tmp_path)).open()
-    assert joined.row_counts == whole.row_counts
-    assert joined.raw_header["finished"] == whole.raw_header["finished"]
-    assert joined.raw_header["plan"] == whole.raw_header["plan"]
 
 
 def test_a_run_says_at_its_start_how_much_is_asked(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadData
 from curation.system.terminal import command_line_of
-from evaluation.analysis.recorded_cases import cases_of
+from evaluation.analysis.recorded_cases import case_of
 from evaluation.commands.eval import evaluate
 from evaluation.commands.results import app as results
 from evaluation.commands.suite import app as suite
@@ -83,7 +83,7 @@ def test_a_case_is_measured_again_from_another_folder(
 
 def _shrunk(folder: Path) -> BadData:
     with pytest.raises(BadData) as refused:
-        cases_of(open_run(folder), "masks", {"Made/one"}, _fetch(folder))
+        case_of(open_run(folder), "masks", "Made/one", _fetch(folder))
     return refused.value
 
 

@@ -1,4 +1,4 @@
-"""Drawing some of all: shares, stability, shards."""
+"""Drawing some of all: shares and stability."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.data.sampling import draw, is_in_shard
+from evaluation.data.sampling import draw
 
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=6)
 
@@ -46,27 +46,3 @@ def test_who_is_drawn_does_not_depend_on_those_who_are_not(
     chosen = draw(names, limit, 0)
     rest = [each for each in names if each[0] in chosen or each[0] != gone]
     assert draw(rest, limit, 0) == chosen
-
-
-@given(names=st.sets(st.text(max_size=4)), shards=st.integers(1, 7))
-def test_shards_are_a_partition(names: set[str], shards: int) -> None:
-    """Each is of one shard, and its name alone says of which."""
-    for name in names:
-        parts = range(1, shards + 1)
-        assert sum(is_in_shard("c", name, (part, shards)) for part in parts) == 1
-
-
-def test_shards_are_about_equal() -> None:
-    """Of 4,000 names each of four shards has a quarter, give or take a tenth."""
-    names = [f"o{number}" for number in range(4_000)]
-    for part in range(1, 5):
-        own = sum(is_in_shard("Github_easy", name, (part, 4)) for name in names)
-        assert 900 <= own <= 1_100
-
-
-def test_a_shard_is_no_part_of_a_draw_of_its_own() -> None:
-    """What a limit draws falls into all shards, not into some of them."""
-    names = _names([1_000])
-    chosen = draw(names, 100, 0)
-    own = sum(is_in_shard("c0", f"i{place}", (1, 2)) for place in chosen)
-    assert 30 <= own <= 70

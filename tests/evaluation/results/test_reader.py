@@ -246,7 +246,7 @@ OLDER_ROW = b"""{"engine": "none", "task": "masks", "id": "o76583",
 def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
     """Members that this version does not have are left alone."""
     (tmp_path / "run.json").write_bytes(OLDER_HEADER)
-    (tmp_path / "rows-1-of-1.jsonl").write_bytes(OLDER_ROW.replace(b"\n", b" ") + b"\n")
+    (tmp_path / "rows-tasks.jsonl").write_bytes(OLDER_ROW.replace(b"\n", b" ") + b"\n")
     run = open_run(tmp_path)
     (read,) = run.rows()
     assert (read.id, read.result, run.problems) == ("o76583", Result.OK, ())

@@ -32,7 +32,7 @@ def open_results_folder(
         CannotCreate: it cannot be written (exit 73).
     """
     with hold_run_folder(folder, header):
-        path = folder / f"{lines_name(header)}.jsonl"
+        path = folder / f"{lines_name()}.jsonl"
         run = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
         try:
             yield run

@@ -16,7 +16,6 @@ from tests.evaluation.walking.opened_folder import open_results_folder
 
 _HEAD: dict[str, Any] = {
     "plan": "p",
-    "shard": "1/1",
     "machine": {"cores": 2, "memory_bytes": 8_000_000_000},
     "models": {"model": "m", "revision": "a"},
     "writing": "1",
@@ -35,7 +34,7 @@ def test_rows_are_appended_and_found_again(
             assert out.finished == {f"f{each}" for each in range(number)}
             out.write(row(fingerprint=f"f{number}"))
             assert f"f{number}" in out.finished
-    lines = (tmp_path / "run" / "rows-1-of-1.jsonl").read_bytes()
+    lines = (tmp_path / "run" / "rows-tasks.jsonl").read_bytes()
     assert lines.count(b"\n") == 3
 
 
@@ -43,7 +42,7 @@ def test_a_line_that_is_no_row_finishes_nothing(tmp_path: Path) -> None:
     """Whatever JSON it is, or none."""
     with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row(fingerprint="f"))
-    with (tmp_path / "run" / "rows-1-of-1.jsonl").open("ab") as file:
+    with (tmp_path / "run" / "rows-tasks.jsonl").open("ab") as file:
         file.write(b'3\n{"fingerprint\n{"torn')
     for name in ("g", "h"):
         with open_results_folder(tmp_path / "run", _HEAD) as out:
@@ -55,7 +54,7 @@ def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed process loses none; a power cut none that the run calls finished."""
-    path, flushed = tmp_path / "run" / "rows-1-of-1.jsonl", []
+    path, flushed = tmp_path / "run" / "rows-tasks.jsonl", []
     monkeypatch.setattr(
         os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino)
     )
@@ -69,7 +68,6 @@ def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
     ("change", "words"),
     [
         ({"plan": "q"}, "another run: other engines, or engines otherwise"),
-        ({"shard": "1/2"}, "shard 1/2, not 1/1"),
         ({"repeats": 3}, "repeats 3, not None"),
         ({"machine": {"cores": 4}}, r"machine \(cores 4, not 2\)"),
         ({"models": {"model": "m", "revision": "b"}}, r"model \(revision b, not a\)"),
@@ -127,13 +125,13 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "lock").touch()
-    (folder / "rows-1-of-1.jsonl").write_bytes(b"{}\n")
+    (folder / "rows-tasks.jsonl").write_bytes(b"{}\n")
     with (
         pytest.raises(CannotCreate, match="holds something else"),
         open_results_folder(folder, _HEAD),
     ):
         pass
-    (folder / "rows-1-of-1.jsonl").unlink()
+    (folder / "rows-tasks.jsonl").unlink()
     with open_results_folder(folder, _HEAD) as out:
         assert not out.finished
 

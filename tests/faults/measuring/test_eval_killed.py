@@ -109,7 +109,7 @@ def test_a_worker_killed_at_random_is_replaced(
 ) -> None:
     """Ten times SIGKILL of the worker: its case is tried again, and not blamed."""
     chance, over = random.Random(7), threading.Event()
-    lines = tmp_path / "run" / "rows-1-of-1.jsonl"
+    lines = tmp_path / "run" / "rows-tasks.jsonl"
 
     def kill() -> None:
         for _ in range(10):

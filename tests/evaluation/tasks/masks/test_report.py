@@ -67,7 +67,7 @@ def test_intervals_take_texts_of_a_schema_for_one(tmp_path: Path) -> None:
     }  # fmt: skip
     low = Rate(3, 3).interval
     assert low is not None
-    for slug in ("coverage", "masks-keywords", "masks-orders"):
+    for slug in ("coverage", "masks-keywords"):
         assert worths[slug]
         assert worths[slug] == pytest.approx([low.low] * len(worths[slug]))
 
@@ -79,13 +79,10 @@ def test_notes_name_the_figures_of_the_code() -> None:
 
 
 def test_other_orders_stand_apart(tmp_path: Path) -> None:
-    """They have a table of their own, a column, and change nothing else."""
+    """They have a column, and change nothing else."""
     plain = _report(tmp_path / "a", [row(walks=(accepted(),))])
     other = replace(blocked(valid=True), label={"apart": True, "order": 1})
     mixed = _report(tmp_path / "b", [row(walks=(accepted(), other))])
-    assert _table(mixed, "masks-orders").rows == (("alpha 1.0", Rate(0, 1)),)
-    names = {each.slug for each in mixed.tables}
-    assert names - {each.slug for each in plain.tables} == {"masks-orders"}
     column = _table(plain, "coverage").columns.index("orders accepted")
     for each in plain.tables:
         rows = _table(mixed, each.slug).rows

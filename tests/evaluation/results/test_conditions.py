@@ -1,4 +1,4 @@
-"""Shards are joined only where their figures mean something together."""
+"""Runs are compared and published only where their figures mean something together."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
+from curation.system.errors import BadConfiguration
 from evaluation.analysis.compare_runs import objections
-from evaluation.results.merging import join_shards
+from evaluation.results.conditions import check_participants
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from evaluation.core.cases import Row
+    from evaluation.results.reader import RecordedRun
 
 _ENGINES = [
     {
@@ -60,7 +60,6 @@ _WHOLE: dict[str, Any] = {
         "platform": "Linux x86_64",
         "python": "3.11.9",
     },
-    "shard": "1/1",
 }
 
 
@@ -127,48 +126,22 @@ def _short(value: object) -> str:
     return str(value)[:25]
 
 
-def _two(folder: Path, other: dict[str, Any]) -> list[Path]:
-    return [
-        write_run(folder / "a", [row()], {**_WHOLE, "shard": "1/2"}),
-        write_run(folder / "b", [row(id="o2")], {**other, "shard": "2/2"}),
-    ]
-
-
-def _shards(folder: Path, rows: list[Row], parts: int) -> list[Path]:
-    return [
-        write_run(
-            folder / str(part),
-            rows[part - 1 :: parts],
-            {**_WHOLE, "shard": f"{part}/{parts}"},
-        )
-        for part in range(1, parts + 1)
-    ]
-
-
-def test_shards_make_the_whole(tmp_path: Path) -> None:
-    """Every row of each shard once, in one file, under one header."""
-    rows = many("alpha 1.0", 30)
-    run = join_shards(_shards(tmp_path, rows, 3), tmp_path / "out")
-    assert {each.id: each for each in run.rows()} == {each.id: each for each in rows}
-    assert len(run) == 30
-    assert (run.raw_header["shard"], run.raw_header["plan"]) == ("1/1", "p")
-    (part,) = run.raw_header["finished"]["parts"]
-    assert part["rows"] == 30
+def _two(folder: Path, other: dict[str, Any]) -> list[RecordedRun]:
+    folders = (
+        write_run(folder / "a", [row()], _WHOLE),
+        write_run(folder / "b", [row(id="o2")], other),
+    )
+    return [open_run(path) for path in folders]
 
 
 @pytest.mark.parametrize(("path", "value", "words"), _MATTERS, ids=_short)
-def test_f55_runs_made_otherwise_are_not_joined(
+def test_f55_what_was_made_otherwise_is_objected_to(
     path: str, value: UntypedJson, words: str, tmp_path: Path
 ) -> None:
-    """The refusal is one line that names the part, what it is and what it should be."""
-    folders = _two(tmp_path, _changed(path, value))
-    with pytest.raises(BadConfiguration) as caught:
-        join_shards(folders, tmp_path / "out")
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert not (tmp_path / "out").exists()
-    (objection,) = objections([open_run(folder) for folder in folders])
+    """One line that names the part, what it is and what it should be."""
+    (objection,) = objections(_two(tmp_path, _changed(path, value)))
     assert words in objection
+    assert "\n" not in objection
 
 
 @pytest.mark.parametrize(("path", "value"), _DOES_NOT, ids=_short)
@@ -176,22 +149,15 @@ def test_what_decides_nothing_may_differ(
     path: str, value: UntypedJson, tmp_path: Path
 ) -> None:
     """Two hosts are not two machines for 4 KiB of memory or another path."""
-    folders = _two(tmp_path, _changed(path, value))
-    assert objections([open_run(folder) for folder in folders]) == []
-    assert len(join_shards(folders, tmp_path / "out")) == 2
+    runs = _two(tmp_path, _changed(path, value))
+    assert objections(runs) == []
+    check_participants(runs)
 
 
 def test_settings_of_tasks_that_only_one_run_has_may_differ(tmp_path: Path) -> None:
     """What task probe was told says nothing of the masks beside it."""
     other = {**_changed("settings.values", {"drafts": "7"}), "tasks": ["probe"]}
-    assert len(join_shards(_two(tmp_path, other), tmp_path / "out")) == 2
-
-
-def test_every_difference_is_named_at_once(tmp_path: Path) -> None:
-    """Who has to run it anew learns all of it the first time."""
-    other = {**_changed("limits.memory_mb", 512), "limit": 5}
-    with pytest.raises(BadConfiguration, match=r"--limit .*limits"):
-        join_shards(_two(tmp_path, other), tmp_path / "out")
+    assert objections(_two(tmp_path, other)) == []
 
 
 @pytest.mark.parametrize(
@@ -211,58 +177,19 @@ def test_an_engine_run_otherwise_is_refused(
     with pytest.raises(
         BadConfiguration, match=rf"another alpha 1\.0.*({member}|content)"
     ):
-        join_shards(_two(tmp_path, head), tmp_path / "out")
+        check_participants(_two(tmp_path, head))
 
 
-def test_a_run_that_was_killed_is_refused(tmp_path: Path) -> None:
-    """Its header says `1/1` like a whole one's; what is lost is the end."""
+def test_a_run_that_was_killed_is_objected_to(tmp_path: Path) -> None:
+    """What is lost is the end."""
     head = {**_WHOLE, "finished": None, "rows": 20}
     killed = write_run(tmp_path / "a", many("alpha 1.0", 13), head)
-    with pytest.raises(BadData, match="not finished: 13 rows of 20"):
-        join_shards([killed], tmp_path / "out")
-    (gap,) = objections([open_run(killed)])
-    assert gap == "a: not finished: 13 rows of 20"
-    assert not (tmp_path / "out").exists()
+    assert objections([open_run(killed)]) == ["a: not finished: 13 rows of 20"]
 
 
-def test_a_run_that_has_lost_rows_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_has_lost_rows_is_objected_to(tmp_path: Path) -> None:
     """Of 20 rows 13 are left: somebody cut the file."""
     rows = many("alpha 1.0", 20)
     cut = write_run(tmp_path / "a", rows[:13], {**_WHOLE, "finished": finished(rows)})
-    with pytest.raises(BadData, match=r"alpha 1\.0 has 13 of 20 rows of task masks"):
-        join_shards([cut], tmp_path / "out")
-
-
-def test_an_engine_that_one_shard_lacks_is_named(tmp_path: Path) -> None:
-    """It could not be run on one of the machines: its coverage would be of a half."""
-    both = [_ENGINES[0], {"engine": "beta 2.0"}]
-    rows = many("alpha 1.0", 4) + many("beta 2.0", 4)
-    first = {**_WHOLE, "engines": both, "shard": "1/2"}
-    missing = {"engine": "beta 2.0", "unavailable": "is not installed"}
-    second = {**_WHOLE, "engines": [_ENGINES[0], missing], "shard": "2/2"}
-    folders = [
-        write_run(tmp_path / "a", rows, first),
-        write_run(tmp_path / "b", many("alpha 1.0", 4)[1:], second),
-    ]
-    with pytest.raises(BadData, match=r"beta 2\.0 has no shard 2/2 of task masks"):
-        join_shards(folders, tmp_path / "out")
-
-
-def test_an_empty_shard_is_a_shard(tmp_path: Path) -> None:
-    """Few schemas in many parts leave some without any, and finished."""
-    nothing = {"parts": [{"engine": "alpha 1.0", "task": "masks", "rows": 0}]}
-    whole = write_run(tmp_path / "a", [row()], {**_WHOLE, "shard": "1/2"})
-    empty = {**_WHOLE, "shard": "2/2", "finished": nothing}
-    assert (
-        len(join_shards([whole, write_run(tmp_path / "b", [], empty)], tmp_path / "o"))
-        == 1
-    )
-
-
-def test_nothing_is_written_over(tmp_path: Path) -> None:
-    """A folder that holds something stays as it is."""
-    write_run(tmp_path / "a", [row()], _WHOLE)
-    with pytest.raises(CannotCreate, match="already"):
-        join_shards([tmp_path / "a"], tmp_path / "a")
-    with pytest.raises(NoInput):
-        join_shards([tmp_path / "gone"], tmp_path / "out")
+    (objection,) = objections([open_run(cut)])
+    assert "alpha 1.0 has 13 of 20 rows of task masks" in objection
