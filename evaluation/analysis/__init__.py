@@ -1,1 +1,1 @@
-"""Compare runs, gate them, report them, shrink failures."""
+"""Compare runs, report them, shrink failures."""
