@@ -84,7 +84,7 @@ def test_a_page_says_each_warning_once_and_opens_twelve_tables(tmp_path: Path) -
     section = text.partition('id="Task+masks"')[2].partition("</section>")[0]
     shown, closed, hidden = section.partition("<details>")
     assert shown.count("<table>") == 12
-    assert f"{hidden.count('<table>')} more tables" in hidden
+    assert f"<summary>{hidden.count('<table>')} more table" in hidden
     assert closed
     assert hidden.count("</details>") == 1
     assert shown.index("What passes, paired") < shown.index("<caption>Coverage")
