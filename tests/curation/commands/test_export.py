@@ -33,21 +33,6 @@ def built(sample_build_with_instances: Path) -> Path:
     return sample_build_with_instances
 
 
-@pytest.mark.slow
-def test_what_is_exported_for_maskbench_is_graded_as_labelled(
-    built: Path, tmp_path: Path
-) -> None:
-    """One file a record; reading them again, every label is confirmed."""
-    out = tmp_path / "mb"
-    code, text = run("export", "maskbench", out, "--data", built)
-    assert code == 0
-    assert text.startswith("307 files")
-    code, text = run("instances", "--check", out, "--format", "json")
-    found = json.loads(text)
-    assert found["agreeing"] == found["labelled"] > 1_000
-    assert found["schemas"] == 307
-
-
 def test_a_file_has_what_maskbench_reads(built: Path, tmp_path: Path) -> None:
     """Its name holds config and id; its members are MaskBench's, tests included."""
     out = tmp_path / "mb"
