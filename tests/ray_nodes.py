@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.system.slow_formats import formats_when_needed
+from curation.workers.ray_shards import NODE_PATH
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 with formats_when_needed():
@@ -20,14 +20,12 @@ with formats_when_needed():
 if TYPE_CHECKING:
     from ray._private.node import Node
 
-_START = str(Path(__file__).with_name("ray_start"))
-#: A raylet ends where its agents take more than some ten seconds to start: whatever may
-#: be left out is not started beside them.
+#: Whatever may be left out is not started beside the agents.
 _NODE = {
     "num_cpus": 1,
     "object_store_memory": 80 * 2**20,
     "include_log_monitor": False,
-    "env_vars": {"PYTHONPATH": _START},
+    "env_vars": {"PYTHONPATH": NODE_PATH},
 }
 
 
@@ -46,7 +44,7 @@ def main() -> None:
             cluster.remove_node(second, allow_graceful=False)
             second = None
         if second is None and word in ("add", "mend"):
-            path = os.pathsep.join((value, _START)) if value else _START
+            path = os.pathsep.join((value, NODE_PATH)) if value else NODE_PATH
             second = cluster.add_node(**{**_NODE, "env_vars": {"PYTHONPATH": path}})
             as_started = not value
         print(word, flush=True)  # noqa: T201 - the test waits for it

@@ -44,11 +44,13 @@ _LOOK_SECONDS = 2.0
 _CONNECT_SECONDS = 5.0
 #: Bytes of the object store of a cluster that is started here; Ray spills the rest.
 _STORE_BYTES = 100 * 2**20
+#: What each Python of a node that is started here reads first.
+NODE_PATH: Final = str(Path(__file__).with_name("ray_node"))
 #: Set before Ray is imported: no usage statistics, no warnings about its settings.
 _SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_raylet_start_wait_time_s": "120",
+    "RAY_raylet_start_wait_time_s": "60",
 }
 
 
@@ -308,6 +310,9 @@ def _joined(address: str) -> Iterator[Any]:
     """
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
+    if not address:
+        paths = (NODE_PATH, os.environ.get("PYTHONPATH"))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     try:
         with formats_when_needed():
             ray = import_module("ray")

@@ -1,7 +1,8 @@
-"""Read by each Python that Ray starts on the nodes of the tests.
+"""Read by each Python that Ray starts on a node of ours.
 
 `import ray` imports jsonschema, which builds a grammar of IRIs for two seconds of the
-processor. Several of them at once are too slow for Ray on a busy machine.
+processor. A raylet ends where its agents take more than some ten seconds to start, as
+several such imports at once do on a busy machine.
 """
 
 from __future__ import annotations
