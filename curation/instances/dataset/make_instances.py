@@ -44,8 +44,8 @@ DEFAULT_COUNT = 4
 HUGE = 1_500_000
 #: How the detail begins of a record that has witnesses alone, since it cost too much.
 LEAN = "without near misses: "
-#: Characters of a schema's instances that jsonschema judges: it takes a thousand times
-#: as long as jsonschema-rs.
+#: Most characters of a schema's instances that jsonschema judges, all together: it takes
+#: a thousand times as long as jsonschema-rs.
 _JUDGED = 10_000
 #: Most witnesses of one schema for what the others do not reach; four times as many
 #: while they reach much.
@@ -181,13 +181,13 @@ def _instances_of(
     asked, left = set[str](), 0 if lean else _JUDGED
     instances: list[Witness | NearMiss] = [*witnesses, *missed]
     for number, instance in enumerate(instances):
-        ask = left > 0
+        text = text_of(instance.value)
+        ask = len(text) <= left
         if isinstance(instance, NearMiss):
             ask &= instance.keyword not in asked
             asked.add(instance.keyword)
-        row = _row(interpretations, instance, number, ask_jsonschema=ask)
-        left -= len(row.text) if ask else 0
-        rows.append(row)
+        left -= len(text) if ask else 0
+        rows.append(_row(interpretations, instance, number, text, ask_jsonschema=ask))
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
@@ -220,6 +220,7 @@ def _row(
     interpretations: Interpretations,
     instance: Witness | NearMiss,
     number: int,
+    text: str,
     *,
     ask_jsonschema: bool,
 ) -> InstanceRow:
@@ -230,7 +231,7 @@ def _row(
     return InstanceRow(
         unique_id="",
         number=number,
-        text=text_of(instance.value),
+        text=text,
         valid=verdicts.jsonschema_rs is True,
         kind=(
             instance.kind if isinstance(instance, Witness) else InstanceKind.NEAR_MISS
