@@ -10,9 +10,7 @@ from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Reje
 from curation.json.pointer import Tokens, at, tokens_of
 from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
 from curation.lint.lint import NON_OBJECT_ROOT
-from curation.rules.clean.empty import NAME as EMPTY
-from curation.rules.clean.references import NAME as REFERENCES
-from curation.rules.clean.wrap import NAME as WRAP
+from curation.rules.clean import empty, references, wrap
 from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 if TYPE_CHECKING:
@@ -28,8 +26,8 @@ def is_benchmark_matter(rule: str, schema: Json) -> bool:
 
     A library of definitions, an empty object and `type: object` are legal schemas.
     """
-    return rule == WRAP or (
-        rule == EMPTY and (schema == {} or looks_like_a_schema(schema))
+    return rule == wrap.name or (
+        rule == empty.name and (schema == {} or looks_like_a_schema(schema))
     )
 
 
@@ -38,7 +36,7 @@ def is_the_authors(change: Change) -> bool:
 
     To bundle a reference, or to spell it otherwise, is no fault.
     """
-    return change.rule != REFERENCES
+    return change.rule != references.name
 
 
 def own_places(document: Document) -> Callable[[str], bool]:
@@ -49,7 +47,7 @@ def own_places(document: Document) -> Callable[[str], bool]:
     brought_in = tuple(
         f"{change.pointer}/"
         for change in document.changes
-        if change.rule == REFERENCES and change.before == ABSENT
+        if change.rule == references.name and change.before == ABSENT
     )
     return lambda pointer: not f"{pointer}/".startswith(brought_in)
 

@@ -1,24 +1,26 @@
 """All that a rule needs: one named decision about one document, with its source.
 
-Each file of `curation.rules` holds one `RULE`, and `curation.rules.sets` lists them in
-their order.
+The modules of `curation.rules` hold them, and `curation.rules.sets` lists them in their
+order.
 
 Example:
-    >>> def _apply(document, context):
-    ...     return document  # or document.changed(schema, changes), or Rejected(...)
-    >>> RULE = Rule(
-    ...     name="my-rule",
+    >>> @rule(
+    ...     "my-rule",
     ...     summary="One sentence: what it does, and to whom.",
     ...     source="The clause, section or measurement that it follows.",
-    ...     apply=_apply,
     ... )
+    ... def my_rule(document, context):
+    ...     return document  # or document.changed(schema, changes), or Rejected(...)
+    >>> my_rule.name
+    'my-rule'
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Protocol
 
 from curation.core.documents import (
@@ -49,6 +51,7 @@ __all__ = [
     "Rejected",
     "RepairKind",
     "Rule",
+    "rule",
 ]
 
 
@@ -98,6 +101,31 @@ class Rule:
     repair: RepairKind | None = None
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)
+
+
+def rule(  # noqa: PLR0913 (what is told of a rule)
+    name: str,
+    *,
+    summary: str,
+    source: str,
+    reasons: tuple[Reason, ...] = (),
+    repair: RepairKind | None = None,
+    lints: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[ApplyRule], Rule]:
+    """Make a rule of a function; the arguments are the fields of `Rule`."""
+
+    def of(apply: ApplyRule) -> Rule:
+        return Rule(
+            name=name,
+            summary=summary,
+            source=source,
+            apply=apply,
+            reasons=reasons,
+            repair=repair,
+            lints=lints,
+        )
+
+    return of
 
 
 class JudgeCandidates(Protocol):

@@ -1,1 +1,1 @@
-"""The rules, one file each; `curation.rules.sets` finds and orders them."""
+"""The rules; `curation.rules.sets` finds and orders them."""

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from curation.core.rule import ABSENT, ApplyRule, Context, Document, Json
+from curation.core.rule import (
+    ABSENT,
+    Context,
+    Document,
+    Json,
+    RepairKind,
+    Rule,
+    rule,
+)
 from curation.json.pointer import Tokens, change_at
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, Dialect
 from curation.schema.drafts import StatementKind, statement
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
 
 def mended(
     document: Document,
-    rule: str,
+    rule_name: str,
     mend: MendMembers,
     note: str,
     dialect: Dialect = ANY_DIALECT,
@@ -30,7 +38,7 @@ def mended(
 
     Args:
         document: Any document; it is returned as it is where nothing changes.
-        rule: The name that the changes bear.
+        rule_name: The name that the changes bear.
         mend: Called with each subschema that is an object, inner ones first.
         note: Why, for the ledger.
         dialect: Decides what is a subschema.
@@ -40,44 +48,52 @@ def mended(
         return mend(schema) if isinstance(schema, dict) else schema
 
     return with_schema(
-        document, rule, edited(document.schema, dialect, edit), note=note
+        document, rule_name, edited(document.schema, dialect, edit), note=note
     )
 
 
-def mends_as_meant(rule: str, mend: MendMembers, note: str) -> ApplyRule:
-    """Return the decision of a lossless rule for schemas that their draft refuses.
+def mends_as_meant(
+    name: str, *, summary: str, source: str, note: str
+) -> Callable[[MendMembers], Rule]:
+    """Make a lossless rule, for schemas that their draft refuses, of what it mends.
 
     The draft of an undeclared schema is the one that it shows once it is mended.
 
     Args:
-        rule: The name that the changes bear.
-        mend: As for `mended`.
+        name: As for a `Rule`.
+        summary: As for a `Rule`.
+        source: As for a `Rule`.
         note: Why, for the ledger.
     """
 
-    def apply(document: Document, _context: Context) -> Document:
-        refused = is_refused(document.schema)
-        declared = statement(document.schema).kind is not StatementKind.SILENT
-        # Nothing is to be mended where every draft accepts the schema.
-        accepted = declared or len(valid_under(document.schema)) == len(DIALECTS)
-        if accepted and not refused:
-            return document
-        repaired = mended(document, rule, mend, note)
-        if repaired is document or refused or is_refused_as_meant(document, repaired):
-            return repaired
-        return document
+    def of(mend: MendMembers) -> Rule:
+        def apply(document: Document, _context: Context) -> Document:
+            refused = is_refused(document.schema)
+            declared = statement(document.schema).kind is not StatementKind.SILENT
+            # Nothing is to be mended where every draft accepts the schema.
+            accepted = declared or len(valid_under(document.schema)) == len(DIALECTS)
+            if accepted and not refused:
+                return document
+            repaired = mended(document, name, mend, note)
+            kept = refused or is_refused_as_meant(document, repaired)
+            return repaired if kept else document
 
-    return apply
+        made = rule(name, summary=summary, source=source, repair=RepairKind.LOSSLESS)
+        return made(apply)
+
+    return of
 
 
-def with_schema(document: Document, rule: str, schema: Json, *, note: str) -> Document:
+def with_schema(
+    document: Document, rule_name: str, schema: Json, *, note: str
+) -> Document:
     """Return the document with another schema, and a change for every difference."""
     if schema is document.schema:
         return document
     return document.changed(
         schema,
         [
-            change_at(rule, tokens, before, after, note)
+            change_at(rule_name, tokens, before, after, note)
             for tokens, before, after in differences((), document.schema, schema)
         ],
     )

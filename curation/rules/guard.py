@@ -18,11 +18,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from curation.core.rule import ABSENT, Context, Document, Json, RepairKind, Rule
+from curation.core.rule import (
+    ABSENT,
+    Context,
+    Document,
+    Json,
+    RepairKind,
+    Rule,
+    rule,
+)
 from curation.json.pointer import Tokens, at
 from curation.json.text import write
 from curation.rules.editing import differences, with_schema
-from curation.schema.dialects import ANY_DIALECT
+from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.subschemas import edited
 from curation.validation.dialect_decision import refusing
 from curation.validation.metaschemas import complaints
@@ -36,45 +44,50 @@ if TYPE_CHECKING:
     Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
 
 
-def mechanical(name: str, mend: Mend, *, summary: str, source: str, note: str) -> Rule:
-    """Return a rule that repairs the schemas which their draft refuses.
+def mechanical(
+    name: str, *, summary: str, source: str, note: str
+) -> Callable[[Mend], Rule]:
+    """Make a rule, for schemas that their draft refuses, of how it mends a subschema.
+
+    The function is called with each subschema that holds a refused place, inner ones
+    first.
 
     Args:
-        name: The rule's name, which its changes bear.
-        mend: Called with each subschema that holds a refused place, inner ones first.
+        name: As for a `Rule`.
         summary: As for a `Rule`.
         source: As for a `Rule`.
         note: Why, for the ledger.
     """
 
-    def apply(document: Document, _context: Context) -> Document:
-        dialect = refusing(document.schema)
-        if dialect is None:
-            return document
-        root = document.schema
-        below: dict[Tokens, dict[Tokens, Json]] = {}
-        for place in complaints(root, dialect):
-            value = at(root, place)
-            for length in range(len(place) + 1):
-                below.setdefault(place[:length], {})[place[length:]] = value
+    def of(mend: Mend) -> Rule:
+        def apply(document: Document, _context: Context) -> Document:
+            dialect = refusing(document.schema)
+            if dialect is None:
+                return document
+            repaired = _mended(document.schema, dialect, mend)
+            return with_schema(document, name, repaired, note=note)
 
-        def edit(tokens: Tokens, schema: Json) -> Json:
-            inside = below.get(tokens)
-            if inside is None or not isinstance(schema, dict):
-                return schema
-            after = mend(schema, inside)
-            return after if admits(schema, after, inside) else schema
+        made = rule(name, summary=summary, source=source, repair=RepairKind.MECHANICAL)
+        return made(apply)
 
-        repaired = edited(root, ANY_DIALECT, edit)
-        return with_schema(document, name, repaired, note=note)
+    return of
 
-    return Rule(
-        name=name,
-        summary=summary,
-        source=source,
-        apply=apply,
-        repair=RepairKind.MECHANICAL,
-    )
+
+def _mended(root: Json, dialect: Dialect, mend: Mend) -> Json:
+    below: dict[Tokens, dict[Tokens, Json]] = {}
+    for place in complaints(root, dialect):
+        value = at(root, place)
+        for length in range(len(place) + 1):
+            below.setdefault(place[:length], {})[place[length:]] = value
+
+    def edit(tokens: Tokens, schema: Json) -> Json:
+        inside = below.get(tokens)
+        if inside is None or not isinstance(schema, dict):
+            return schema
+        after = mend(schema, inside)
+        return after if admits(schema, after, inside) else schema
+
+    return edited(root, ANY_DIALECT, edit)
 
 
 def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:

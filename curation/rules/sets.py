@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from types import MappingProxyType
 
 from curation.core.rule import BenchmarkRule, Rule
@@ -32,8 +33,8 @@ class RuleSet:
     #: Whether near-duplicates shall share a split: it follows from the min-hash of the
     #: shingles, else from the digest of the skeleton alone.
     split_by_shingles: bool = True
-    #: The number that `csbdata explain` prints, and the module of `curation.rules` that
-    #: holds the rule. They apply top to bottom.
+    #: The number that `csbdata explain` prints, and the rule inside `curation.rules`,
+    #: top to bottom as they apply.
     order: tuple[tuple[int, str], ...]
     #: Rules of one document, in the order in which they apply; `rule_set` loads them.
     rules: tuple[Rule, ...] = ()
@@ -55,7 +56,7 @@ CLEAN = RuleSet(
     order=(
         (50, "clean.array_root"),
         (60, "lossless.equal_members"),
-        (70, "mechanical.patches"),
+        (70, "mechanical.apply_patches"),
         (100, "clean.template"),
         (150, "clean.dead_keywords"),
         (200, "clean.secret"),
@@ -71,9 +72,9 @@ CLEAN = RuleSet(
         (360, "mechanical.boolean_required"),
         (400, "clean.wrap"),
         (450, "clean.empty"),
-        (500, "clean.dialect"),
+        (500, "clean.decide_dialect"),
         (550, "lossless.fitting_draft"),
-        (600, "clean.metaschema"),
+        (600, "clean.check_metaschema"),
         (650, "clean.identifiers"),
         (660, "lossless.shadowing_identifiers"),
         (670, "lossless.dead_references"),
@@ -81,7 +82,7 @@ CLEAN = RuleSet(
         (800, "clean.patterns"),
         (850, "clean.unsatisfiable"),
         (900, "clean.validators_agree"),
-        (950, "clean.lints"),
+        (950, "clean.flag_lints"),
         (1000, "benchmark.quota"),
         (1100, "benchmark.duplicates"),
     ),
@@ -96,7 +97,7 @@ PAPER = RuleSet(
     split_by_shingles=False,
     order=(
         (10, "paper.template"),
-        (20, "paper.metaschema"),
+        (20, "paper.check_schema"),
         (30, "paper.promote"),
         (40, "paper.wrap"),
         (45, "paper.empty"),
@@ -122,7 +123,7 @@ def rule_set(name: str) -> RuleSet:
 
     Example:
         >>> [rule.name for rule in rule_set("clean").rules][:2]
-        ['array-root', 'template']
+        ['array-root', 'equal-members']
     """
     base = _BY_NAME.get(name)
     if base is None:
@@ -130,8 +131,8 @@ def rule_set(name: str) -> RuleSet:
         then = f"did you mean {' or '.join(near)}?"
         raise BadUsage(f"there is no rule set {name!r}", then=then)
     rules: dict[int, AnyRule] = {
-        number: import_module(f"{__package__}.{module}").RULE
-        for number, module in base.order
+        number: attrgetter(name)(import_module(f"{__package__}.{module}"))
+        for number, (module, name) in ((n, at.split(".")) for n, at in base.order)
     }
     return replace(
         base,

@@ -44,7 +44,7 @@ DEFAULT_COUNT = 4
 HUGE = 1_500_000
 #: How the detail begins of a record that has witnesses alone, since it cost too much.
 LEAN = "without near misses: "
-#: Most characters of a schema's instances that jsonschema judges, all together: it takes
+#: Most characters of a schema's instances that jsonschema judges in all: it takes
 #: a thousand times as long as jsonschema-rs.
 _JUDGED = 10_000
 #: Most witnesses of one schema for what the others do not reach; four times as many

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
 from curation.lint.credentials import find_credential
-from curation.rules.clean.secret import RULE
+from curation.rules import clean
 from curation.system.credentials import FORMATS
 from tests.credential_examples import LETTERS, MIXED, examples
 from tests.curation.rules.documents_made import CONTEXT, document
@@ -45,7 +45,7 @@ def test_the_value_is_never_repeated(name: str) -> None:
     """The rejection names the format and the place only."""
     secret = examples()[name]
     made = document({"properties": {secret: {"default": secret}}})
-    result = RULE.apply(made, CONTEXT)
+    result = clean.secret.apply(made, CONTEXT)
     assert isinstance(result, Rejected)
     assert result.reason is Reason.SECRET
     assert name in result.detail

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Context
-from curation.rules.clean.references import RULE
+from curation.rules.clean import references
 from tests.curation.rules.documents_made import document
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def result_of(
 ) -> Document | Rejected:
     """Return what the rule makes of a schema, given other documents by URI."""
     made = document(schema, dialect=dialect, base_uri=base_uri)
-    return RULE.apply(made, Context(library=Shelf(documents or {})))
+    return references.apply(made, Context(library=Shelf(documents or {})))
 
 
 def record_of(

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Reason
 from curation.core.rule import Candidate
-from curation.rules.benchmark.duplicates import judge as judge_copies
-from curation.rules.benchmark.quota import judge as judge_quota
+from curation.rules.benchmark import judge_duplicates, judge_quota
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -39,7 +38,7 @@ contents = st.lists(st.sampled_from("abcdefg"), max_size=30)
 def test_exactly_one_of_equal_records_survives(drawn: list[str]) -> None:
     """What is left holds every content once, and it is the first of its kind."""
     candidates = [candidate(f"o{i}", each) for i, each in enumerate(drawn)]
-    rejected = judge_copies(candidates)
+    rejected = judge_duplicates(candidates)
     left = [each for i, each in enumerate(candidates) if i not in rejected]
     assert [each.sha256 for each in left] == list(
         dict.fromkeys(each.sha256 for each in candidates)
@@ -50,15 +49,15 @@ def test_exactly_one_of_equal_records_survives(drawn: list[str]) -> None:
 def test_removing_copies_twice_removes_no_more(drawn: list[str]) -> None:
     """The removal of copies is idempotent."""
     candidates = [candidate(f"o{i}", each) for i, each in enumerate(drawn)]
-    rejected = judge_copies(candidates)
+    rejected = judge_duplicates(candidates)
     left = [each for i, each in enumerate(candidates) if i not in rejected]
-    assert judge_copies(left) == {}
+    assert judge_duplicates(left) == {}
 
 
 def test_the_detail_names_the_survivor() -> None:
     """A duplicate says of which record it is one."""
     copies = [candidate("o1", "a"), candidate("kb_7", "a", config="Kubernetes")]
-    (rejected,) = judge_copies(copies).values()
+    (rejected,) = judge_duplicates(copies).values()
     assert rejected.reason is Reason.DUPLICATE
     assert rejected.detail == "Github_easy/o1"
 
@@ -70,7 +69,7 @@ def test_an_extra_never_costs_another_extra_a_record() -> None:
     corpus += [candidate("pp_2", "b", config="GithubCorpus", extra=True)]
     corpus += [candidate("pp_3", "b", config="GithubCorpus", extra=True)]
     own = [candidate("x", "b", config="Acme", extra=True)]
-    assert set(judge_copies([*ten, *corpus, *own])) == {1, 3}
+    assert set(judge_duplicates([*ten, *corpus, *own])) == {1, 3}
 
 
 @given(contents, st.integers(min_value=0, max_value=8), st.randoms())

@@ -37,9 +37,9 @@ DEAD = {"_format": "format", "_uniqueItems": "uniqueItems", "_id": "id", "_$id":
 def repaired(**given: UntypedJson) -> Document:
     """Return a document whose misspelt type was repaired."""
     before = document({"$schema": DRAFT_07.uri, "type": "int"}, **given)
-    after = misspelt_types.RULE.apply(before, CONTEXT)
+    after = misspelt_types.apply(before, CONTEXT)
     assert isinstance(after, Document)
-    return with_evidence(before, after, misspelt_types.RULE.name)
+    return with_evidence(before, after, misspelt_types.name)
 
 
 def test_every_mechanical_change_says_what_supports_it() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
+from importlib import import_module
 
 import pytest
 
 from curation import rules as rules_package
 from curation.core.documents import Reason
+from curation.core.rule import BenchmarkRule, Rule
 from curation.rules.sets import CLEAN, NAMES, PAPER, rule_set
 from curation.system.errors import BadUsage
 
@@ -24,14 +26,16 @@ def test_each_list_reads_from_top_to_bottom(name: str) -> None:
     assert found is rule_set(name)
 
 
-def test_every_file_with_a_rule_is_listed() -> None:
-    """No file of `curation.rules` holds a rule that no set applies."""
-    listed = {module for rules in (CLEAN, PAPER) for _, module in rules.order}
-    prefix = f"{rules_package.__name__}."
+def test_every_rule_is_listed() -> None:
+    """No module of `curation.rules` holds a rule that no set applies."""
+    listed = {place for rules in (CLEAN, PAPER) for _, place in rules.order}
     there = {
-        each.name.removeprefix(prefix)
-        for each in pkgutil.walk_packages(rules_package.__path__, prefix)
-        if not each.ispkg and each.name.count(".") > prefix.count(".")
+        f"{each.name}.{name}"
+        for each in pkgutil.iter_modules(rules_package.__path__)
+        for name, value in vars(
+            import_module(f"{rules_package.__name__}.{each.name}")
+        ).items()
+        if isinstance(value, Rule | BenchmarkRule)
     }
     assert there == listed
 

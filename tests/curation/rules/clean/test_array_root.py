@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Document, Reason, Rejected
-from curation.rules.clean.array_root import RULE
+from curation.rules.clean import array_root
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 def test_an_object_root_is_left_alone() -> None:
     """A root that is an object passes, the very same document."""
     given = document({"type": "string"})
-    assert RULE.apply(given, CONTEXT) is given
+    assert array_root.apply(given, CONTEXT) is given
 
 
 def test_an_array_of_one_object_is_unwrapped() -> None:
     """The one object of an array becomes the schema, and the change says so."""
-    result = RULE.apply(document([{"type": "string"}]), CONTEXT)
+    result = array_root.apply(document([{"type": "string"}]), CONTEXT)
     assert isinstance(result, Document)
     assert result.schema == {"type": "string"}
     (change,) = result.changes
-    assert (change.rule, change.pointer) == (RULE.name, "")
+    assert (change.rule, change.pointer) == (array_root.name, "")
     assert change.before == '[{"type": "string"}]'
     assert change.after == '{"type": "string"}'
 
@@ -48,7 +48,7 @@ def test_an_array_of_one_object_is_unwrapped() -> None:
 )
 def test_other_roots_are_no_schema(root: UntypedJson, told: str) -> None:
     """What is neither an object nor an array of one is rejected and described."""
-    result = RULE.apply(document(root), CONTEXT)
+    result = array_root.apply(document(root), CONTEXT)
     assert isinstance(result, Rejected)
     assert result.reason is Reason.NOT_A_SCHEMA
     assert told in result.detail

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Document, Origin
-from curation.rules.clean.dead_keywords import RULE
+from curation.rules.clean import dead_keywords
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def edited_copy(schema: UntypedJson) -> Document:
 
 def applied(schema: UntypedJson) -> Document:
     """Return what the rule makes of an edited copy with this schema."""
-    result = RULE.apply(edited_copy(schema), CONTEXT)
+    result = dead_keywords.apply(edited_copy(schema), CONTEXT)
     assert isinstance(result, Document)
     return result
 
@@ -77,7 +77,9 @@ def test_a_living_keyword_is_never_overwritten() -> None:
 
 def test_elsewhere_the_words_go() -> None:
     """Of an author's own, which do nothing, none is left and each is recorded."""
-    result = RULE.apply(document({"_id": 7, "_format": "date", "type": "x"}), CONTEXT)
+    result = dead_keywords.apply(
+        document({"_id": 7, "_format": "date", "type": "x"}), CONTEXT
+    )
     assert isinstance(result, Document)
     assert result.schema == {"type": "x"}
     assert [each.before for each in result.changes] == ["7", '"date"']
@@ -87,4 +89,4 @@ def test_the_user_s_own_schemas_are_left_alone() -> None:
     """A company's `_id` is its own business."""
     given = document({"_id": "x", "_format": "date"})
     own = replace(given, provenance=replace(given.provenance, origin=Origin.LOCAL))
-    assert RULE.apply(own, CONTEXT) is own
+    assert dead_keywords.apply(own, CONTEXT) is own

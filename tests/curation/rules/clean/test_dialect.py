@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Lint, Reason, Rejected
-from curation.rules.clean.dialect import RULE
+from curation.rules.clean import decide_dialect
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
 from curation.validation.metaschemas import is_valid
@@ -23,14 +23,14 @@ SITE = "http://json-schema.org"
 
 def decided(schema: UntypedJson) -> Document:
     """Return the document after the rule, which must keep it."""
-    result = RULE.apply(document(schema), CONTEXT)
+    result = decide_dialect.apply(document(schema), CONTEXT)
     assert isinstance(result, Document), result
     return result
 
 
 def refused(schema: UntypedJson) -> Rejected:
     """Return the rejection of a schema, which the rule must make."""
-    result = RULE.apply(document(schema), CONTEXT)
+    result = decide_dialect.apply(document(schema), CONTEXT)
     assert isinstance(result, Rejected), result
     return result
 
@@ -241,7 +241,7 @@ words = st.fixed_dictionaries(
 @given(words)
 def test_what_is_kept_says_its_dialect(schema: UntypedJson) -> None:
     """A record has a dialect, and validators read the same one off its `$schema`."""
-    result = RULE.apply(document(schema), CONTEXT)
+    result = decide_dialect.apply(document(schema), CONTEXT)
     if isinstance(result, Rejected):
         return
     assert result.dialect is not None
@@ -259,10 +259,10 @@ def test_what_is_kept_says_its_dialect(schema: UntypedJson) -> None:
 @given(words)
 def test_deciding_twice_changes_nothing(schema: UntypedJson) -> None:
     """What the rule wrote, it reads back as declared, or silent, and leaves alone."""
-    once = RULE.apply(document(schema), CONTEXT)
+    once = decide_dialect.apply(document(schema), CONTEXT)
     if isinstance(once, Rejected):
         return
-    twice = RULE.apply(document(once.schema), CONTEXT)
+    twice = decide_dialect.apply(document(once.schema), CONTEXT)
     assert isinstance(twice, Document)
     assert twice.schema is once.schema
     assert twice.dialect == once.dialect

@@ -8,7 +8,7 @@ import pytest
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Context
-from curation.rules.clean.references import RULE
+from curation.rules.clean import references
 from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import document
 from tests.curation.rules.shelf import SITE, reason_of, record_of, result_of
@@ -249,7 +249,7 @@ def test_a_chain_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None
             return {"items": {"$ref": uri + "x"}}
 
     monkeypatch.setattr("curation.references.closure.MOST_REACHED", 50)
-    result = RULE.apply(
+    result = references.apply(
         document({"items": {"$ref": SITE + "x"}}, dialect="draft-07"),
         Context(library=Endless()),
     )
@@ -267,6 +267,6 @@ def test_a_document_comes_in_once_however_the_library_remembers_it() -> None:
 
     names = [f"{SITE}{n % 3}.json" for n in range(6)]
     schema = {"properties": {str(n): {"$ref": it} for n, it in enumerate(names)}}
-    made = RULE.apply(document(schema), Context(library=Forgetful()))
+    made = references.apply(document(schema), Context(library=Forgetful()))
     assert isinstance(made, Document)
     assert len(made.schema["$defs"]) == 3

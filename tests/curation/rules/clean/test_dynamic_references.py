@@ -12,7 +12,7 @@ from curation.core.documents import Document, Reason
 from curation.core.rule import Context
 from curation.instances.dataset.make_instances import make_instances
 from curation.pipeline.process_document import apply_rules
-from curation.rules.clean.references import RULE
+from curation.rules.clean import references
 from curation.rules.sets import rule_set
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document, raw_document
@@ -152,7 +152,7 @@ def test_a_record_that_holds_its_resources_is_left_as_it_is(
 ) -> None:
     """No identifier goes, and no reference becomes a pointer."""
     made = document(schema, dialect=dialect, base_uri=SITE + "file.json")
-    kept = RULE.apply(made, CONTEXT)
+    kept = references.apply(made, CONTEXT)
     assert isinstance(kept, Document)
     assert kept.schema is schema
     assert not kept.changes

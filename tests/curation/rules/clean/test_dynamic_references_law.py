@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Document
 from curation.core.json_types import UntypedJson
-from curation.rules.clean.references import RULE
+from curation.rules.clean import references
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT
 from tests.curation.rules.shelf import SITE, result_of
@@ -112,7 +112,7 @@ def test_a_bundle_means_what_its_documents_mean(dialect: str) -> None:
             before = accepts(record, instance, dialect, by_uri)
             assert accepts(result.schema, instance, dialect) is before
             assert rust_accepts(result.schema, instance, dialect) is before
-        again = RULE.apply(result, CONTEXT)
+        again = references.apply(result, CONTEXT)
         assert isinstance(again, Document)
         assert again.schema == result.schema
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Document, Reason, Rejected
-from curation.rules.clean.identifiers import RULE, is_uri_reference, usable
+from curation.rules.clean import identifiers, is_uri_reference, usable
 from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 
@@ -84,7 +84,7 @@ def test_only_the_dialects_own_keyword_is_an_identifier(
         "properties": {word: {"type": "string", word: "e f"}},
         "enum": [{word: "g h"}],
     }
-    result = RULE.apply(document(schema, dialect=dialect), CONTEXT)
+    result = identifiers.apply(document(schema, dialect=dialect), CONTEXT)
     assert isinstance(result, Document)
     assert result.schema == {
         word: "a%20b",
@@ -97,6 +97,6 @@ def test_only_the_dialects_own_keyword_is_an_identifier(
 
 def test_a_hopeless_identifier_ends_the_record() -> None:
     """The reason is `bad_identifier`."""
-    result = RULE.apply(document({"$id": "1:2 3"}, dialect="draft-07"), CONTEXT)
+    result = identifiers.apply(document({"$id": "1:2 3"}, dialect="draft-07"), CONTEXT)
     assert isinstance(result, Rejected)
     assert result.reason is Reason.BAD_IDENTIFIER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
-from curation.rules.clean.metaschema import RULE
+from curation.rules.clean import check_metaschema
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def applied(schema: UntypedJson, dialect: str) -> Document | Rejected:
     """Return what the rule makes of a schema of this dialect."""
-    return RULE.apply(document(schema, dialect=dialect), CONTEXT)
+    return check_metaschema.apply(document(schema, dialect=dialect), CONTEXT)
 
 
 def test_what_its_own_draft_allows_is_kept() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Document, Reason, Rejected
-from curation.rules.clean.patterns import RULE
+from curation.rules.clean import patterns
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _applied(schema: UntypedJson) -> Document | Rejected:
-    return RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    return patterns.apply(document(schema, dialect="draft-07"), CONTEXT)
 
 
 def _kept(schema: UntypedJson) -> UntypedJson:
@@ -27,7 +27,7 @@ def _kept(schema: UntypedJson) -> UntypedJson:
 def test_a_fine_schema_is_returned_itself() -> None:
     """Nothing is copied where nothing changes."""
     made = document({"pattern": "^a$"}, dialect="draft-07")
-    assert RULE.apply(made, CONTEXT) is made
+    assert patterns.apply(made, CONTEXT) is made
 
 
 def test_a_pattern_is_mended_and_the_change_recorded() -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Document, Reason, Rejected
-from curation.rules.clean.references import RULE
-from curation.rules.clean.wrap import RULE as WRAP
+from curation.rules.clean import references, wrap
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 from tests.curation.rules.shelf import SITE, reason_of, record_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 def test_what_stands_alone_is_left_as_it_is(schema: UntypedJson) -> None:
     """References that resolve inside the record are not touched."""
     made = document(schema, dialect="draft-07")
-    assert RULE.apply(made, CONTEXT) is made
+    assert references.apply(made, CONTEXT) is made
 
 
 def test_a_reference_to_its_own_document_becomes_a_fragment() -> None:
@@ -45,7 +44,7 @@ def test_a_reference_to_its_own_document_becomes_a_fragment() -> None:
         "contains": {"$ref": "me"},
         "x": {"type": "null"},
     }
-    result = RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    result = references.apply(document(schema, dialect="draft-07"), CONTEXT)
     assert isinstance(result, Document)
     assert result.schema["items"] == {"$ref": "#/x"}
     assert result.schema["contains"] == {"$ref": "#"}
@@ -178,9 +177,9 @@ def test_a_reference_that_the_wrap_added_is_not_called_the_authors() -> None:
         "$schema": "http://json-schema.org/draft-06/schema#",
         "things": {"enum": {"a": 1}, "items": {"enum": [1]}},
     }
-    wrapped = WRAP.apply(document(library, dialect="draft-06"), CONTEXT)
+    wrapped = wrap.apply(document(library, dialect="draft-06"), CONTEXT)
     assert isinstance(wrapped, Document)
-    lost = RULE.apply(wrapped, CONTEXT)
+    lost = references.apply(wrapped, CONTEXT)
     assert isinstance(lost, Rejected)
     assert lost.pointer == "/things"
     assert lost.reason is Reason.INVALID_SCHEMA
@@ -190,6 +189,6 @@ def test_a_reference_that_the_wrap_added_is_not_called_the_authors() -> None:
 def test_a_lost_reference_of_the_author_says_where_it_stands() -> None:
     """Its place in the record, for whoever mends it."""
     schema = {"properties": {"a": {"$ref": "#/definitions/x"}}}
-    lost = RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    lost = references.apply(document(schema, dialect="draft-07"), CONTEXT)
     assert isinstance(lost, Rejected)
     assert lost.pointer == "/properties/a/$ref"

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curation.core.documents import Document
-from curation.rules.clean.references import RULE
+from curation.rules.clean import references
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT
 from tests.curation.rules.shelf import SITE, result_of
@@ -106,6 +106,6 @@ def test_bringing_documents_in_does_not_change_what_is_accepted(
         before = accepts(me, instance, "draft-07", documents)
         assert accepts(result.schema, instance, "draft-07") is before
         assert rust_accepts(result.schema, instance, "draft-07") is before
-    again = RULE.apply(result, CONTEXT)
+    again = references.apply(result, CONTEXT)
     assert isinstance(again, Document)
     assert again.schema == result.schema

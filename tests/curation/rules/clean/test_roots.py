@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Reason, Rejected
 from curation.json.text import write
-from curation.rules.clean.empty import RULE as EMPTY
-from curation.rules.clean.promote import RULE as PROMOTE
-from curation.rules.clean.wrap import RULE as WRAP
+from curation.rules.clean import empty, promote, wrap
 from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _wrapped(schema: UntypedJson) -> UntypedJson:
-    result = WRAP.apply(document(schema), CONTEXT)
+    result = wrap.apply(document(schema), CONTEXT)
     assert isinstance(result, Document)
     return result.schema
 
@@ -30,7 +28,7 @@ def test_an_embedded_schema_takes_the_place_of_the_root() -> None:
     """The whole root is in the change, so that nothing is lost."""
     inner: UntypedJson = {"$schema": "s", "type": "object", "properties": {"a": {}}}
     root = {"name": "tool", "inputs": [1], "input_schema": inner}
-    result = PROMOTE.apply(document(root), CONTEXT)
+    result = promote.apply(document(root), CONTEXT)
     assert isinstance(result, Document)
     assert result.schema == inner
     assert result.changes[0].before == write(root)
@@ -39,7 +37,7 @@ def test_an_embedded_schema_takes_the_place_of_the_root() -> None:
 def test_a_schema_of_its_own_is_not_touched() -> None:
     """A root that asks something keeps its place."""
     made = document({"properties": {"a": {"$schema": "s"}}})
-    assert PROMOTE.apply(made, CONTEXT) is made
+    assert promote.apply(made, CONTEXT) is made
 
 
 def test_a_library_becomes_an_object_with_optional_properties() -> None:
@@ -48,7 +46,7 @@ def test_a_library_becomes_an_object_with_optional_properties() -> None:
         "$schema": "s",
         "definitions": {"a": {"type": "string"}, "b": {"enum": [1]}},
     }
-    result = WRAP.apply(document(root), CONTEXT)
+    result = wrap.apply(document(root), CONTEXT)
     assert isinstance(result, Document)
     assert result.schema == {
         **root,
@@ -126,7 +124,7 @@ def test_a_wrap_is_typed_satisfiable_and_final(definitions: UntypedJson) -> None
 )
 def test_what_restricts_nothing_is_dropped(root: UntypedJson) -> None:
     """There is nothing to generate or to reject by."""
-    result = EMPTY.apply(document(root), CONTEXT)
+    result = empty.apply(document(root), CONTEXT)
     assert isinstance(result, Rejected)
     assert result.reason is Reason.EMPTY
 
@@ -144,7 +142,7 @@ def test_what_restricts_nothing_is_dropped(root: UntypedJson) -> None:
 )
 def test_the_reason_says_what_the_root_has(root: UntypedJson, why: str) -> None:
     """A root with a type is not said to restrict nothing."""
-    result = EMPTY.apply(document(root), CONTEXT)
+    result = empty.apply(document(root), CONTEXT)
     assert isinstance(result, Rejected)
     assert why in result.detail
 
@@ -175,4 +173,4 @@ def test_a_schema_of_encoded_content_is_no_definition() -> None:
 def test_what_says_something_is_not_empty(root: UntypedJson) -> None:
     """An explicit "anything goes", another type, or a keyword that asks."""
     made = document(root)
-    assert EMPTY.apply(made, CONTEXT) is made
+    assert empty.apply(made, CONTEXT) is made

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Reason, Rejected
-from curation.rules.clean.template import RULE
+from curation.rules.clean import template
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_a_mark_that_decides_the_meaning_drops_the_file(
     schema: UntypedJson, place: str
 ) -> None:
     """A key, a keyword's value or a schema with `${` is a template, and named."""
-    result = RULE.apply(document(schema), CONTEXT)
+    result = template.apply(document(schema), CONTEXT)
     assert isinstance(result, Rejected)
     assert result.reason is Reason.TEMPLATE
     assert place in result.detail
@@ -65,12 +65,12 @@ def test_a_mark_that_decides_the_meaning_drops_the_file(
 def test_a_mark_in_text_is_text(schema: UntypedJson) -> None:
     """In annotations and in words that no draft knows `${` changes nothing."""
     given = document(schema)
-    assert RULE.apply(given, CONTEXT) is given
+    assert template.apply(given, CONTEXT) is given
 
 
 def test_position_decides_what_a_keyword_is() -> None:
     """A property named `pattern` is no pattern, but its own type is a type."""
     named = {"properties": {"pattern": {"title": "${a}"}, "enum": {"default": "${b}"}}}
-    assert RULE.apply(document(named), CONTEXT).schema == named  # type: ignore[union-attr]  # kept
+    assert template.apply(document(named), CONTEXT).schema == named  # type: ignore[union-attr]  # kept
     typed = {"properties": {"pattern": {"type": "${a}"}}}
-    assert isinstance(RULE.apply(document(typed), CONTEXT), Rejected)
+    assert isinstance(template.apply(document(typed), CONTEXT), Rejected)

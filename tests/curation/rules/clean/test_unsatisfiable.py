@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.core.documents import Reason, Rejected
-from curation.rules.clean.unsatisfiable import RULE
+from curation.rules.clean import unsatisfiable
 from tests.curation.rules.documents_made import CONTEXT, document
 
 
@@ -14,7 +14,7 @@ def test_the_rule_rejects_with_the_proof() -> None:
         "properties": {"next": {"$ref": "#"}},
         "required": ["next"],
     }
-    result = RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    result = unsatisfiable.apply(document(schema, dialect="draft-07"), CONTEXT)
     assert isinstance(result, Rejected)
     assert result.reason is Reason.UNSATISFIABLE
     assert result.detail == (
@@ -30,7 +30,7 @@ def test_what_is_not_proven_stays() -> None:
         "required": ["next"],
     }
     made = document(schema, dialect="draft-07")
-    assert RULE.apply(made, CONTEXT) is made
+    assert unsatisfiable.apply(made, CONTEXT) is made
 
 
 def test_an_optional_property_that_cannot_be_does_no_harm() -> None:
@@ -39,4 +39,4 @@ def test_an_optional_property_that_cannot_be_does_no_harm() -> None:
         {"type": "object", "properties": {"a": {"type": "null", "enum": [1]}}},
         dialect="draft-04",
     )
-    assert RULE.apply(made, CONTEXT) is made
+    assert unsatisfiable.apply(made, CONTEXT) is made

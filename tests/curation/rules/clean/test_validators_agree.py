@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.json.text import canonical
-from curation.rules.clean.validators_agree import RULE
+from curation.rules.clean import validators_agree
 from curation.validation import verdicts
 from curation.validation.verdicts import ONE_IN, is_in_share
 from tests.curation.rules.documents_made import CONTEXT, document
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 def applied(schema: UntypedJson, dialect: str = "2020-12") -> Document | Rejected:
     """Return what the rule makes of a schema of this dialect."""
-    return RULE.apply(document(schema, dialect=dialect), CONTEXT)
+    return validators_agree.apply(document(schema, dialect=dialect), CONTEXT)
 
 
 def test_what_both_accept_is_kept() -> None:
     """A schema that both build and resolve passes untouched."""
     given = document({"$ref": "#/$defs/a", "$defs": {"a": {}}}, dialect="2020-12")
-    assert RULE.apply(given, CONTEXT) is given
+    assert validators_agree.apply(given, CONTEXT) is given
 
 
 def test_what_one_refuses_is_a_disagreement() -> None:

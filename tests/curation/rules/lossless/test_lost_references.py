@@ -43,13 +43,13 @@ def applied(rule: Rule, schema: UntypedJson, dialect: str = "draft-04") -> Docum
 
 def test_identifiers_that_only_hide_a_target_go() -> None:
     """Every identifier around the reference goes, the root's stays, and all resolve."""
-    result = applied(shadowing_identifiers.RULE, SHADOWED)
+    result = applied(shadowing_identifiers, SHADOWED)
     assert [(change.pointer, change.after) for change in result.changes] == [
         ("/definitions/pair/id", ABSENT),
         ("/definitions/pair/properties/right/id", ABSENT),
     ]
     assert result.schema["id"] == "http://example.com/root"
-    assert isinstance(references.RULE.apply(result, CONTEXT), Document)
+    assert isinstance(references.apply(result, CONTEXT), Document)
     for instance, verdict in (
         ({"pair": {"left": "a", "right": ["b"]}}, True),
         ({"pair": {"left": 1}}, False),
@@ -70,7 +70,7 @@ def test_an_identifier_that_is_used_stays(changed: UntypedJson) -> None:
         **SHADOWED,
         "properties": {**SHADOWED["properties"], **changed},
     }
-    assert applied(shadowing_identifiers.RULE, schema).schema is schema
+    assert applied(shadowing_identifiers, schema).schema is schema
 
 
 def test_a_pointer_to_nothing_costs_no_identifier() -> None:
@@ -79,7 +79,7 @@ def test_a_pointer_to_nothing_costs_no_identifier() -> None:
         "id": "http://example.com/root",
         "properties": {"x": {"id": "x", "items": {"$ref": "#/definitions/gone"}}},
     }
-    assert applied(shadowing_identifiers.RULE, schema).schema is schema
+    assert applied(shadowing_identifiers, schema).schema is schema
 
 
 def test_a_reference_that_would_lead_elsewhere_keeps_its_identifier() -> None:
@@ -95,7 +95,7 @@ def test_a_reference_that_would_lead_elsewhere_keeps_its_identifier() -> None:
             }
         },
     }
-    assert applied(shadowing_identifiers.RULE, schema).schema is schema
+    assert applied(shadowing_identifiers, schema).schema is schema
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_a_reference_that_would_lead_elsewhere_keeps_its_identifier() -> None:
 def test_a_dangling_reference_that_nothing_applies_goes(schema: UntypedJson) -> None:
     """The record resolves then, and accepts what it accepted."""
     schema = {"type": "object", **schema}
-    before = references.RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    before = references.apply(document(schema, dialect="draft-07"), CONTEXT)
     assert not isinstance(before, Document)
-    result = applied(dead_references.RULE, schema, "draft-07")
+    result = applied(dead_references, schema, "draft-07")
     (change,) = result.changes
     assert change.pointer.endswith("/$ref")
     assert change.after == ABSENT
-    assert isinstance(references.RULE.apply(result, CONTEXT), Document)
+    assert isinstance(references.apply(result, CONTEXT), Document)
     instances: list[UntypedJson] = [{}, {"p": "x"}, {"p": 1}, []]
     for instance in instances:
         verdict = accepts(schema, instance, "draft-07")
@@ -148,14 +148,14 @@ def test_a_dangling_reference_that_nothing_applies_goes(schema: UntypedJson) -> 
 )
 def test_a_living_reference_is_never_dropped(schema: UntypedJson) -> None:
     """What validation may enter keeps its reference, and so does what resolves."""
-    assert applied(dead_references.RULE, schema, "draft-07").schema is schema
+    assert applied(dead_references, schema, "draft-07").schema is schema
 
 
 def test_a_reference_to_an_empty_schema_leads_somewhere() -> None:
     """`{}` and `false` are schemas."""
     schema = {"definitions": {it: {"$ref": f"{SITE}{it}.json"} for it in "abc"}}
     shelf = Shelf({f"{SITE}a.json": {}, f"{SITE}b.json": False})
-    result = dead_references.RULE.apply(document(schema), Context(library=shelf))
+    result = dead_references.apply(document(schema), Context(library=shelf))
     assert isinstance(result, Document)
     kept = {it for it, inner in result.schema["definitions"].items() if inner}
     assert kept == {"a", "b"}

@@ -36,37 +36,37 @@ def applied(rule: Rule, schema: UntypedJson, **given: UntypedJson) -> Document:
 
 CASES = [
     (
-        empty_lists.RULE,
+        empty_lists,
         {"$schema": D4, "properties": {"a": {"type": "string"}}, "required": []},
         {"$schema": D4, "properties": {"a": {"type": "string"}}},
         [{}, {"a": "x"}, {"a": 1}, 3],
     ),
     (
-        empty_lists.RULE,
+        empty_lists,
         {"$schema": D4, "items": [], "dependencies": {"a": [], "b": ["a"]}},
         {"$schema": D4, "dependencies": {"b": ["a"]}},
         [[], [1], {"a": 1}, {"b": 1}, {"a": 1, "b": 1}],
     ),
     (
-        repeated_values.RULE,
+        repeated_values,
         {"$schema": D4, "required": ["a", "b", "a"], "type": ["object", "object"]},
         {"$schema": D4, "required": ["a", "b"], "type": ["object"]},
         [{}, {"a": 1}, {"a": 1, "b": 1}, []],
     ),
     (
-        repeated_values.RULE,
+        repeated_values,
         {"$schema": D4, "enum": [1, True, "1", 1.0, None], "dependencies": {}},
         {"$schema": D4, "enum": [1, True, "1", None], "dependencies": {}},
         [1, True, "1", 1.0, None, 0, False],
     ),
     (
-        repeated_values.RULE,
+        repeated_values,
         {"$schema": D4, "dependencies": {"a": ["b", "b"], "c": {}}},
         {"$schema": D4, "dependencies": {"a": ["b"], "c": {}}},
         [{"a": 1}, {"a": 1, "b": 1}, {"c": 1}],
     ),
     (
-        exclusive_bounds.RULE,
+        exclusive_bounds,
         {"$schema": D4, "exclusiveMinimum": True, "maximum": 3},
         {"$schema": D4, "maximum": 3},
         [2, 3, 4],
@@ -92,7 +92,7 @@ def test_what_is_accepted_stays(
         assert rust_accepts(after, instance, "draft-04") is verdict, instance
 
 
-@pytest.mark.parametrize("rule", [empty_lists.RULE, repeated_values.RULE])
+@pytest.mark.parametrize("rule", [empty_lists, repeated_values])
 def test_what_its_draft_allows_stays_as_it_is(rule: Rule) -> None:
     """Draft-06 allows an empty `required`: a schema that is valid is never touched."""
     schema = {"$schema": D6, "required": [], "enum": [1, 1]}
@@ -104,8 +104,8 @@ def test_what_its_draft_allows_stays_as_it_is(rule: Rule) -> None:
 def test_every_edit_is_a_change_where_it_was_made() -> None:
     """The ledger gets the pointer of the list, its text before, and what is there."""
     schema = {"$schema": D4, "properties": {"a/b": {"enum": [2, 2], "required": []}}}
-    lists = applied(empty_lists.RULE, schema)
-    values = applied(repeated_values.RULE, lists.schema)
+    lists = applied(empty_lists, schema)
+    values = applied(repeated_values, lists.schema)
     told = [
         (change.rule, change.pointer, change.before, change.after)
         for change in (*lists.changes, *values.changes)
@@ -125,7 +125,7 @@ def test_boolean_bounds_mean_what_they_did_in_draft_04() -> None:
         "maximum": 5,
         "exclusiveMaximum": False,
     }
-    result = applied(exclusive_bounds.RULE, schema)
+    result = applied(exclusive_bounds, schema)
     assert list(result.schema.items())[1:] == [("exclusiveMinimum", 1), ("maximum", 5)]
     for instance in (0, 1, 1.5, 5, 6):
         verdict = accepts(schema, instance, "draft-04")
@@ -164,7 +164,7 @@ def test_boolean_bounds_mean_what_they_did_in_draft_04() -> None:
 def test_a_draft_that_leaves_nothing_gives_way(schema: UntypedJson, draft: str) -> None:
     """The nearest draft in which all keywords have effect is taken, with the lint."""
     result = applied(
-        fitting_draft.RULE,
+        fitting_draft,
         schema,
         dialect=BY_NAME["draft-04" if schema["$schema"] == D4 else "draft-06"].name,
         dialect_found="declared",
@@ -188,13 +188,13 @@ def test_a_draft_that_leaves_nothing_gives_way(schema: UntypedJson, draft: str) 
 def test_a_declared_draft_stays_where_it_can(schema: UntypedJson) -> None:
     """A keyword without effect is no reason by itself: it is flagged, and stays."""
     given = document(schema, dialect="draft-04", dialect_found="declared")
-    assert fitting_draft.RULE.apply(given, CONTEXT) is given
+    assert fitting_draft.apply(given, CONTEXT) is given
 
 
 def test_a_list_that_only_the_draft_of_an_undeclared_schema_refuses_goes() -> None:
     """`id` says draft-04, and draft-04 wants an entry in `required`; others do not."""
     schema = {"id": "a", "type": "object", "required": []}
-    repaired = applied(empty_lists.RULE, schema)
+    repaired = applied(empty_lists, schema)
     assert repaired.schema == {"id": "a", "type": "object"}
     del schema["id"]
-    assert applied(empty_lists.RULE, schema).schema is schema
+    assert applied(empty_lists, schema).schema is schema

@@ -14,7 +14,7 @@ from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
 from curation.rules.clean import unsatisfiable
 from curation.rules.editing import differences
 from curation.rules.guard import admits, mechanical
-from curation.rules.mechanical import misspelt_types, patches
+from curation.rules.mechanical import apply_patches, misspelt_types, patches
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_07
 from curation.schema.subschemas import subschema_locations, without
@@ -97,7 +97,7 @@ def test_what_has_no_type_gets_none() -> None:
 @pytest.mark.parametrize("rule", rule_set("clean").rules, ids=lambda rule: rule.name)
 def test_every_mechanical_repair_is_guarded(rule: UntypedJson) -> None:
     """All but the hand-checked patches are applied by the guard."""
-    if rule.repair is RepairKind.MECHANICAL and rule is not patches.RULE:
+    if rule.repair is RepairKind.MECHANICAL and rule is not apply_patches:
         assert rule.apply.__qualname__.startswith(mechanical.__name__)
 
 
@@ -131,12 +131,12 @@ def test_what_was_refused_may_be_said_in_another_place() -> None:
 def test_a_rule_that_edits_elsewhere_changes_nothing() -> None:
     """The guard drops the edit, and no change is listed."""
 
+    @mechanical("closes", summary="", source="", note="")
     def closes(schema: dict[str, UntypedJson], _refused: Refused) -> UntypedJson:
         return {**schema, "additionalProperties": False, "type": "object"}
 
-    rule = mechanical("closes", closes, summary="", source="", note="")
     schema = D7 | {"properties": {"a": {"type": "obj"}}}
-    result = rule.apply(document(schema), CONTEXT)
+    result = closes.apply(document(schema), CONTEXT)
     assert isinstance(result, Document)
     assert result.schema is schema
 
@@ -144,12 +144,12 @@ def test_a_rule_that_edits_elsewhere_changes_nothing() -> None:
 def sites(schema: UntypedJson, place: str) -> Document | Rejected:
     """Return what rule `unsatisfiable` says of a schema with a repair at a place."""
     tokens = tokens_of(place)
-    rule = misspelt_types.RULE.name
+    rule = misspelt_types.name
     change = change_at(rule, tokens, "slip", at(schema, tokens))
     changed = document(
         schema, changes=(change,), repaired=(rule,), dialect=DRAFT_07.name
     )
-    return unsatisfiable.RULE.apply(changed, CONTEXT)
+    return unsatisfiable.apply(changed, CONTEXT)
 
 
 @pytest.mark.parametrize(
@@ -218,10 +218,10 @@ def test_what_accepts_nothing_without_the_repair_is_the_authors(
 
 def test_patches_are_of_the_very_file() -> None:
     """A document of the same id with another text is not patched."""
-    assert patches.patches().keys() >= {"o2231"}
-    for unique_id in patches.patches():
+    assert patches().keys() >= {"o2231"}
+    for unique_id in patches():
         other = document({"#ref": "#/definitions/a"}, unique_id=unique_id)
-        assert patches.RULE.apply(other, CONTEXT) is other
+        assert apply_patches.apply(other, CONTEXT) is other
 
 
 def test_nothing_that_a_draft_reads_is_changed() -> None:

@@ -40,29 +40,29 @@ def applied(rule: Rule, schema: UntypedJson) -> Document:
 #: A rule, what was written, what it becomes, and one instance each that this accepts
 #: and refuses.
 CASES = [
-    (misspelt_types.RULE, {"type": "dict"}, {"type": "object"}, {}, []),
-    (misspelt_types.RULE, {"type": "booelan"}, {"type": "boolean"}, True, 1),
-    (misspelt_types.RULE, {"type": "Strng"}, {"type": "string"}, "a", 1),
-    (misspelt_types.RULE, {"type": "date-time"}, {"type": "string"}, "x", 1),
-    (misspelt_types.RULE, {"type": "str|null"}, {"type": ["string", "null"]}, None, 1),
+    (misspelt_types, {"type": "dict"}, {"type": "object"}, {}, []),
+    (misspelt_types, {"type": "booelan"}, {"type": "boolean"}, True, 1),
+    (misspelt_types, {"type": "Strng"}, {"type": "string"}, "a", 1),
+    (misspelt_types, {"type": "date-time"}, {"type": "string"}, "x", 1),
+    (misspelt_types, {"type": "str|null"}, {"type": ["string", "null"]}, None, 1),
     (
-        misspelt_types.RULE,
+        misspelt_types,
         {"type": ["int", None]},
         {"type": ["integer", "null"]},
         1,
         "",
     ),
-    (misspelt_types.RULE, {"type": "enum", "enum": [1]}, {"enum": [1]}, 1, 2),
-    (misspelt_types.RULE, {"type": "mixed", "minimum": 1}, {"minimum": 1}, "a", 0),
+    (misspelt_types, {"type": "enum", "enum": [1]}, {"enum": [1]}, 1, 2),
+    (misspelt_types, {"type": "mixed", "minimum": 1}, {"minimum": 1}, "a", 0),
     (
-        boolean_required.RULE,
+        boolean_required,
         {"properties": {"a": {"required": True}, "b": {"required": False}}},
         {"properties": {"a": {}, "b": {}}, "required": ["a"]},
         {"a": 1},
         {"b": 1},
     ),
     (
-        boolean_required.RULE,
+        boolean_required,
         {
             "required": ["z", "a"],
             "properties": {
@@ -78,14 +78,14 @@ CASES = [
         {"z": 1, "a": 1},
     ),
     (
-        boolean_required.RULE,
+        boolean_required,
         {"items": {"required": True, "type": "null"}},
         {"items": {"type": "null"}},
         [None],
         [1],
     ),
     (
-        misplaced_keywords.RULE,
+        misplaced_keywords,
         {
             "properties": {
                 "a": {},
@@ -106,21 +106,21 @@ CASES = [
         {"a": 1, "b": 2},
     ),
     (
-        misplaced_keywords.RULE,
+        misplaced_keywords,
         {"required": ["a"], "properties": {"a": {}, "b": {}, "required": ["b", "a"]}},
         {"required": ["a", "b"], "properties": {"a": {}, "b": {}}},
         {"a": 1, "b": 1},
         {"a": 1},
     ),
     (
-        misplaced_keywords.RULE,
+        misplaced_keywords,
         {"properties": {"a": {"properties": {"b": {}}}, "c": {}, "required": ["b"]}},
         {"properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}}},
         {"a": {"b": 1}},
         {"a": {}},
     ),
     (
-        misplaced_keywords.RULE,
+        misplaced_keywords,
         {
             "type": "object",
             "properties": {"$ref": "#/definitions/d", "type": "object", "a": {}},
@@ -136,21 +136,21 @@ CASES = [
         {},
     ),
     (
-        schema_as_type.RULE,
+        schema_as_type,
         {"type": {"enum": ["a"]}, "title": "t"},
         {"title": "t", "enum": ["a"]},
         "a",
         "b",
     ),
     (
-        schema_as_type.RULE,
+        schema_as_type,
         {"type": {"$ref": "#/definitions/a"}, "definitions": {"a": {"type": "null"}}},
         {"definitions": {"a": {"type": "null"}}, "$ref": "#/definitions/a"},
         None,
         1,
     ),
     (
-        schema_as_type.RULE,
+        schema_as_type,
         {
             "properties": {"p": {"type": "#/definitions/a", "enum": [None, 1]}},
             "definitions": {"a": {"type": "null"}},
@@ -165,21 +165,21 @@ CASES = [
         {"p": 1},
     ),
     (
-        schema_as_type.RULE,
+        schema_as_type,
         {"type": ["null", {"minimum": 1, "type": "number"}]},
         {"anyOf": [{"type": "null"}, {"minimum": 1, "type": "number"}]},
         None,
         0,
     ),
     (
-        type_as_schema.RULE,
+        type_as_schema,
         {"properties": {"a": "string", "type": "integer"}},
         {"properties": {"a": {"type": "string"}, "type": {"type": "integer"}}},
         {"a": "", "type": 1},
         {"type": ""},
     ),
     (
-        type_as_schema.RULE,
+        type_as_schema,
         {
             "items": "null",
             "anyOf": ["array", "#/definitions/a", "#definitions/a"],
@@ -198,14 +198,14 @@ CASES = [
         [1],
     ),
     (
-        quoted_values.RULE,
+        quoted_values,
         {"minimum": "1.5", "maximum": " 3", "minItems": "1"},
         {"minimum": 1.5, "maximum": 3, "minItems": 1},
         2,
         4,
     ),
     (
-        quoted_values.RULE,
+        quoted_values,
         {"additionalProperties": "False", "uniqueItems": "true", "minimum": 1},
         {"additionalProperties": False, "uniqueItems": True, "minimum": 1},
         {},
@@ -245,25 +245,25 @@ def test_nothing_is_mended_where_a_draft_reads_it(
 @pytest.mark.parametrize(
     ("rule", "schema"),
     [
-        (misspelt_types.RULE, {**D4, "type": "relationship"}),
-        (misspelt_types.RULE, {**D4, "type": ["string", "relationship"]}),
-        (misspelt_types.RULE, {**D4, "type": "enum"}),
-        (misspelt_types.RULE, {**D3, "type": "any"}),
-        (boolean_required.RULE, {"properties": {"a": {"required": True}}}),
+        (misspelt_types, {**D4, "type": "relationship"}),
+        (misspelt_types, {**D4, "type": ["string", "relationship"]}),
+        (misspelt_types, {**D4, "type": "enum"}),
+        (misspelt_types, {**D3, "type": "any"}),
+        (boolean_required, {"properties": {"a": {"required": True}}}),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {**D7, "type": "x", "properties": {"additionalProperties": False}},
         ),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {**D4, "properties": {"required": {"type": "boolean"}, "title": "string"}},
         ),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {**D4, "properties": {"a": {"type": "object"}, "required": ["b"]}},
         ),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {
                 **D4,
                 "properties": {
@@ -274,30 +274,30 @@ def test_nothing_is_mended_where_a_draft_reads_it(
             },
         ),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {**D4, "properties": {"$ref": "#/definitions/a"}, "allOf": [{}]},
         ),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {**D4, "properties": {"type": "object", "title": "t", "properties": {}}},
         ),
         (
-            misplaced_keywords.RULE,
+            misplaced_keywords,
             {**D4, "title": "t", "properties": {"title": "Another title."}},
         ),
         (
-            schema_as_type.RULE,
+            schema_as_type,
             {**D4, "type": {"enum": [1]}, "enum": [2], "allOf": [{}]},
         ),
         (
-            type_as_schema.RULE,
+            type_as_schema,
             {**D4, "properties": {"type": "object", "properties": {}}},
         ),
-        (type_as_schema.RULE, {**D4, "properties": {"type": "object", "a": {}}}),
-        (type_as_schema.RULE, {**D4, "properties": {"$ref": "#/definitions/a"}}),
-        (type_as_schema.RULE, {**D4, "properties": {"a": "some text"}}),
-        (type_as_schema.RULE, {**D4, "dependencies": {"a": "string"}}),
-        (quoted_values.RULE, {**D4, "maximum": "many", "minLength": "1e2"}),
+        (type_as_schema, {**D4, "properties": {"type": "object", "a": {}}}),
+        (type_as_schema, {**D4, "properties": {"$ref": "#/definitions/a"}}),
+        (type_as_schema, {**D4, "properties": {"a": "some text"}}),
+        (type_as_schema, {**D4, "dependencies": {"a": "string"}}),
+        (quoted_values, {**D4, "maximum": "many", "minLength": "1e2"}),
     ],
 )
 def test_what_is_not_certain_stays(rule: Rule, schema: UntypedJson) -> None:
@@ -317,12 +317,12 @@ NAMED_LIKE_SLIPS: list[UntypedJson] = [
     D4 | {"required": ["required"], "properties": {"required": {"type": "array"}}},
 ]
 MECHANICAL = [
-    boolean_required.RULE,
-    misplaced_keywords.RULE,
-    misspelt_types.RULE,
-    quoted_values.RULE,
-    schema_as_type.RULE,
-    type_as_schema.RULE,
+    boolean_required,
+    misplaced_keywords,
+    misspelt_types,
+    quoted_values,
+    schema_as_type,
+    type_as_schema,
 ]
 
 
@@ -340,7 +340,7 @@ def test_a_property_named_required_is_required_as_it_says() -> None:
     """`required: true` of the property `required` lists that name and no other."""
     inner = {"type": "boolean", "required": True}
     schema = D4 | {"type": "object", "properties": {"required": inner, "a": {}}}
-    mended = applied(boolean_required.RULE, schema).schema
+    mended = applied(boolean_required, schema).schema
     assert isinstance(mended, dict)
     assert mended["required"] == ["required"]
     assert mended["properties"] == {"required": {"type": "boolean"}, "a": {}}

@@ -9,8 +9,8 @@ import pytest
 from curation.core.documents import Document, Reason, Rejected
 from curation.rules.paper import (
     bad_identifier,
+    check_schema,
     empty,
-    metaschema,
     remote_reference,
     template,
 )
@@ -34,7 +34,7 @@ DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 )
 def test_a_placeholder_anywhere_drops_a_document(schema: UntypedJson) -> None:
     """`${` in any text or name is a template, with the text around it told."""
-    ended = template.RULE.apply(document(schema), CONTEXT)
+    ended = template.apply(document(schema), CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.TEMPLATE
     assert "${" in ended.detail
@@ -46,13 +46,13 @@ def test_a_placeholder_anywhere_drops_a_document(schema: UntypedJson) -> None:
 def test_a_dollar_and_a_brace_apart_are_no_placeholder(schema: UntypedJson) -> None:
     """Only the two characters side by side, inside one text, are a template."""
     given = document(schema)
-    assert template.RULE.apply(given, CONTEXT) is given
+    assert template.apply(given, CONTEXT) is given
 
 
 def test_the_detail_of_a_template_survives_a_cut_character() -> None:
     """The text shown is cut at bytes, and half a character is left out."""
     given = document({"title": "é" * 60 + "${" + "é" * 60})
-    ended = template.RULE.apply(given, CONTEXT)
+    ended = template.apply(given, CONTEXT)
     assert isinstance(ended, Rejected)
     assert "é${é" in ended.detail
 
@@ -73,7 +73,7 @@ def test_what_2020_12_refuses_is_dropped(schema: UntypedJson, place: str) -> Non
     """The declared draft does not count, and the detail begins with the place."""
     if isinstance(schema, dict):
         schema = {"$schema": DRAFT_04, **schema}
-    ended = metaschema.RULE.apply(document(schema), CONTEXT)
+    ended = check_schema.apply(document(schema), CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.INVALID_SCHEMA
     assert ended.detail.startswith(f"{place}: ")
@@ -82,7 +82,7 @@ def test_what_2020_12_refuses_is_dropped(schema: UntypedJson, place: str) -> Non
 def test_what_2020_12_accepts_passes() -> None:
     """Unknown words and draft-04 habits that 2020-12 ignores are no errors."""
     given = document({"$schema": DRAFT_04, "id": "#x", "additionalItems": 7})
-    assert metaschema.RULE.apply(given, CONTEXT) is given
+    assert check_schema.apply(given, CONTEXT) is given
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_2020_12_accepts_passes() -> None:
 )
 def test_a_root_that_asks_nothing_is_dropped(schema: UntypedJson) -> None:
     """A type of object alone, and words inside unknown words, ask nothing."""
-    ended = empty.RULE.apply(document(schema), CONTEXT)
+    ended = empty.apply(document(schema), CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.EMPTY
 
@@ -117,14 +117,14 @@ def test_a_root_that_asks_nothing_is_dropped(schema: UntypedJson) -> None:
 def test_a_root_with_an_applying_word_is_not_empty(schema: UntypedJson) -> None:
     """It is the word that counts, not whether it restricts anything."""
     given = document(schema)
-    assert empty.RULE.apply(given, CONTEXT) is given
+    assert empty.apply(given, CONTEXT) is given
 
 
 @pytest.mark.parametrize("ref", ["other.json", "https://x.test/a#/b", "a#b", ""])
 def test_a_reference_that_is_no_bare_fragment_drops_a_document(ref: str) -> None:
     """Even an empty reference, or one inside a combination, is not local."""
     given = document({"properties": {"a": {"anyOf": [{"$ref": ref}]}}})
-    ended = remote_reference.RULE.apply(given, CONTEXT)
+    ended = remote_reference.apply(given, CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.REMOTE_REFERENCE
     assert ended.detail == f"/properties/a/anyOf/0/$ref refers to {ref}"
@@ -139,7 +139,7 @@ def test_local_references_pass() -> None:
             "properties": {"$ref": {}},
         }
     )
-    assert remote_reference.RULE.apply(given, CONTEXT) is given
+    assert remote_reference.apply(given, CONTEXT) is given
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_fragment_in_an_absolute_identifier_drops_a_document(
 ) -> None:
     """Any fragment at the root, one with a slash below."""
     given = document({"$schema": DRAFT_04, **schema})
-    ended = bad_identifier.RULE.apply(given, CONTEXT)
+    ended = bad_identifier.apply(given, CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.BAD_IDENTIFIER
 
@@ -173,17 +173,17 @@ def test_a_fragment_in_an_absolute_identifier_drops_a_document(
 def test_other_identifiers_pass(schema: UntypedJson) -> None:
     """Empty and relative ones, anchors, and those of newer or no stated draft."""
     given = document(schema)
-    assert bad_identifier.RULE.apply(given, CONTEXT) is given
+    assert bad_identifier.apply(given, CONTEXT) is given
 
 
 def test_every_rejection_states_a_reason_that_its_rule_lists() -> None:
     """What `csbdata explain` says a rule rejects for is what it rejects for."""
     for rule, schema in (
-        (template.RULE, {"title": "${"}),
-        (metaschema.RULE, {"type": "thing"}),
-        (empty.RULE, {}),
-        (remote_reference.RULE, {"$ref": "a"}),
-        (bad_identifier.RULE, {"$schema": DRAFT_04, "id": "a:b#c"}),
+        (template, {"title": "${"}),
+        (check_schema, {"type": "thing"}),
+        (empty, {}),
+        (remote_reference, {"$ref": "a"}),
+        (bad_identifier, {"$schema": DRAFT_04, "id": "a:b#c"}),
     ):
         ended = rule.apply(document(schema), CONTEXT)
         assert not isinstance(ended, Document)
@@ -201,4 +201,4 @@ def test_every_rejection_states_a_reason_that_its_rule_lists() -> None:
 def test_the_own_identifier_and_metaschemas_are_no_other_document(ref: str) -> None:
     """Every validator finds these without fetching anything."""
     given = document({"id": "http://example.com/own#", "items": {"$ref": ref}})
-    assert remote_reference.RULE.apply(given, CONTEXT) is given
+    assert remote_reference.apply(given, CONTEXT) is given

@@ -44,7 +44,7 @@ def test_uris_are_mended_at_any_depth(
         "7#": DRAFT_07,
     }
     schema = {"$schema": uri, "anyOf": [{"a": 1, "$schema": uri}]}
-    left = schema_uri.RULE.apply(document(schema), CONTEXT)
+    left = schema_uri.apply(document(schema), CONTEXT)
     assert isinstance(left, Document)
     assert left.schema["$schema"] == short.get(at_root, at_root)
     inner = left.schema["anyOf"][0]
@@ -58,24 +58,24 @@ def test_uris_are_mended_at_any_depth(
 def test_uris_that_are_no_texts_stay() -> None:
     """A property that is called `$schema` is no declaration."""
     made = document({"properties": {"$schema": {"type": "string"}}, "$schema": None})
-    assert schema_uri.RULE.apply(made, CONTEXT) is made
+    assert schema_uri.apply(made, CONTEXT) is made
 
 
 def test_washingtonpost_roots_get_the_draft_that_they_declare_upstream() -> None:
     """It stands first, and only there where none stood."""
     bare = document({"type": "string"}, config="WashingtonPost")
-    left = schema_uri.RULE.apply(bare, CONTEXT)
+    left = schema_uri.apply(bare, CONTEXT)
     assert isinstance(left, Document)
     assert list(left.schema) == ["$schema", "type"]
     assert left.schema["$schema"] == "http://json-schema.org/draft-04/schema"
     assert [each.before for each in left.changes] == [ABSENT]
     own = document({"$schema": DRAFT_07}, config="WashingtonPost")
-    assert schema_uri.RULE.apply(own, CONTEXT) is own
+    assert schema_uri.apply(own, CONTEXT) is own
 
 
 def mended(pattern: str) -> str:
     """Return what the rule makes of one pattern."""
-    left = pattern_text.RULE.apply(document({"pattern": pattern}), CONTEXT)
+    left = pattern_text.apply(document({"pattern": pattern}), CONTEXT)
     assert isinstance(left, Document)
     return str(left.schema["pattern"])
 
@@ -117,7 +117,7 @@ def test_pattern_names_are_renamed_in_place() -> None:
         "properties": {"pattern": {"pattern": "{"}},
         "patternProperties": {"a": {}, "b{": {"pattern": "{"}, "c": {}},
     }
-    left = pattern_text.RULE.apply(document(schema), CONTEXT)
+    left = pattern_text.apply(document(schema), CONTEXT)
     assert isinstance(left, Document)
     assert left.schema["properties"] == {"pattern": {"pattern": r"\{"}}
     keyed = left.schema["patternProperties"]
@@ -134,7 +134,7 @@ def test_pattern_names_are_renamed_in_place() -> None:
 def test_a_property_may_be_called_pattern_properties() -> None:
     """Its own pattern is a pattern, not a name."""
     schema = {"properties": {"patternProperties": {"pattern": "{"}}}
-    left = pattern_text.RULE.apply(document(schema), CONTEXT)
+    left = pattern_text.apply(document(schema), CONTEXT)
     assert isinstance(left, Document)
     assert left.schema == {"properties": {"patternProperties": {"pattern": r"\{"}}}
 
@@ -142,14 +142,12 @@ def test_a_property_may_be_called_pattern_properties() -> None:
 def test_a_document_without_patterns_is_left_alone() -> None:
     """Braces elsewhere are none of the rule's business."""
     made = document({"title": "{", "enum": ["["]})
-    assert pattern_text.RULE.apply(made, CONTEXT) is made
+    assert pattern_text.apply(made, CONTEXT) is made
 
 
 def rebuilt(schema: UntypedJson, **given_: UntypedJson) -> Document | Rejected:
     """Return what the rule makes of a GitHub document."""
-    return rebuild.RULE.apply(
-        document(schema, **{"config": "Github", **given_}), CONTEXT
-    )
+    return rebuild.apply(document(schema, **{"config": "Github", **given_}), CONTEXT)
 
 
 def test_an_empty_required_makes_2020_12() -> None:
@@ -174,9 +172,9 @@ def test_a_promoted_schema_with_an_empty_required_becomes_draft_07() -> None:
 
     root = {"a": {"$schema": DRAFT_04, "required": []}}
     made = document(root, config="Github")
-    promoted = promote.RULE.apply(made, CONTEXT)
+    promoted = promote.apply(made, CONTEXT)
     assert isinstance(promoted, Document)
-    left = rebuild.RULE.apply(promoted, CONTEXT)
+    left = rebuild.apply(promoted, CONTEXT)
     assert isinstance(left, Document)
     assert left.schema["$schema"] == DRAFT_07
 
@@ -239,11 +237,11 @@ def test_an_identifier_that_hides_a_target_makes_draft_04_outside_github() -> No
 def test_what_builds_only_with_a_mended_pattern_is_declared_draft_07() -> None:
     """Where it declares a draft; what built before keeps its own."""
     schema = {"$schema": DRAFT_04, "pattern": "^a{,3}$"}
-    left = pattern_text.RULE.apply(document(schema), CONTEXT)
+    left = pattern_text.apply(document(schema), CONTEXT)
     assert isinstance(left, Document)
     assert left.schema == {"$schema": DRAFT_07, "pattern": "^a{0,3}$"}
     assert [each.pointer for each in left.changes] == ["/pattern", "/$schema"]
-    silent = pattern_text.RULE.apply(document({"pattern": "^a{,3}$"}), CONTEXT)
+    silent = pattern_text.apply(document({"pattern": "^a{,3}$"}), CONTEXT)
     assert isinstance(silent, Document)
     assert silent.schema == {"pattern": "^a{0,3}$"}
 
@@ -257,13 +255,13 @@ def test_a_list_required_among_the_properties_belongs_to_the_object() -> None:
         "properties": {"entry": {"$ref": "#/entry"}},
         "entry": {"properties": {**properties, **stray}},
     }
-    left = rebuild.RULE.apply(document(schema, config="Github"), CONTEXT)
+    left = rebuild.apply(document(schema, config="Github"), CONTEXT)
     assert isinstance(left, Document)
     assert left.schema == {**schema, "entry": {"properties": properties, **stray}}
     assert {each.rule for each in left.changes} == {"paper-rebuild"}
     lost: UntypedJson = {**schema, "items": {"$ref": "#/nowhere"}}
-    ended = rebuild.RULE.apply(document(lost, config="Github"), CONTEXT)
+    ended = rebuild.apply(document(lost, config="Github"), CONTEXT)
     assert isinstance(ended, Rejected)
     unreached: UntypedJson = {**schema, "properties": {}}
     made = document(unreached, config="Github")
-    assert rebuild.RULE.apply(made, CONTEXT) is made
+    assert rebuild.apply(made, CONTEXT) is made

@@ -33,7 +33,7 @@ def test_the_first_member_with_a_schema_of_its_own_is_promoted() -> None:
     """The first in file order wins, and all else goes."""
     first: UntypedJson = {"$schema": DRAFT_04, "type": "string"}
     root: UntypedJson = {"command": "x", "b": first, "a": {"$schema": DRAFT_04}}
-    left = applied(promote.RULE, root)
+    left = applied(promote, root)
     assert left.schema == first
     [change] = left.changes
     assert (change.pointer, change.before) == ("", write(root))
@@ -57,13 +57,13 @@ def test_only_members_of_roots_that_are_no_schemas_are_promoted(
 ) -> None:
     """Not where the root is a schema, and neither from below nor out of arrays."""
     made = document(root)
-    assert promote.RULE.apply(made, CONTEXT) is made
+    assert promote.apply(made, CONTEXT) is made
 
 
 def test_a_promoted_schema_must_pass_the_metaschema_too() -> None:
     """Inside an unknown member nobody had looked at it before."""
     root = {"a": {"$schema": DRAFT_04, "exclusiveMinimum": "no", "minimum": 1}}
-    ended = promote.RULE.apply(document(root), CONTEXT)
+    ended = promote.apply(document(root), CONTEXT)
     assert isinstance(ended, Rejected)
     assert ended.reason is Reason.INVALID_SCHEMA
     assert ended.detail.startswith("in /a: /exclusiveMinimum: ")
@@ -79,7 +79,7 @@ def test_a_library_is_wrapped_by_what_it_defines() -> None:
         },
         "required": ["x"],
     }
-    left = applied(wrap.RULE, root)
+    left = applied(wrap, root)
     assert left.schema == {
         "definitions": root["definitions"],
         "properties": {
@@ -108,7 +108,7 @@ def test_a_library_is_wrapped_by_what_it_defines() -> None:
 def test_nothing_else_is_wrapped(root: UntypedJson) -> None:
     """Not where the root asks something, is no schema, or holds no schema."""
     made = document(root)
-    assert wrap.RULE.apply(made, CONTEXT) is made
+    assert wrap.apply(made, CONTEXT) is made
 
 
 LIBRARIES = st.dictionaries(
@@ -139,19 +139,19 @@ def test_every_entry_stands_where_its_pointer_says(
 def test_a_wrap_makes_a_root_that_constrains(root: dict[str, UntypedJson]) -> None:
     """A document is wrapped once: then its root asks something, and all resolves."""
     made = document({"$schema": DRAFT_04, **root})
-    left = wrap.RULE.apply(made, CONTEXT)
+    left = wrap.apply(made, CONTEXT)
     assert isinstance(left, Document)
     if left is made:
         return
     assert constrains(left.schema)
-    assert wrap.RULE.apply(left, CONTEXT) is left
+    assert wrap.apply(left, CONTEXT) is left
     for each in left.schema["properties"].values():
         assert isinstance(at(made.schema, tokens_of(each["$ref"][1:])), dict)
 
 
 def test_a_root_with_items_becomes_an_array() -> None:
     """Only `type` changes, where it stands."""
-    left = applied(array_type.RULE, {"type": "object", "items": {}, "title": "t"})
+    left = applied(array_type, {"type": "object", "items": {}, "title": "t"})
     assert write(left.schema) == '{"type": "array", "items": {}, "title": "t"}'
     assert [each.pointer for each in left.changes] == ["/type"]
 
@@ -168,16 +168,16 @@ def test_a_root_with_items_becomes_an_array() -> None:
 def test_other_objects_with_items_stay(root: UntypedJson) -> None:
     """Nested ones, those with an applying word, and lists stay as they are."""
     made = document(root)
-    assert array_type.RULE.apply(made, CONTEXT) is made
+    assert array_type.apply(made, CONTEXT) is made
 
 
 def test_boolean_bounds_of_a_promoted_schema_become_numbers() -> None:
     """Only where the schema does not pass `check_schema` as it stands."""
     inner = {"$schema": DRAFT_04, "maximum": 9, "exclusiveMaximum": True}
-    result = applied(promote.RULE, {"schema": inner})
+    result = applied(promote, {"schema": inner})
     assert result.schema == {"$schema": DRAFT_04, "exclusiveMaximum": 9}
     plain = {"$schema": DRAFT_04, "exclusiveMaximum": 9}
-    assert applied(promote.RULE, {"schema": plain}).schema is plain
+    assert applied(promote, {"schema": plain}).schema is plain
 
 
 def test_plain_names_of_a_promoted_schema_become_pointers() -> None:
@@ -188,11 +188,11 @@ def test_plain_names_of_a_promoted_schema_become_pointers() -> None:
         "definitions": {"entry": definition},
         "items": {"$ref": "#entry"},
     }
-    result = applied(promote.RULE, {"schema": inner})
+    result = applied(promote, {"schema": inner})
     assert result.schema == {
         **inner,
         "definitions": {"entry": {"type": "string"}},
         "items": {"$ref": "#/definitions/entry"},
     }
     own: UntypedJson = {**inner, "definitions": {"entry": {"$id": "x.json"}}}
-    assert applied(promote.RULE, {"schema": own}).schema is own
+    assert applied(promote, {"schema": own}).schema is own

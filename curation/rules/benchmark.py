@@ -1,4 +1,4 @@
-"""Quota: a source whose records are many is sampled, by digest order."""
+"""Rules over all records together: quotas and copies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from curation.core.rule import BenchmarkRule, Candidate, Reason, Rejected
 
 
-def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
+def judge_quota(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     """Apply each source's least field count, then its quota.
 
     Digest order is an even draw that no later addition to the code can shift.
@@ -34,10 +34,43 @@ def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     return rejected
 
 
-RULE = BenchmarkRule(
+quota = BenchmarkRule(
     name="quota",
     summary="Take at most a source's quota of distinct records of enough fields.",
     source="JSONSchemaBench, section 3.1 (GlaiveAI-2K: 2,000 schemas extracted)",
-    judge=judge,
+    judge=judge_quota,
     reasons=(Reason.TOO_FEW_FIELDS, Reason.OVER_QUOTA, Reason.DUPLICATE),
+)
+
+
+def judge_duplicates(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
+    """Reject each candidate whose digest an earlier one has.
+
+    The ten configs come first in the sequence. An extra config is held against
+    them and against itself, never against another extra, so that what a build
+    adds changes nothing of what it already had.
+    """
+    first: dict[str, Candidate] = {}
+    own: dict[tuple[str, str], Candidate] = {}
+    rejected: dict[int, Rejected] = {}
+    for position, candidate in enumerate(candidates):
+        earlier = first.get(candidate.sha256) or own.get(
+            (candidate.config, candidate.sha256)
+        )
+        if earlier is not None:
+            detail = f"{earlier.config}/{earlier.unique_id}"
+            rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
+        elif candidate.extra:
+            own[candidate.config, candidate.sha256] = candidate
+        else:
+            first[candidate.sha256] = candidate
+    return rejected
+
+
+duplicates = BenchmarkRule(
+    name="duplicates",
+    summary="Remove exact copies, whatever their key order, across the benchmark.",
+    source="JSONSchemaBench, appendix A.1, 'Deduplicate'",
+    judge=judge_duplicates,
+    reasons=(Reason.DUPLICATE,),
 )

@@ -1,0 +1,854 @@
+"""Rules of the set `clean` that decide what is kept, and make a record of it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from curation.core.rule import (
+    ABSENT,
+    Change,
+    Context,
+    Document,
+    Json,
+    Origin,
+    Reason,
+    Rejected,
+    rule,
+)
+from curation.json.pointer import (
+    Drop,
+    Put,
+    Tokens,
+    at,
+    change_at,
+    fragment_of,
+    pointer,
+    replaced,
+    rewritten,
+    tokens_of,
+)
+from curation.json.values import canonical_of_part, objects, searchable
+from curation.json.values import tokens as tokens_of_trail
+from curation.lint import credentials
+from curation.lint.lint import CODES, lints
+from curation.lint.satisfiability import Proof, refute, refute_inside
+from curation.references.closure import Closure, closure_of
+from curation.references.embedding import bundle_of
+from curation.references.loops import disputed, endless
+from curation.references.reachable import any_leaves_the_subschemas, taking_part
+from curation.references.schema import Reference, join, legal, schema_of
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_2020_12, Dialect
+from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, Shape
+from curation.schema.roots import asks_nothing, embedded, entries, looks_like_a_schema
+from curation.schema.subschemas import (
+    SchemaLocation,
+    edited,
+    subschema_locations,
+    subschemas,
+)
+from curation.system.words import counted
+from curation.validation.dialect_decision import MIXED_DRAFTS, RULE_NAME, with_dialect
+from curation.validation.metaschemas import (
+    complaint,
+    python_complaint,
+    validators_may_differ,
+)
+from curation.validation.patterns import pattern_verdict
+from curation.validation.verdicts import both_verdicts
+from curation.workers.limits import Limits, too_many
+
+if TYPE_CHECKING:
+    from curation.schema.dialects import Dialect
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, list):
+        return f"an array of {len(value)} that holds no single object"
+    if isinstance(value, bool):
+        return "a boolean, which leaves nothing to benchmark"
+    if value is None:
+        return "null"
+    return "a string" if isinstance(value, str) else "a number"
+
+
+@rule(
+    "array-root",
+    summary="Unwrap an array of one object; drop other roots that are no object.",
+    source="JSON Schema draft-04 core, section 3.2: a schema is an object; ten files "
+    "of the GitHub corpus hold an array",
+    reasons=(Reason.NOT_A_SCHEMA,),
+)
+def array_root(document: Document, _context: Context) -> Document | Rejected:
+    """Array roots: an array of one object is unwrapped, other roots are rejected.
+
+    Unwrap an array of one object; reject every other root but an object.
+
+    `true` and `false` are schemas from draft-06 on, but no benchmark of anything.
+    """
+    root = document.schema
+    if isinstance(root, dict):
+        return document
+    if isinstance(root, list) and len(root) == 1 and isinstance(root[0], dict):
+        note = "the one object of an array is the schema"
+        change = change_at(array_root.name, (), root, root[0], note)
+        return document.changed(root[0], [change])
+    return Rejected(reason=Reason.NOT_A_SCHEMA, detail=f"the root is {_kind(root)}")
+
+
+_MARK = "${"
+#: Words whose value is text: nothing in there counts.
+_TEXT = ANNOTATIONS - {"$schema"} | {"example"}
+#: Keywords whose value is data that the meaning hangs on: everything in it counts.
+_DATA = frozenset({"enum", "const"})
+_KEYWORDS = ANY_DIALECT.effective | {"$schema"}
+_MAPS = frozenset({Shape.MAP, Shape.DEPENDENCIES})
+
+
+def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
+    """Yield the marked keys, and strings if they count, at any depth of a value."""
+    if isinstance(value, str):
+        if strings and _MARK in value:
+            yield tokens
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if _MARK in name:
+                yield (*tokens, name)
+            yield from _all(inner, (*tokens, name), strings=strings)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _all(inner, (*tokens, str(index)), strings=strings)
+
+
+def _own(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+    if isinstance(value, list):
+        value = [member for member in value if isinstance(member, str)]
+    if isinstance(value, str | list):
+        yield from _all(value, tokens, strings=True)
+
+
+def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
+    """Yield the marks of one schema, those of the schemas inside it left out."""
+    if not isinstance(location.schema, dict):
+        return
+    for keyword, value in location.schema.items():
+        tokens = (*location.tokens, keyword)
+        if _MARK in keyword:
+            yield tokens
+        elif keyword in _TEXT:
+            continue
+        elif keyword in _DATA or keyword not in _KEYWORDS:
+            yield from _all(value, tokens, strings=keyword in _DATA)
+        elif isinstance(value, dict) and ANY_DIALECT.applicators.get(keyword) in _MAPS:
+            for name, inner in value.items():
+                if _MARK in name:
+                    yield (*tokens, name)
+                yield from _own(inner, (*tokens, name))
+        else:
+            yield from _own(value, tokens)
+
+
+@rule(
+    "template",
+    summary="Drop files in which `${` stands in a key, a reference or identifier, a "
+    "type, enum, const or pattern, or where a schema is expected.",
+    source="JSONSchemaBench, appendix A.1, which drops every file that holds `${`; "
+    "most of those only mention it in a description",
+    reasons=(Reason.TEMPLATE,),
+)
+def template(document: Document, _context: Context) -> Document | Rejected:
+    """Templates: files in which `${` stands where its value would decide the meaning.
+
+    In a text for people, a default or an example `${` is text, and so it is in the
+    value of a keyword that no draft knows; a key with `${` always rejects.
+    """
+    if _MARK.encode() not in searchable(document.schema):
+        return document
+    for location in subschema_locations(document.schema, ANY_DIALECT):
+        for tokens in _in_place(location):
+            where = pointer(tokens)
+            detail = f"`{_MARK}` at {where}"
+            return Rejected(reason=Reason.TEMPLATE, detail=detail, pointer=where)
+    return document
+
+
+#: The tool that the copies were edited for knew no more than the old keywords.
+LIVING: dict[str, str] = {
+    "_format": "format",
+    "_uniqueItems": "uniqueItems",
+    "_id": "id",
+    "_$id": "$id",
+}
+#: Folder of the edited copies in their archive.
+_EDITED = "expDataset/"
+
+
+@rule(
+    "dead-keywords",
+    summary="Call `_format`, `_uniqueItems`, `_id` and `_$id` by their names again "
+    "where they stand as keywords of an edited copy; drop them elsewhere.",
+    source="Comparison of the edited copies of JSONSchemaWitnessGeneration with their "
+    "upstream files: 7,833 places of `_format` alone",
+)
+def dead_keywords(document: Document, _context: Context) -> Document:
+    """Dead keywords: the edited copies call four keywords by names that do nothing.
+
+    Leave none of the four names in keyword position.
+
+    In an edited copy they get their names back, in their old place, unless the
+    living name is taken. Anywhere else they are an author's own names, which no
+    draft knows: without them the schema says the same, and no one takes it for an
+    edited one. The user's own schemas are left alone.
+    """
+    if document.provenance.origin is Origin.LOCAL:
+        return document
+    text = searchable(document.schema)
+    if not any(b'"%s":' % name.encode() in text for name in LIVING):
+        return document
+    renames = _EDITED in document.provenance.path
+    changes: list[Change] = []
+
+    def revive(tokens: Tokens, schema: Json) -> Json:
+        if not isinstance(schema, dict) or LIVING.keys().isdisjoint(schema):
+            return schema
+        result: dict[str, Json] = {}
+        members: dict[str, Json] = schema
+        for keyword, value in members.items():
+            name: str = LIVING.get(keyword, keyword) if renames else keyword
+            dropped = keyword in LIVING and (not renames or name in schema)
+            if not dropped:
+                result[name] = value
+            if keyword in LIVING:
+                changes.append(_change((*tokens, keyword), name, value, gone=dropped))
+        return result
+
+    return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)
+
+
+def _change(tokens: Tokens, name: str, value: Json, *, gone: bool) -> Change:
+    if gone:
+        return change_at(
+            dead_keywords.name, tokens, value, ABSENT, "does nothing in any draft"
+        )
+    new_tokens = (*tokens[:-1], name)
+    return change_at(dead_keywords.name, new_tokens, {tokens[-1]: value}, {name: value})
+
+
+@rule(
+    "reject-secret",
+    summary="A document with text in a known credential format is dropped; the "
+    "value is never written down.",
+    source="As the issuers document them (curation/system/credentials.py)",
+    reasons=(Reason.SECRET,),
+)
+def secret(document: Document, _context: Context) -> Document | Rejected:
+    """Reject documents with a credential."""
+    credential = credentials.find_credential(document.schema)
+    if credential is None:
+        return document
+    where = credential.pointer or "(root)"
+    detail = f"{where} holds text in the format of: {credential.format}"
+    return Rejected(
+        reason=Reason.SECRET,
+        detail=detail,
+        rule=secret.name,
+        pointer=credential.pointer,
+    )
+
+
+@rule(
+    "promote-embedded",
+    summary="A root that declares and restricts nothing, with a member that has a "
+    "`$schema` of its own, gives way to the first such member.",
+    source="JSONSchemaBench paper, Appendix A (extraneous field removal), kept to "
+    "depth 1 and to roots that restrict nothing in any draft",
+)
+def promote(document: Document, _context: Context) -> Document:
+    """Promote a schema that is embedded in a file about something else."""
+    name = embedded(document.schema)
+    if name is None:
+        return document
+    inner = document.schema[name]
+    siblings = [other for other in document.schema if other != name]
+    note = f"the schema stood under {pointer((name,))}"
+    if siblings:
+        note = f"{note}, beside {counted(len(siblings), 'other member')}"
+    return document.changed(
+        inner, [change_at(promote.name, (), document.schema, inner, note)]
+    )
+
+
+@rule(
+    "wrap-library",
+    summary="A library of definitions whose root restricts nothing becomes `type: "
+    "object` with an optional property for each definition.",
+    source="JSONSchemaBench paper, Appendix A (wrapping of definitions), without its "
+    "`required`, which no instance of a recursive definition can meet, and with a type",
+)
+def wrap(document: Document, _context: Context) -> Document:
+    """Wrap a library of definitions: an object that may have one of each."""
+    root = document.schema
+    if not looks_like_a_schema(root) or not asks_nothing(root):
+        return document
+    definitions = entries(root)
+    if not definitions:
+        return document
+    properties: Json = {
+        definition.name: {"$ref": definition.reference} for definition in definitions
+    }
+    wrapped = {**root, "type": "object", "properties": properties}
+    changes = [
+        change_at(
+            wrap.name,
+            (keyword,),
+            root.get(keyword, ABSENT),
+            wrapped[keyword],
+            "the root asked nothing; its definitions became optional properties",
+        )
+        for keyword in ("type", "properties")
+        if root.get(keyword) != wrapped[keyword]
+    ]
+    return document.changed(wrapped, changes)
+
+
+_ASKING = KNOWN_KEYWORDS - ANNOTATIONS
+_ASSERTED_BY_CHOICE = frozenset({"format", "contentEncoding", "contentMediaType"})
+
+
+def _says_so(root: Json) -> bool:
+    """Return whether an author wrote down that anything goes: that is a schema."""
+    return isinstance(root, dict) and (
+        "properties" in root or isinstance(root.get("additionalProperties"), dict)
+    )
+
+
+def _why(root: Json) -> str:
+    members = root if isinstance(root, dict) else {}
+    annotating = sorted(_ASSERTED_BY_CHOICE & members.keys())
+    if annotating:
+        return f"the root has only {annotating[0]!r}, which validators need not assert"
+    if not looks_like_a_schema(root) and members.keys().isdisjoint(_ASKING):
+        return "the root has no keyword that a schema would have"
+    if members.get("additionalProperties") is False:
+        return "the root accepts no object but the empty one"
+    if "type" in members:
+        return "the root asks for an object, and nothing of its content"
+    return "the root restricts nothing, and there are no definitions to use"
+
+
+@rule(
+    "drop-empty",
+    summary="A root that restricts nothing and has no definitions is dropped; one "
+    "with `properties` or an `additionalProperties` schema, even an empty one, or "
+    "with a type other than object is not empty.",
+    source="JSONSchemaBench paper, Appendix A (empty schemas)",
+    reasons=(Reason.EMPTY,),
+)
+def empty(document: Document, _context: Context) -> Document | Rejected:
+    """Drop roots that restrict nothing."""
+    root = document.schema
+    if not asks_nothing(root) or _says_so(root):
+        return document
+    return Rejected(reason=Reason.EMPTY, detail=_why(root), rule=empty.name)
+
+
+@rule(
+    RULE_NAME,
+    summary="Decide the dialect, declared or else by the words in use and, where these "
+    "leave several drafts, by what the source declares most often; bring draft-03 to "
+    "draft-04, and let `$schema` say it.",
+    source="JSON Schema core: draft-04 section 6, 2020-12 section 8.1.1; of 1,386 "
+    "published GitHub records without a usable draft 14 had none upstream",
+    reasons=(Reason.UNSUPPORTED_DIALECT, Reason.INVALID_SCHEMA),
+    lints={MIXED_DRAFTS: "no draft gives effect to every keyword that the schema uses"},
+)
+def decide_dialect(document: Document, _context: Context) -> Document | Rejected:
+    """The dialect of a record: as declared, or else as its words show.
+
+    `curation.validation.dialect_decision` decides.
+    """
+    return with_dialect(document)
+
+
+@rule(
+    "metaschema",
+    summary="Drop what the metaschema of its own dialect refuses, formats left out.",
+    source="JSONSchemaBench, appendix A.1, which asks 2020-12 of every schema and so "
+    "drops 289 GitHub files that are valid under their own draft",
+    reasons=(Reason.INVALID_SCHEMA, Reason.VALIDATORS_DISAGREE),
+)
+def check_metaschema(document: Document, _context: Context) -> Document | Rejected:
+    """The metaschema: a record is valid under that of its own dialect."""
+    dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
+    error = complaint(document.schema, dialect)
+    if error is None:
+        return document
+    detail = f"{dialect.name}: {error}"
+    if (
+        validators_may_differ(document.schema, dialect)
+        and python_complaint(document.schema, dialect) is None
+    ):
+        detail = f"{detail} (jsonschema-rs); jsonschema accepts it"
+        return Rejected(
+            reason=Reason.VALIDATORS_DISAGREE, detail=detail, pointer=error.pointer
+        )
+    return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=error.pointer)
+
+
+@rule(
+    "identifiers",
+    summary="Characters that no URI may hold are percent-encoded in `$id` (draft-04: "
+    "`id`); an identifier that still is no URI reference ends the record.",
+    source="RFC 3986, appendix A; jsonschema-rs refuses such identifiers",
+    reasons=(Reason.BAD_IDENTIFIER,),
+)
+def identifiers(document: Document, _context: Context) -> Document | Rejected:
+    """Identifiers: every one a URI reference, as validators require."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    keyword = dialect.id_keyword
+    if all(
+        not isinstance(identifier := subschema.get(keyword), str)
+        or usable(identifier) == identifier
+        for subschema in subschemas(document.schema, dialect)
+    ):
+        return document
+    edits: dict[Tokens, Put] = {}
+    changes: list[Change] = []
+    for location in subschema_locations(document.schema, dialect):
+        schema = location.schema
+        before = schema.get(keyword) if isinstance(schema, dict) else None
+        if not isinstance(before, str):
+            continue
+        tokens = (*location.tokens, keyword)
+        after = usable(before)
+        if after is None:
+            detail = f"{pointer(tokens)}: {before[:120]!r} is no URI reference"
+            return Rejected(
+                reason=Reason.BAD_IDENTIFIER, detail=detail, pointer=pointer(tokens)
+            )
+        if after != before:
+            edits[tokens] = Put(after)
+            note = "escaped as RFC 3986 wants it"
+            changes.append(change_at(identifiers.name, tokens, before, after, note))
+    return document.changed(rewritten(document.schema, edits), changes)
+
+
+_UNRESERVED = r"[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2}"
+_PCHAR = rf"(?:{_UNRESERVED}|[!$&'()*+,;=:@])"
+_AUTHORITY = (
+    rf"(?:(?:{_UNRESERVED}|[!$&'()*+,;=:])*@)?"
+    rf"(?:\[[0-9A-Fa-f:.]+\]|(?:{_UNRESERVED}|[!$&'()*+,;=])*)(?::[0-9]*)?"
+)
+#: URI-reference of RFC 3986, appendix A.
+_URI_REFERENCE = re.compile(
+    rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):)?"
+    rf"(?://{_AUTHORITY}(?:/{_PCHAR}*)*|(?P<path>(?!//)(?:{_PCHAR}|/)*))"
+    rf"(?:\?(?:{_PCHAR}|[/?])*)?(?:#(?:{_PCHAR}|[/?])*)?"
+)
+
+
+def is_uri_reference(text: str) -> bool:
+    """Return whether a text is a URI reference (RFC 3986 section 4.1)."""
+    match = _URI_REFERENCE.fullmatch(text)
+    if match is None:
+        return False
+    first = (match["path"] or "").partition("/")[0]
+    return match["scheme"] is not None or ":" not in first
+
+
+def usable(identifier: str) -> str | None:
+    """Return the identifier with what a URI cannot hold escaped, or None.
+
+    None stands for an identifier that is no URI reference even so.
+    """
+    if is_uri_reference(identifier):
+        return identifier
+    escaped = legal(identifier).replace("[", "%5B").replace("]", "%5D")
+    return escaped if is_uri_reference(escaped) else None
+
+
+#: Why a reference is written otherwise that leads inside the record already.
+_SAME_PLACE = "it leads to the same place"
+_UNREAD = "it leads out of the record, and no keyword leads to it"
+#: A reference that is no mere fragment, in canonical text.
+_NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
+#: Keywords whose values are instances.
+_INSTANCES = frozenset({"enum", "const", "default", "examples", "example"})
+#: Tokens of a reference that the wrap adds: `/properties/NAME/$ref`.
+_ADDED = 3
+_LIMITS = Limits()
+
+
+@rule(
+    "references",
+    summary="Every reference resolves inside the record, under its own dialect: "
+    "what stands in other documents of the source or in a metaschema is brought in; "
+    "what leads nowhere, out of the source or round in a circle ends the record. "
+    "Where a reference looks at its scope (`$dynamicRef`, `$recursiveRef`), documents "
+    "come in whole and keep their identifiers. A `$ref` out of the record that no "
+    "keyword leads to is dropped.",
+    source="JSON Schema core, sections on `$ref` and `$id` of each draft; RFC 3986, "
+    "RFC 6901",
+    reasons=(
+        Reason.UNRESOLVED_REFERENCE,
+        Reason.REMOTE_REFERENCE,
+        Reason.INVALID_SCHEMA,
+        Reason.TOO_LARGE,
+    ),
+)
+def references(document: Document, context: Context) -> Document | Rejected:
+    """Let every reference lead somewhere inside the record itself."""
+    dialect = BY_NAME[_name(document)]
+    refers = any(
+        keyword in subschema
+        for subschema in subschemas(document.schema, dialect)
+        for keyword in dialect.reference_keywords
+    )
+    if not refers and not _may_lead_out(document):
+        return document
+    closure = closure_of(schema_of(document.schema, dialect))
+    if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
+        return _of_the_author(closure, document)
+    if isinstance(closure, Rejected) or _leaves(closure):
+        bundled = _bundled(document, dialect, context)
+        if isinstance(bundled, Rejected):
+            return bundled
+        document = bundled
+        closure = closure_of(schema_of(document.schema, dialect))
+        if isinstance(closure, Rejected):
+            return closure
+    loop = endless(closure)
+    if loop is not None:
+        where = pointer(loop)
+        detail = f"{where or '(root)'}: the reference leads back to itself without end"
+        return Rejected(
+            reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
+        )
+    elsewhere = disputed(closure)
+    if elsewhere is not None:
+        where = pointer(elsewhere)
+        detail = f"{where or '(root)'}: jsonschema does not find what it refers to"
+        lost = Rejected(
+            reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
+        )
+        return _of_the_author(lost, document)
+    return _written(document, closure)
+
+
+def _of_the_author(lost: Rejected, document: Document) -> Rejected:
+    """Say of a reference that `wrap-library` has added that the file has none there.
+
+    What is wrong is then the definition, which the author has written: no schema can
+    be made of it.
+    """
+    wrapped = any(
+        change.rule == wrap.name and change.pointer == "/properties"
+        for change in document.changes
+    )
+    tokens = tokens_of(lost.pointer)
+    if not wrapped or len(tokens) != _ADDED or tokens[0] != "properties":
+        return lost
+    target = unquote(document.schema["properties"][tokens[1]]["$ref"][1:])
+    why = complaint(at(document.schema, tokens_of(target)), BY_NAME[_name(document)])
+    detail = f"{target}: taken for a definition by `{wrap.name}`, but no schema: {why}"
+    return replace(lost, reason=Reason.INVALID_SCHEMA, detail=detail, pointer=target)
+
+
+def _name(document: Document) -> str:
+    return document.dialect or "2020-12"
+
+
+def _leaves(closure: Closure) -> bool:
+    return bool(closure.outside_schemas()) or any(
+        not _local(resolved.reference).startswith("#")
+        for reached in closure.own_schemas()
+        for resolved in reached.references
+        if resolved.reference.value
+    )
+
+
+def _bundled(
+    document: Document, dialect: Dialect, context: Context
+) -> Document | Rejected:
+    read = schema_of(document.schema, dialect, document.base_uri or "")
+    closure = closure_of(read, context.library)
+    if isinstance(closure, Rejected):
+        return closure
+    bundle = bundle_of(closure, references.name)
+    refused = too_many(bundle.schema, _LIMITS)
+    if refused is not None:
+        return refused
+    wrong = complaint(bundle.schema, dialect)
+    if wrong is not None:
+        detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+    return document.changed(bundle.schema, bundle.changes)
+
+
+def _local(reference: Reference) -> str:
+    """Return a reference to its own document as the mere fragment that it means.
+
+    RFC 3986, section 4.4: what is equal to the base URI but for its fragment
+    refers to the same document.
+    """
+    uri, fragment = join(reference.base, reference.text)
+    same = bool(reference.base) and uri == reference.base
+    return f"#{fragment}" if same else reference.text
+
+
+def _written(document: Document, closure: Closure) -> Document:
+    """Write each reference as short as it can be, without stray characters."""
+    edits: dict[Tokens, Put | Drop] = {}
+    changes: list[Change] = []
+    for reached in closure.own_schemas():
+        for resolved in reached.references:
+            reference = resolved.reference
+            before, after = reference.text, legal(_local(reference))
+            if after != before:
+                tokens = (*reference.tokens, reference.keyword)
+                edits[tokens] = Put(after)
+                changes.append(
+                    change_at(references.name, tokens, before, after, _SAME_PLACE)
+                )
+    for tokens, text in _unread(document, closure):
+        edits[tokens] = Drop()
+        changes.append(change_at(references.name, tokens, text, ABSENT, _UNREAD))
+    if not edits:
+        return document
+    return document.changed(rewritten(document.schema, edits), changes)
+
+
+def _may_lead_out(document: Document) -> bool:
+    text = canonical_of_part(document.schema, document.schema)
+    return _NO_FRAGMENT.search(text) is not None
+
+
+def _unread(document: Document, closure: Closure) -> Iterator[tuple[Tokens, str]]:
+    """Yield every `$ref` out of the record that stands in no schema and no instance."""
+    schema, record = document.schema, closure.record
+    if not _may_lead_out(document):
+        return
+    schemas = {tokens for tokens, _ in taking_part(schema, record.dialect)}
+    for trail, members in objects(schema):
+        text = members.get("$ref")
+        if not isinstance(text, str) or text.startswith("#"):
+            continue
+        tokens = tokens_of_trail(trail)
+        holder = next(
+            length
+            for length in range(len(tokens), -1, -1)
+            if tokens[:length] in schemas
+        )
+        if tokens[holder:] and tokens[holder] not in _INSTANCES:
+            yield (*tokens, "$ref"), text
+
+
+_NAMES = "patternProperties"
+_SHOWN = 120
+
+
+@rule(
+    "patterns",
+    summary="Patterns and the names of `patternProperties` are ECMA-262 with the `u` "
+    "flag: mended where the looser grammar gives them one meaning, else the record "
+    "ends.",
+    source="ECMA-262, section 22.2.1 and annex B.1.2; JSON Schema 2020-12 core, "
+    "section 6.4 (`u`)",
+    reasons=(Reason.BAD_PATTERN,),
+)
+def patterns(document: Document, _context: Context) -> Document | Rejected:
+    """Let every pattern be ECMA-262 with the `u` flag."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    if not _needs_mending(document.schema, dialect):
+        return document
+    values: dict[Tokens, Put] = {}
+    named: dict[Tokens, None] = {}
+    changes: list[Change] = []
+    for tokens, schema in taking_part(document.schema, dialect):
+        for path, pattern in _patterns(schema):
+            verdict = pattern_verdict(pattern)
+            if verdict.pattern is None:
+                detail = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
+                return _rejected(tokens + path, detail)
+            if verdict.pattern == pattern:
+                continue
+            place = tokens + path
+            changes.append(
+                change_at(patterns.name, place, pattern, verdict.pattern, verdict.note)
+            )
+            if len(path) == 1:
+                values[tokens + path] = Put(verdict.pattern)
+            else:
+                named[(*tokens, _NAMES)] = None
+    repaired = rewritten(document.schema, values)
+    if not named:
+        return document.changed(repaired, changes)
+    renamed = _renamed(repaired, named, dialect)
+    if isinstance(renamed, Rejected):
+        return renamed
+    return document.changed(renamed, changes)
+
+
+def _needs_mending(schema: Json, dialect: Dialect) -> bool:
+    return any_leaves_the_subschemas(schema, dialect) or any(
+        pattern_verdict(pattern).pattern != pattern
+        for subschema in subschemas(schema, dialect)
+        if "pattern" in subschema or _NAMES in subschema
+        for _, pattern in _patterns(subschema)
+    )
+
+
+def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
+    if not isinstance(schema, dict):
+        return
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield ("pattern",), pattern
+    names = schema.get(_NAMES)
+    if isinstance(names, dict):
+        for name in names:
+            yield (_NAMES, name), name
+
+
+def _renamed(
+    schema: Json, named: dict[Tokens, None], dialect: Dialect
+) -> Json | Rejected:
+    """Give the members of `patternProperties` their repaired names, innermost first."""
+    for tokens in sorted(named, key=len, reverse=True):
+        before = at(schema, tokens)
+        if not isinstance(before, dict):
+            continue
+        after: dict[str, Json] = {
+            pattern_verdict(name).pattern or name: subschema
+            for name, subschema in before.items()
+        }
+        if len(after) != len(before):
+            return _rejected(tokens, "two patterns are the same once they are mended")
+        schema = replaced(schema, tokens, after)
+    closure = closure_of(schema_of(schema, dialect))
+    if isinstance(closure, Rejected):
+        return _rejected((), f"a reference names a pattern: {closure.detail}")
+    return schema
+
+
+def _rejected(tokens: Tokens, what: str) -> Rejected:
+    where = pointer(tokens)
+    detail = f"{where or '(root)'}: {what}"
+    return Rejected(reason=Reason.BAD_PATTERN, detail=detail, pointer=where)
+
+
+@rule(
+    "unsatisfiable",
+    summary="A schema that provably accepts no instance is dropped: jsonschema-rs "
+    "reduces it to one that accepts nothing, with formats asserted and without. So is "
+    "a record in which a mechanical repair leaves such a subschema.",
+    source="Meaning of the keywords in the validation specification",
+    reasons=(Reason.UNSATISFIABLE,),
+)
+def unsatisfiable(document: Document, _context: Context) -> Document | Rejected:
+    """Drop schemas that are proven to accept nothing, and repairs that lead there."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    proof = refute(document.schema, dialect)
+    detail = str(proof)
+    if proof is None and document.repaired:
+        proof = _caused_by_repairs(document, dialect)
+        detail = f"{proof}, because it was repaired ({', '.join(document.repaired)})"
+    if proof is None:
+        return document
+    return Rejected(reason=Reason.UNSATISFIABLE, detail=detail, pointer=proof.pointer)
+
+
+def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
+    """Return the proof of a schema that accepts nothing because of a repair."""
+    schemas = {
+        each.tokens: each.keywords
+        for each in subschema_locations(document.schema, dialect)
+        if each.schema is not False
+    }
+    repaired = {
+        next(above for above in _upwards(tokens_of(change.pointer)) if above in schemas)
+        for change in document.changes
+        if change.rule in document.repaired
+    }
+    opened = _opened(document.schema, repaired)
+    for tokens in _holds_the_place(schemas, repaired):
+        proof = refute_inside(document.schema, tokens, dialect)
+        if proof and refute_inside(opened, tokens, dialect) is None:
+            return proof
+    return None
+
+
+def _upwards(tokens: Tokens) -> Iterator[Tokens]:
+    """Yield a place and all around it, innermost first."""
+    return (tokens[:length] for length in range(len(tokens), -1, -1))
+
+
+def _opened(schema: Json, repaired: set[Tokens]) -> Json:
+    """Return the document as it were if the repaired schemas accepted everything."""
+    outermost = [it for it in repaired if repaired & {*_upwards(it)} == {it}]
+    return (
+        {} if () in repaired else rewritten(schema, {it: Put({}) for it in outermost})
+    )
+
+
+def _holds_the_place(
+    schemas: Mapping[Tokens, Mapping[str, Json]], repaired: set[Tokens]
+) -> list[Tokens]:
+    """Return the schemas around some, and around the references to those.
+
+    Deepest first: of two that accept nothing the inner one is the cause.
+    """
+    referring: defaultdict[str, list[Tokens]] = defaultdict(list)
+    for place, keywords in schemas.items():
+        if "$ref" in keywords:
+            referring[str(keywords["$ref"])].append(place)
+    pending, concerned = list(repaired), set[Tokens]()
+    for tokens in pending:
+        new = [it for it in _upwards(tokens) if it in schemas and it not in concerned]
+        concerned.update(new)
+        for place in new:
+            pending += referring[fragment_of(place)]
+    return sorted(concerned, key=lambda tokens: (-len(tokens), tokens))
+
+
+@rule(
+    "validators-agree",
+    summary="Keep a schema only if jsonschema and jsonschema-rs both read it and "
+    "find all its references offline.",
+    source="Defects of the published set: 12 records do not build in jsonschema-rs "
+    "as 2020-12, 8 not under their own draft",
+    reasons=(
+        Reason.VALIDATORS_DISAGREE,
+        Reason.UNRESOLVED_REFERENCE,
+        Reason.INVALID_SCHEMA,
+    ),
+)
+def validators_agree(document: Document, _context: Context) -> Document | Rejected:
+    """Both validators: a record is one that jsonschema and jsonschema-rs can use."""
+    schema = document.schema
+    dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
+    one, other = both_verdicts(schema, dialect, canonical_of_part(schema, schema))
+    if one.accepts and other.accepts:
+        return document
+    reason = Reason.VALIDATORS_DISAGREE
+    if not one.accepts and not other.accepts:
+        lost = one.lost_reference
+        reason = Reason.UNRESOLVED_REFERENCE if lost else Reason.INVALID_SCHEMA
+    return Rejected(reason=reason, detail=f"{dialect.name}: {one}; {other}")
+
+
+@rule(
+    "lints",
+    summary="Defects that no rule may mend without changing the meaning are flagged.",
+    source="The defects of the published set; each code says what it means",
+    lints=CODES,
+)
+def flag_lints(document: Document, _context: Context) -> Document:
+    """Flag the defects that stay as they are."""
+    return document.flagged(
+        lints(document.schema, BY_NAME[document.dialect or "2020-12"])
+    )

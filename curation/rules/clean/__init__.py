@@ -1,1 +1,0 @@
-"""The rules of the rule set `clean`, one file each."""

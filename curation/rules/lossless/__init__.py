@@ -1,1 +1,0 @@
-"""Lossless repairs: the text has one meaning, and keeps it."""

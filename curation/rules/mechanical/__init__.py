@@ -1,1 +1,0 @@
-"""Mechanical repairs: the text has no meaning, and one slip explains it."""

@@ -1,0 +1,598 @@
+"""Rules of the set `paper`, which rebuilds the published benchmark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import jsonschema_rs
+
+from curation.core.json_types import UntypedJson
+from curation.core.rule import (
+    ABSENT,
+    Change,
+    Context,
+    Document,
+    Json,
+    Reason,
+    Rejected,
+    rule,
+)
+from curation.json.pointer import (
+    Put,
+    Tokens,
+    at,
+    change_at,
+    fragment_of,
+    pointer,
+    replaced,
+    rewritten,
+)
+from curation.json.text import plain, write
+from curation.json.values import Trail, objects, searchable, tokens
+from curation.references.library import standard_document
+from curation.rules.editing import with_schema
+from curation.schema.dialects import ANY_DIALECT, DRAFT_04, declared
+from curation.schema.paper_roots import SIGNS, applies, constrains, entries
+from curation.schema.subschemas import edited, subschema_locations, without
+from curation.schema.translation import with_numeric_bounds
+from curation.system.escaping import shortened
+from curation.validation.metaschema_2020_12 import complaint
+from curation.validation.metaschemas import refuse
+
+#: How a placeholder begins in the template languages of the sources.
+PLACEHOLDER = b"${"
+#: Bytes shown on either side of it.
+_BYTES_SHOWN = 40
+
+
+@rule(
+    "paper-template",
+    summary="A document with `${` anywhere in its JSON text is dropped.",
+    source="JSONSchemaBench paper, section 3.1 (invalid schemas are filtered out); "
+    "45 GitHub and 16 SchemaStore files, none of them published",
+    reasons=(Reason.TEMPLATE,),
+)
+def template(document: Document, _context: Context) -> Document | Rejected:
+    """Drop templates."""
+    text = searchable(document.schema)
+    if PLACEHOLDER not in text:
+        return document
+    before, _, after = text.partition(PLACEHOLDER)
+    excerpt = before[-_BYTES_SHOWN:] + PLACEHOLDER + after[:_BYTES_SHOWN]
+    detail = excerpt.decode(errors="ignore")
+    return Rejected(reason=Reason.TEMPLATE, detail=f"a placeholder in {detail}")
+
+
+@rule(
+    "paper-check-schema",
+    summary="A file that `Draft202012Validator.check_schema` of jsonschema 4.26.0 "
+    "refuses is dropped, whatever draft it declares; formats count.",
+    source="JSONSchemaBench paper, section 3.1 (invalid schemas are filtered out); "
+    "370 GitHub, 24 SchemaStore and 6 Snowplow files, none of them published",
+    reasons=(Reason.INVALID_SCHEMA,),
+)
+def check_schema(document: Document, _context: Context) -> Document | Rejected:
+    """Drop files that jsonschema refuses as 2020-12, whatever they declare."""
+    refused = complaint(document.schema)
+    if refused is None:
+        return document
+    return Rejected(reason=Reason.INVALID_SCHEMA, detail=str(refused))
+
+
+def _embedded(root: Json) -> str | None:
+    if not isinstance(root, dict) or "$schema" in root or applies(root):
+        return None
+    members: dict[str, Json] = root
+    return next(
+        (
+            name
+            for name, member in members.items()
+            if isinstance(member, dict) and "$schema" in member
+        ),
+        None,
+    )
+
+
+def _ported(_tokens: Tokens, schema: Json) -> Json:
+    return with_numeric_bounds(schema) if isinstance(schema, dict) else schema
+
+
+def _without_anchors(schema: Json) -> Json:
+    """Return the schema with references by pointer in place of plain-name `$id`s."""
+    anchors = {
+        name: fragment_of(each.tokens)
+        for each in subschema_locations(schema, ANY_DIALECT)
+        if isinstance(name := each.keywords.get("$id"), str) and name[:1] == "#"
+    }
+
+    def by_pointer(_tokens: Tokens, inner: Json) -> Json:
+        if not isinstance(inner, dict):
+            return inner
+        if inner.get("$id") in anchors:
+            inner = without(inner, "$id")
+        target = anchors.get(str(inner.get("$ref")))
+        return inner if target is None else {**inner, "$ref": target}
+
+    return edited(schema, ANY_DIALECT, by_pointer) if anchors else schema
+
+
+@rule(
+    "paper-promote",
+    summary="A root without `$schema` and applying keyword gives way to its first "
+    "member with a `$schema` of its own; that one must pass `check_schema` too, with "
+    "its boolean exclusive bounds written as numbers and its plain-name `$id`s as "
+    "pointers if need be.",
+    source="JSONSchemaBench paper, Appendix A (extraneous field removal); 273 GitHub "
+    "files, of which one then fails `check_schema`",
+    reasons=(Reason.INVALID_SCHEMA,),
+)
+def promote(document: Document, _context: Context) -> Document | Rejected:
+    """Promote the first member with a `$schema` of its own."""
+    name = _embedded(document.schema)
+    if name is None:
+        return document
+    inner = document.schema[name]
+    refused = complaint(inner)
+    note = f"the schema stood under {pointer((name,))}"
+    if refused is not None:
+        inner = _without_anchors(edited(inner, DRAFT_04, _ported))
+        if inner is not document.schema[name]:
+            refused = complaint(inner)
+            note += "; what 2020-12 refuses in it is written as it wants it"
+    if refused is not None:
+        detail = f"in {pointer((name,))}: {refused}"
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+    return document.changed(
+        inner, [change_at(promote.name, (), document.schema, inner, note)]
+    )
+
+
+def _wrapped(root: dict[str, Json]) -> dict[str, Json]:
+    """Return the members that the wrap sets; none where nothing can be wrapped."""
+    properties: dict[str, Json] = {
+        ".".join(name for name in tokens if name != "definitions"): {
+            "$ref": "#" + pointer(tokens)
+        }
+        for tokens in entries(root)
+    }
+    return {"properties": properties, "required": list(properties)}
+
+
+@rule(
+    "paper-wrap",
+    summary="A root that constrains nothing but holds schemas somewhere inside gets "
+    "each of the outermost as a required property that refers to it.",
+    source="JSONSchemaBench paper, Appendix A; 166 GitHub records, 2 SchemaStore, 1 "
+    "Kubernetes and 1 WashingtonPost record",
+)
+def wrap(document: Document, _context: Context) -> Document:
+    """Wrap a library of definitions: an object that requires one of each."""
+    root = document.schema
+    if constrains(root) or not isinstance(root, dict) or SIGNS.isdisjoint(root):
+        return document
+    members = _wrapped(root)
+    if not members["properties"]:
+        return document
+    changes = [
+        change_at(wrap.name, (name,), root.get(name, ABSENT), value)
+        for name, value in members.items()
+    ]
+    return document.changed({**root, **members}, changes)
+
+
+#: Longest text of a document that is shown whole.
+_LONGEST_VALUE = 120
+
+
+@rule(
+    "paper-empty",
+    summary="A root that constrains nothing, and in which nothing was found to wrap, "
+    "is dropped.",
+    source="JSONSchemaBench paper, section 3.1; 132 GitHub, 23 Kubernetes and 11 "
+    "Snowplow files, none of them published",
+    reasons=(Reason.EMPTY,),
+)
+def empty(document: Document, _context: Context) -> Document | Rejected:
+    """Drop roots that constrain nothing."""
+    if constrains(document.schema):
+        return document
+    text = write(document.schema)
+    excerpt = (
+        text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+    )
+    return Rejected(reason=Reason.EMPTY, detail=f"constrains nothing: {excerpt}")
+
+
+#: WashingtonPost's roots are given the first; upstream they declare draft-04.
+_URI_04 = "http://json-schema.org/draft-04/schema"
+_URI_07 = "http://json-schema.org/draft-07/schema"
+_URI_2020_12 = "https://json-schema.org/draft/2020-12/schema"
+_VERSIONLESS = "http://json-schema.org/schema#"
+_MISSPELT = {
+    "draft-04/schema#4": "draft-04/schema",
+    "draft-07/schema#/definitions/": "draft-07/schema",
+}
+#: How a declaration stands in JSON text without whitespace.
+_DECLARATION = b'"$schema":"'
+
+
+def _mended_uri(uri: str, *, at_root: bool) -> str | None:
+    """Return the URI as published; None if the member goes."""
+    if "hyper-schema" in uri:
+        return uri.replace("hyper-schema", "schema").removesuffix("#")
+    for wrong, right in _MISSPELT.items():
+        uri = uri.replace(wrong, right)
+    if uri == _VERSIONLESS:
+        return _URI_07 + "#" if at_root else _URI_07
+    return uri if at_root or "json-schema.org" in uri else None
+
+
+def _without(value: Json, holder: Tokens) -> Json:
+    members = at(value, holder)
+    if not isinstance(members, dict):
+        return value
+    remaining = {name: member for name, member in members.items() if name != "$schema"}
+    return replaced(value, holder, remaining)
+
+
+def _holders(schema: Json) -> Iterable[tuple[Trail, dict[str, Json]]]:
+    """Return the objects that may declare a dialect, outermost first."""
+    if not isinstance(schema, dict):
+        return []
+    at_root = isinstance(schema.get("$schema"), str)
+    nested = searchable(schema).count(_DECLARATION) > at_root
+    return objects(schema) if nested else [(None, schema)]
+
+
+@rule(
+    "paper-schema-uri",
+    summary="Hyper-schema, misspelt and versionless `$schema` URIs become those of a "
+    "draft at any depth; a nested foreign one goes; WashingtonPost roots get draft-04.",
+    source="JSONSchemaBench paper, section 3.1 (schemas are standardized); 47 GitHub, "
+    "1 Snowplow and 125 WashingtonPost records",
+)
+def schema_uri(document: Document, _context: Context) -> Document:
+    """Mend the `$schema` URIs that name no draft."""
+    schema: Json = document.schema
+    changes: list[Change] = []
+    for trail, subschema in _holders(schema):
+        uri = subschema.get("$schema")
+        right = _mended_uri(uri, at_root=trail is None) if isinstance(uri, str) else uri
+        if right == uri:
+            continue
+        holder = tokens(trail)
+        place = (*holder, "$schema")
+        if right is None:
+            schema = _without(schema, holder)
+        else:
+            schema = replaced(schema, place, right)
+        after = ABSENT if right is None else right
+        changes.append(change_at(schema_uri.name, place, uri, after))
+    if (
+        document.config == "WashingtonPost"
+        and isinstance(schema, dict)
+        and "$schema" not in schema
+    ):
+        schema = {"$schema": _URI_04, **schema}
+        changes.append(change_at(schema_uri.name, ("$schema",), ABSENT, _URI_04))
+    return document.changed(schema, changes) if changes else document
+
+
+@rule(
+    "paper-array-type",
+    summary="A root of type `object` with an object as `items` and no applying "
+    "keyword becomes of type `array`; nested ones stay.",
+    source="JSONSchemaBench paper, section 3.1; 13 GitHub records",
+)
+def array_type(document: Document, _context: Context) -> Document:
+    """Say that a root with `items` is an array."""
+    root = document.schema
+    if (
+        root.get("type") != "object"
+        or not isinstance(root.get("items"), dict)
+        or applies(root)
+    ):
+        return document
+    change = change_at(array_type.name, ("type",), "object", "array")
+    return document.changed(replaced(root, ("type",), "array"), [change])
+
+
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_QUANTIFIER = re.compile(r"\{\d+(?:,\d*)?\}")
+_UP_TO = re.compile(r"\{(?=,\d+\})")
+#: A pattern without any of these needs no look.
+_SUSPECT = re.compile(r"\\0|\{(?!\d)|\{\d*(?![\d,}])|\[[^\]]*\[")
+#: No text that lacks both holds a pattern.
+_SIGNS_OF_PATTERNS = (b'"pattern":"', b'"patternProperties":{')
+
+
+def _escaped(pattern: str) -> str:
+    bare = _ESCAPED.sub("", pattern)
+    balanced = bare.count("[") == bare.count("]")
+    parts: list[str] = []
+    in_class, position = False, 0
+    while position < len(pattern):
+        piece, length = pattern[position], 1
+        if piece == "\\":
+            part = pattern[position : position + 2]
+            piece, length = ("\0" if part == "\\0" else part), len(part)
+        elif in_class:
+            in_class = piece != "]"
+            piece = "\\[" if piece == "[" and not balanced else piece
+        elif piece == "[":
+            in_class = True
+        elif piece == "{" and _UP_TO.match(pattern, position):
+            piece = "{0"
+        elif piece == "{" and not _QUANTIFIER.match(pattern, position):
+            piece = "\\{"
+        parts.append(piece)
+        position += length
+    return "".join(parts)
+
+
+def _mended_pattern(pattern: str) -> str:
+    return _escaped(pattern) if _SUSPECT.search(pattern) else pattern
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """One pattern that changes: a value under `pattern`, or a member's name."""
+
+    place: Tokens
+    before: str
+    after: str
+    is_name: bool
+
+
+def _edits(schema: Json) -> Iterator[_Edit]:
+    """Yield what changes, innermost first: a new name never stands above an edit."""
+    edits: list[_Edit] = []
+    for trail, subschema in objects(schema):
+        keyed = subschema.get("patternProperties")
+        names = list(keyed) if isinstance(keyed, dict) else []
+        patterns: list[tuple[Tokens, Json, bool]]
+        patterns = [(("pattern",), subschema.get("pattern"), False)]
+        patterns += [(("patternProperties", name), name, True) for name in names]
+        for place, pattern, is_name in patterns:
+            if (
+                isinstance(pattern, str)
+                and (right := _mended_pattern(pattern)) != pattern
+            ):
+                edits.append(_Edit((*tokens(trail), *place), pattern, right, is_name))
+    return reversed(edits)
+
+
+def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
+    above, name = place[:-1], place[-1]
+    members = at(schema, above)
+    if not isinstance(members, dict):
+        raise TypeError(place)
+    renamed = {
+        (right if key == name else key): member for key, member in members.items()
+    }
+    return replaced(schema, above, renamed), members[name]
+
+
+@rule(
+    "paper-pattern-text",
+    summary="In patterns, a `[` inside an unbalanced class and a `{` that starts no "
+    "quantifier are escaped, `{,n}` becomes `{0,n}` and `\\0` the character U+0000. "
+    "What jsonschema-rs can build only then is declared draft-07.",
+    source="JSONSchemaBench paper, section 3.1 (schemas are standardized); 11 GitHub "
+    "records",
+)
+def pattern_text(document: Document, _context: Context) -> Document:
+    """Escape what the authors escaped in regular expressions."""
+    schema: UntypedJson = document.schema
+    changes: list[Change] = []
+    text = searchable(schema)
+    if not any(sign in text for sign in _SIGNS_OF_PATTERNS):
+        return document
+    edits = list(_edits(schema))
+    values = {it.place: Put(it.after) for it in edits if not it.is_name}
+    schema = rewritten(schema, values)
+    for edit in edits:
+        if edit.is_name:
+            schema, value = _renamed(schema, edit.place, edit.after)
+            new = (*edit.place[:-1], edit.after)
+            changes += [
+                change_at(pattern_text.name, edit.place, value, ABSENT),
+                change_at(pattern_text.name, new, ABSENT, value),
+            ]
+        else:
+            changes.append(
+                change_at(pattern_text.name, edit.place, edit.before, edit.after)
+            )
+    if not changes:
+        return document
+    mended = document.changed(schema, changes)
+    if (
+        "$schema" not in schema
+        or failure(document.schema) is None
+        or failure(schema) is not None
+    ):
+        return mended
+    # The authors' validator refused it first, and they tried another draft.
+    return _declaring(mended, _URI_07 + "#", pattern_text.name)
+
+
+_KIND = jsonschema_rs.ValidationErrorKind
+#: Longest message of jsonschema-rs that is kept; it repeats whole schemas.
+_LONGEST_MESSAGE = 240
+
+
+def failure(schema: dict[str, Json]) -> jsonschema_rs.ValidationError | None:
+    """Return why jsonschema-rs cannot build a schema as it is declared, or None."""
+    try:
+        try:
+            jsonschema_rs.validator_for(schema, retriever=refuse)
+        except jsonschema_rs.ValidationError:
+            raise
+        except ValueError:
+            # A number that is spelled in its own way, which jsonschema-rs cannot read.
+            readable = plain(schema)
+            if isinstance(readable, dict):
+                jsonschema_rs.validator_for(readable, retriever=refuse)
+    except jsonschema_rs.ValidationError as error:
+        return error
+    return None
+
+
+def _about_regex(error: jsonschema_rs.ValidationError) -> bool:
+    """Return whether an error, or a whole branch of an `anyOf`, is about patterns."""
+    if isinstance(error.kind, _KIND.Format):
+        return error.kind.format == "regex"
+    branches: Iterable[list[jsonschema_rs.ValidationError]]
+    branches = getattr(error.kind, "context", ())
+    return any(branch and all(map(_about_regex, branch)) for branch in branches)
+
+
+def _redeclared(document: Document) -> tuple[str, ...]:
+    """Return the `$schema`s under which the document is tried again, in order."""
+    promoted = any(change.rule == "paper-promote" for change in document.changes)
+    lenient = not promoted and any(
+        subschema.get("required") == [] for _, subschema in objects(document.schema)
+    )
+    if lenient:
+        return (_URI_2020_12,)
+    # Draft-04 reads no `$id`, which else hides what pointers lead to.
+    others = () if document.config.startswith("Github") else (_URI_04 + "#",)
+    return (_URI_07 + "#", *others)
+
+
+@rule(
+    "paper-rebuild",
+    summary="What jsonschema-rs 0.60.3 cannot build under its declared draft is "
+    "declared 2020-12 (with an empty `required`) or draft-07 if it builds then, unless "
+    "a list `required` that leaves its `properties` is all that it needs; "
+    "GitHub documents that still fail are dropped, unless over a pattern.",
+    source="JSONSchemaBench paper, section 3.1 (schemas conform to the version they "
+    "declare); 39 records declared 2020-12, 9 draft-07; 16 files would be dropped, "
+    "of which the authors mended 4",
+    reasons=(Reason.UNRESOLVED_REFERENCE, Reason.INVALID_SCHEMA),
+)
+def rebuild(document: Document, _context: Context) -> Document | Rejected:
+    """Declare another draft for schemas that cannot be built; drop the others."""
+    schema = document.schema
+    error = failure(schema)
+    if error is None:
+        return document
+    moved = _with_moved_required(schema)
+    if moved != schema and failure(moved) is None:
+        return with_schema(
+            document, rebuild.name, moved, note="a keyword of the object"
+        )
+    lost = isinstance(error.kind, _KIND.Referencing)
+    if lost and "retriev" in error.message:
+        return document
+    for uri in _redeclared(document):
+        if failure({**schema, "$schema": uri}) is None:
+            return _declaring(document, uri, rebuild.name)
+    # Only GitHub's were dropped: of SchemaStore one such record was published.
+    if _about_regex(error) or not document.config.startswith("Github"):
+        return document
+    return Rejected(
+        reason=Reason.UNRESOLVED_REFERENCE if lost else Reason.INVALID_SCHEMA,
+        detail=shortened(error.message, _LONGEST_MESSAGE),
+    )
+
+
+def _with_moved_required(value: UntypedJson) -> UntypedJson:
+    """Return a value in which each list `required` has left its `properties`.
+
+    It belongs to the object, as does a boolean `additionalProperties` beside it.
+    """
+    if isinstance(value, list):
+        return [_with_moved_required(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    value = {name: _with_moved_required(member) for name, member in value.items()}
+    properties = value.get("properties")
+    if not isinstance(properties, dict) or not isinstance(
+        properties.get("required"), list
+    ):
+        return value
+    stray = {"required": properties["required"]}
+    if isinstance(properties.get("additionalProperties"), bool):
+        stray["additionalProperties"] = properties["additionalProperties"]
+    return {**value, "properties": without(properties, *stray), **stray}
+
+
+def _declaring(document: Document, uri: str, rule_name: str) -> Document:
+    """Return a document with another `$schema`."""
+    root = document.schema
+    is_declared = "$schema" in root
+    change = change_at(rule_name, ("$schema",), root.get("$schema", ABSENT), uri)
+    root = {**root, "$schema": uri} if is_declared else {"$schema": uri, **root}
+    return document.changed(root, [change])
+
+
+#: No text that lacks this holds a `$ref` text that is not a bare fragment.
+_NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
+
+
+def _stays(reference: str, inside: set[str]) -> bool:
+    uri = reference.partition("#")[0]
+    if not uri:
+        return reference.startswith("#")
+    return uri in inside or standard_document(uri) is not None
+
+
+@rule(
+    "paper-remote-reference",
+    summary="A `$ref` that leads out of the document drops it, unless it leads to a "
+    "metaschema, which every validator has; nothing is bundled.",
+    source="JSONSchemaBench paper, section 3.1; 39 SchemaStore files, none of them "
+    "published",
+    reasons=(Reason.REMOTE_REFERENCE,),
+)
+def remote_reference(document: Document, _context: Context) -> Document | Rejected:
+    """Drop documents that refer to another one."""
+    if not _NO_FRAGMENT.search(searchable(document.schema)):
+        return document
+    own = [document.schema.get(keyword) for keyword in ("id", "$id")]
+    inside = {uri.removesuffix("#") for uri in own if isinstance(uri, str)}
+    for trail, subschema in objects(document.schema):
+        ref = subschema.get("$ref")
+        if isinstance(ref, str) and not _stays(ref, inside):
+            place = pointer((*tokens(trail), "$ref"))
+            return Rejected(
+                reason=Reason.REMOTE_REFERENCE, detail=f"{place} refers to {ref}"
+            )
+    return document
+
+
+#: Drafts up to this one are concerned (`curation.schema.dialects.Dialect.order`).
+_NEWEST = 7
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^#]*#(?P<fragment>.+)", re.DOTALL)
+#: No text that lacks both holds an identifier.
+_IDENTIFIERS = (b'"id":"', b'"$id":"')
+
+
+@rule(
+    "paper-bad-identifier",
+    summary="Up to draft-07, an absolute `id` or `$id` whose fragment holds a slash, "
+    "or that has any fragment at the root, drops the document.",
+    source="JSONSchemaBench paper, section 3.1; 9 GitHub files, none of them published",
+    reasons=(Reason.BAD_IDENTIFIER,),
+)
+def bad_identifier(document: Document, _context: Context) -> Document | Rejected:
+    """Drop identifiers whose fragment no validator can use."""
+    dialect = declared(document.schema.get("$schema"))
+    if dialect is None or dialect.order > _NEWEST:
+        return document
+    text = searchable(document.schema)
+    if not any(sign in text for sign in _IDENTIFIERS):
+        return document
+    for trail, subschema in objects(document.schema):
+        for keyword in ("id", "$id"):
+            uri = subschema.get(keyword)
+            match = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
+            if match and (trail is None or "/" in match["fragment"]):
+                place = pointer((*tokens(trail), keyword))
+                return Rejected(
+                    reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
+                )
+    return document

@@ -1,1 +1,0 @@
-"""The rules of the rule set `paper`, one file each."""
