@@ -15,17 +15,10 @@ from curation.checking.findings import (
     own_places,
     to_mend,
 )
-from curation.checking.messages import (
-    ACCEPTS,
-    RulesAnswer,
-    RulesQuestion,
-    VerdictAnswer,
-    VerdictQuestion,
-)
+from curation.checking.messages import RulesAnswer, RulesQuestion
 from curation.core.documents import NOWHERE, Document, Lint, RawDocument, Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
-from curation.json import text as jsontext
 from curation.json.pointer import tokens_of
 from curation.lint.contradictions import UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
@@ -34,38 +27,9 @@ from curation.references.schema import Schema
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.validation.metaschemas import (
-    complaint,
-    is_valid,
-    python_complaint,
-    valid_under,
-)
+from curation.validation.metaschemas import is_valid, valid_under
 from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
-
-
-def _by_jsonschema(schema: Json, dialect: str) -> str:
-    error = python_complaint(schema, BY_NAME[dialect])
-    return ACCEPTS if error is None else str(error)
-
-
-def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
-    problem = complaint(schema, BY_NAME[dialect])
-    if problem is not None:
-        return str(problem)
-    try:
-        Schema(jsontext.plain(schema), BY_NAME[dialect]).compile(formats=False)
-    except ValueError as error:
-        # The first line is the fact; the rest repeats the schema.
-        return str(error).partition("\n")[0] or type(error).__name__
-    return ACCEPTS
-
-
-#: Validator name to the function that asks it.
-VALIDATORS: dict[str, Callable[[Json, str], str]] = {
-    "jsonschema": _by_jsonschema,
-    "jsonschema-rs": _by_jsonschema_rs,
-}
 
 
 def _apply_rules(question: RulesQuestion, library: Library) -> RulesAnswer:
@@ -172,20 +136,13 @@ def _meaning(lint: Lint, meanings: Mapping[str, str]) -> str:
     return meaning
 
 
-def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
+def start(setup: Json) -> Callable[[Json], RulesAnswer]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
     library = neighbour_library(msgspec.convert(setup, NeighbourFiles))
 
-    def answer(request: Json) -> RulesAnswer | VerdictAnswer:
-        question = msgspec.convert(request, RulesQuestion | VerdictQuestion)
-        if isinstance(question, RulesQuestion):
-            return _apply_rules(question, library)
-        schema = jsontext.parse(question.content.encode("latin-1"))
-        if isinstance(schema, Rejected):
-            return VerdictAnswer(verdict=None)
-        ask = VALIDATORS[question.validator]
-        return VerdictAnswer(verdict=ask(schema, question.dialect))
+    def answer(request: Json) -> RulesAnswer:
+        return _apply_rules(msgspec.convert(request, RulesQuestion), library)
 
     return collecting(answer)
 

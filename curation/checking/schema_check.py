@@ -1,29 +1,22 @@
-"""One schema checked: by the rules, the lints, and two validators by draft."""
+"""One schema checked by the rules and the lints, in a child process."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
 from curation.checking.codes import SLOW, TIMED_OUT
-from curation.checking.messages import (
-    GIVES_UP,
-    RulesAnswer,
-    RulesQuestion,
-    VerdictAnswer,
-    VerdictQuestion,
-)
+from curation.checking.messages import RulesAnswer, RulesQuestion
 from curation.checking.problems import NOTE, SchemaProblem
 from curation.core.documents import ABSENT, Reason
 from curation.core.json_types import Json
 from curation.json.positions import TextPositions
-from curation.schema.dialects import DIALECTS
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.system.escaping import shortened
 from curation.workers.limits import BUSY_MACHINE, Limits
@@ -34,13 +27,6 @@ from curation.workers.worker import Worker
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
-#: The validators asked, and the drafts that each of them implements.
-VALIDATORS = {
-    "jsonschema": tuple(dialect.name for dialect in DIALECTS),
-    "jsonschema-rs": tuple(dialect.name for dialect in DIALECTS),
-}
-#: Bytes above which a schema is large: jsonschema takes seconds for each draft.
-LARGE = 200_000
 _REASONS = {
     Ending.TIMEOUT: (TIMED_OUT, SLOW),
     Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
@@ -63,10 +49,6 @@ class SchemaReport:
     dialect_words: tuple[str, ...] = ()
     #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...] = ()
-    #: Validator to draft to `accepts` or what is wrong; a draft that a validator
-    #: does not implement is missing. A large schema is asked about under its own
-    #: draft only.
-    verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     problems: tuple[SchemaProblem, ...]
 
     @property
@@ -81,7 +63,7 @@ class SchemaReport:
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
-    """Check a schema by the rules and by two validators.
+    """Check a schema by the rules, which ask two validators.
 
     It is read in a child process, with 10 seconds for each question. Nothing is
     fetched. To check many schemas, keep one `SchemaChecker`.
@@ -138,15 +120,12 @@ class SchemaChecker:
         """End the process."""
         self._worker.close()
 
-    def check(
-        self, content: bytes, *, place: str | None = None, verdicts: bool = True
-    ) -> SchemaReport:
+    def check(self, content: bytes, *, place: str | None = None) -> SchemaReport:
         """Return the report on one text.
 
         Args:
             content: The text.
             place: Its path below the root of the neighbours, with `/`.
-            verdicts: Whether to ask every validator under every draft.
 
         Raises:
             WorkerDidNotStart: the child process cannot be run.
@@ -164,37 +143,8 @@ class SchemaChecker:
             dialect_found=answer.dialect_found,
             dialect_words=answer.dialect_words,
             valid_under=answer.valid_under,
-            verdicts=self._verdicts(text, answer.dialect) if verdicts else {},
             problems=problems,
         )
-
-    def _verdicts(
-        self, content: str, own_dialect: str | None
-    ) -> dict[str, dict[str, str]]:
-        """Ask each validator under each draft; nothing of a text that is not JSON."""
-        verdicts: dict[str, dict[str, str]] = {}
-        is_large = len(content) > LARGE
-        for validator, dialects in VALIDATORS.items():
-            own = verdicts.setdefault(validator, {})
-            for dialect in dialects:
-                if is_large and dialect != own_dialect:
-                    continue
-                question = VerdictQuestion(
-                    content=content, validator=validator, dialect=dialect
-                )
-                result = self._worker.ask(question)
-                if result.ending in _REASONS:
-                    remaining = dialects[dialects.index(dialect) :]
-                    own |= dict.fromkeys(remaining, f"{GIVES_UP}: {result.detail}")
-                    break
-                if result.ending is not Ending.OK:
-                    own[dialect] = _joined(result.ending.value, result.detail)
-                    continue
-                verdict = result.answer_as(VerdictAnswer).verdict
-                if verdict is None:
-                    return {}
-                own[dialect] = verdict
-        return verdicts
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:

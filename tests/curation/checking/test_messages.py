@@ -1,32 +1,11 @@
-"""Questions and answers of `csbdata check` cross a process as types."""
+"""Answers of `csbdata check` cross a process as types."""
 
 from __future__ import annotations
 
 import msgspec
-import pytest
 
-from curation.checking.messages import RulesAnswer, RulesQuestion, VerdictQuestion
+from curation.checking.messages import RulesAnswer
 from curation.core.documents import ABSENT, Change, Lint, Reason, Rejected
-
-
-@pytest.mark.parametrize(
-    ("question", "task"),
-    [
-        (RulesQuestion(content="{}"), "rules"),
-        (
-            VerdictQuestion(content="{}", validator="jsonschema", dialect="draft-07"),
-            "verdict",
-        ),
-    ],
-)
-def test_a_question_says_what_is_asked(
-    question: RulesQuestion | VerdictQuestion, task: str
-) -> None:
-    """The worker tells the two apart by `task`."""
-    line = msgspec.json.encode(question)
-    assert msgspec.json.decode(line)["task"] == task
-    read = msgspec.json.decode(line, type=RulesQuestion | VerdictQuestion)
-    assert read == question
 
 
 def test_an_answer_keeps_its_reasons_and_places() -> None:
