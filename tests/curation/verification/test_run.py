@@ -155,11 +155,11 @@ INVALID: list[tuple[UntypedJson, str, str]] = [
     ({"exclusiveMinimum": True}, "draft-06", "invalid under draft-06"),
 ]
 CONTRADICTING = [
-    ("json_schema", '{"type": "null"}', "sha256 is not that of the schema"),
+    ("json_schema", '{"type": "null"}', "sha256 is "),
     ("json_schema", "{", "json_schema is no JSON"),
     ("json_schema", '{"a": 1, "a": 2}', "json_schema is no JSON"),
     ("dialect", "draft-05", "no such dialect: 'draft-05'"),
-    ("skeleton_sha256", "0" * 64, "skeleton_sha256 is not that of the schema"),
+    ("skeleton_sha256", "0" * 64, "skeleton_sha256 is 0"),
 ]
 
 
