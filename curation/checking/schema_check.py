@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
 from curation.checking.codes import SLOW, TIMED_OUT
-from curation.checking.messages import RulesAnswer, RulesQuestion
-from curation.checking.problems import NOTE, SchemaProblem
-from curation.core.documents import ABSENT, Reason
+from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
+from curation.core.documents import Reason
 from curation.core.json_types import Json
 from curation.json.positions import TextPositions
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
-from curation.system.escaping import shortened
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -32,34 +30,7 @@ _REASONS = {
     Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
 }
 _CRASHED = Reason.CRASHED, Reason.CRASHED.explanation
-_SHOWN = 60
-#: How the detail begins of a reference to the web.
-_WEB = re.compile(r"'https?://", re.IGNORECASE)
 _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaReport:
-    """The result of a check."""
-
-    #: None if it could not be decided.
-    dialect: str | None = None
-    dialect_found: str | None = None
-    #: The keywords that speak against some draft, of an undeclared schema.
-    dialect_words: tuple[str, ...] = ()
-    #: The drafts under whose metaschema it is valid, oldest first.
-    valid_under: tuple[str, ...] = ()
-    problems: tuple[SchemaProblem, ...]
-
-    @property
-    def faults(self) -> tuple[SchemaProblem, ...]:
-        """The problems that are not just notes."""
-        return tuple(problem for problem in self.problems if problem.level != NOTE)
-
-    @property
-    def crashed(self) -> bool:
-        """Whether a rule raised or its process died: a defect of csbdata."""
-        return any(problem.code == Reason.CRASHED for problem in self.problems)
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
@@ -132,43 +103,28 @@ class SchemaChecker:
         """
         text = content.decode("latin-1")
         base_uri = None if place is None else base_uri_of(place)
-        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
-        if result.ending is Ending.OK:
-            answer = result.answer_as(RulesAnswer)
-            problems = tuple(_placed(_problems(answer), content))
-        else:
-            answer, problems = RulesAnswer(), (_failure(result),)
-        return SchemaReport(
-            dialect=answer.dialect,
-            dialect_found=answer.dialect_found,
-            dialect_words=answer.dialect_words,
-            valid_under=answer.valid_under,
-            problems=problems,
-        )
+        result = self._worker.ask(CheckQuestion(content=text, base_uri=base_uri))
+        if result.ending is not Ending.OK:
+            return SchemaReport(problems=(_failure(result),))
+        report = result.answer_as(SchemaReport)
+        return replace(report, problems=tuple(_placed(report.problems, content)))
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
     code, meaning = _REASONS.get(result.ending, _CRASHED)
-    return _problem("error", "", code, _joined(meaning, result.detail))
-
-
-def _problem(level: str, pointer: str, code: str, message: str) -> SchemaProblem:
-    """Return a problem whose place in the text is not known yet."""
-    return SchemaProblem(
-        level=level, pointer=pointer, line=1, column=1, code=code, message=message
-    )
+    message = f"{meaning}: {result.detail}" if result.detail else meaning
+    return SchemaProblem(level="error", pointer="", code=code, message=message)
 
 
 def _placed(
-    problems: Iterable[SchemaProblem], content: bytes
+    problems: Sequence[SchemaProblem], content: bytes
 ) -> Iterator[SchemaProblem]:
     """Give every problem its line and column."""
-    unplaced = list(problems)
-    if all(not problem.pointer for problem in unplaced):
-        yield from map(_placed_by_its_words, unplaced)
+    if all(not problem.pointer for problem in problems):
+        yield from map(_placed_by_its_words, problems)
         return
     positions = TextPositions(content.decode("utf-8-sig", "replace"))
-    for problem in unplaced:
+    for problem in problems:
         line, column = positions.of(problem.pointer)
         yield replace(problem, line=line, column=column)
 
@@ -178,31 +134,3 @@ def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
     if problem.code != Reason.NOT_JSON or match is None:
         return problem
     return replace(problem, line=int(match[1]), column=int(match[2]))
-
-
-def _joined(what: str, detail: str) -> str:
-    return f"{what}: {detail}" if detail else what
-
-
-def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
-    for rejected in answer.rejected:
-        detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
-        message = _joined(rejected.reason.explanation, detail)
-        is_remote = rejected.reason is Reason.REMOTE_REFERENCE and _WEB.match(detail)
-        level = NOTE if is_remote else "error"
-        yield _problem(level, rejected.pointer, rejected.reason, message)
-    for change in answer.changes:
-        why = change.note or answer.summaries.get(change.rule, "")
-        message = f"{_edit(change.before, change.after)} ({why})"
-        yield _problem("warning", change.pointer, change.rule, message)
-    for level, lints in (("warning", answer.lints), (NOTE, answer.notes)):
-        for lint, message in lints:
-            yield _problem(level, lint.pointer, lint.code, message)
-
-
-def _edit(before: str, after: str) -> str:
-    if before == ABSENT:
-        return f"would add {shortened(after, _SHOWN)}"
-    if after == ABSENT:
-        return f"would drop {shortened(before, _SHOWN)}"
-    return f"would turn {shortened(before, _SHOWN)} into {shortened(after, _SHOWN)}"

@@ -21,7 +21,7 @@ from curation.system.terminal import print_json, say, say_command, show
 from curation.system.words import command, counted
 
 if TYPE_CHECKING:
-    from curation.checking.schema_check import SchemaReport
+    from curation.checking.report import SchemaReport
 
 
 def check(

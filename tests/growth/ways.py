@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from curation.checking import check_worker
-from curation.checking.messages import RulesQuestion
+from curation.checking.report import CheckQuestion
 from curation.core.documents import NOWHERE, Document, RawDocument, Rejected
 from curation.core.rule import Context
 from curation.fit import relation_worker
@@ -99,7 +99,7 @@ def _rules(name: str, schema: UntypedJson) -> Work:
 
 def _check(schema: UntypedJson) -> Work:
     handle = check_worker.start({})
-    question = RulesQuestion(content=json.dumps(schema), base_uri=None)
+    question = CheckQuestion(content=json.dumps(schema), base_uri=None)
     return lambda: handle(msgspec.to_builtins(question))
 
 
