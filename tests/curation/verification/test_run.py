@@ -227,7 +227,7 @@ def test_a_config_that_does_not_open_is_named(folder: Path) -> None:
     (folder / TABLE).rename(folder / "mine/train-00000-of-00001.parquet")
     found = verify_folder(folder, checks=[LOADING])
     (said,) = [line for line in lines(found) if line.startswith("loading")]
-    assert said.startswith("loading: Snowplow: does not open: ")
+    assert said.startswith("loading: Snowplow: error: ")
     assert found.counted["configs opened"] == len(CONFIGS)
 
 
