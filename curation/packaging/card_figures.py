@@ -217,7 +217,7 @@ def _licences(records: pl.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
     return by_archive
 
 
-def _repositories(records: pl.DataFrame) -> list[_Row]:
+def _repositories(records: pl.DataFrame) -> Sequence[_Row]:
     """Return the repositories of rows, most records first, then by name."""
     counted = (
         records.drop_nulls("original_repository")

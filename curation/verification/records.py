@@ -15,7 +15,6 @@ from curation.json import text as jsontext
 from curation.lint.lint import lints
 from curation.packaging.manifest import BuildFacts, read_facts
 from curation.pipeline.process_document import make_record
-from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
@@ -57,6 +56,8 @@ _EVIDENCE = frozenset(
 #: Evidence that comes with words, and evidence that may.
 _BY_WORDS = frozenset({"mixed", "words"})
 _MAY_HAVE_WORDS = _BY_WORDS | {"prior"}
+#: The rule set whose splits follow from the skeleton's digest.
+_PAPER = "paper"
 #: The rule that flags defects.
 _LINTS = "lints"
 _COLUMNS = (
@@ -138,7 +139,7 @@ def _wrong_columns(
         dialect_found=how,
         lints=tuple(flagged),
     )
-    by_shingles = rule_set(facts.rules).split_by_shingles
+    by_shingles = facts.rules != _PAPER
     record = make_record(document, split_by_shingles=by_shingles).record
     if record.json_schema != row["json_schema"]:
         yield "json_schema is not written as a build writes it"
