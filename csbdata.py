@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    from curation.checking.schema_check import SchemaReport, check
+    from curation.checking.report import SchemaReport
+    from curation.checking.schema_check import check
     from curation.download.acquire import FetchSettings
     from curation.fit.answers import compare_schemas as diff
     from curation.fit.answers import decode
@@ -109,7 +110,7 @@ _MODULES: Final = {
     "RunRequest": "evaluation.asking.request",
     "RunResult": "evaluation.asking.request",
     "SchemaInstances": "curation.instances.dataset.make_instances",
-    "SchemaReport": "curation.checking.schema_check",
+    "SchemaReport": "curation.checking.report",
     "TaskSettings": "evaluation.core.run_header",
     "TextJudgement": "evaluation.answers.judge",
     "Verification": "curation.verification",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,17 +16,24 @@ from curation.checking.findings import (
     own_places,
     to_mend,
 )
-from curation.checking.messages import (
-    ACCEPTS,
-    RulesAnswer,
-    RulesQuestion,
-    VerdictAnswer,
-    VerdictQuestion,
+from curation.checking.report import (
+    NOTE,
+    CheckQuestion,
+    SchemaProblem,
+    SchemaReport,
 )
-from curation.core.documents import NOWHERE, Document, Lint, RawDocument, Rejected
+from curation.core.documents import (
+    ABSENT,
+    NOWHERE,
+    Change,
+    Document,
+    Lint,
+    RawDocument,
+    Reason,
+    Rejected,
+)
 from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
-from curation.json import text as jsontext
 from curation.json.pointer import tokens_of
 from curation.lint.contradictions import UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
@@ -34,42 +42,18 @@ from curation.references.schema import Schema
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.validation.metaschemas import (
-    complaint,
-    is_valid,
-    python_complaint,
-    valid_under,
-)
+from curation.system.escaping import shortened
+from curation.validation.metaschemas import is_valid, valid_under
 from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
 
-
-def _by_jsonschema(schema: Json, dialect: str) -> str:
-    error = python_complaint(schema, BY_NAME[dialect])
-    return ACCEPTS if error is None else str(error)
-
-
-def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
-    problem = complaint(schema, BY_NAME[dialect])
-    if problem is not None:
-        return str(problem)
-    try:
-        Schema(jsontext.plain(schema), BY_NAME[dialect]).compile(formats=False)
-    except ValueError as error:
-        # The first line is the fact; the rest repeats the schema.
-        return str(error).partition("\n")[0] or type(error).__name__
-    return ACCEPTS
+#: How the detail begins of a reference to the web.
+_WEB = re.compile(r"'https?://", re.IGNORECASE)
+_SHOWN = 60
 
 
-#: Validator name to the function that asks it.
-VALIDATORS: dict[str, Callable[[Json, str], str]] = {
-    "jsonschema": _by_jsonschema,
-    "jsonschema-rs": _by_jsonschema_rs,
-}
-
-
-def _apply_rules(question: RulesQuestion, library: Library) -> RulesAnswer:
-    """Apply the rule set `clean` to a text."""
+def _check(question: CheckQuestion, library: Library) -> SchemaReport:
+    """Apply the rule set `clean` to a text, and report what it finds."""
     rules = rule_set("clean")
     raw = RawDocument(
         config="local",
@@ -80,22 +64,66 @@ def _apply_rules(question: RulesQuestion, library: Library) -> RulesAnswer:
     )
     document = read(raw, rules)
     if isinstance(document, Rejected):
-        return _answer(None, [document], rules.rules)
+        return SchemaReport(problems=(_rejection(document),))
     # Of the file as it is: the rules mend some of what the drafts refuse.
     given = document.schema
     valid = valid_under(given)
-    if isinstance(document.schema, bool):
-        return RulesAnswer(valid_under=valid)
-    context = Context(library=library)
-    document, rejected = _through(rules.rules, document, context)
-    answer = _answer(document, rejected, rules.rules, valid)
-    if document.dialect not in valid:
-        return answer
-    as_read = Schema(given, BY_NAME[document.dialect])
-    return msgspec.structs.replace(
-        answer,
-        lints=(*answer.lints, *refused_values(as_read)),
-        notes=tuple(unused_definitions(as_read)),
+    if isinstance(given, bool):
+        return SchemaReport(valid_under=valid)
+    document, rejected = _through(rules.rules, document, Context(library=library))
+    summaries = {rule.name: rule.summary for rule in rules.rules}
+    meanings = {code: text for rule in rules.rules for code, text in rule.lints.items()}
+    problems = [
+        *map(_rejection, rejected),
+        *(_edit(it, summaries) for it in document.changes if is_the_authors(it)),
+        *(_lint(it, _meaning(it, meanings)) for it in _to_mend(document)),
+    ]
+    is_own = own_places(document)
+    problems = [it for it in problems if is_own(it.pointer)]
+    if document.dialect in valid:
+        as_read = Schema(given, BY_NAME[document.dialect])
+        problems += [_lint(*it) for it in refused_values(as_read)]
+        problems += [_lint(*it, level=NOTE) for it in unused_definitions(as_read)]
+    return SchemaReport(
+        dialect=document.dialect,
+        dialect_found=document.dialect_found,
+        dialect_words=document.dialect_words,
+        valid_under=valid,
+        problems=tuple(problems),
+    )
+
+
+def _rejection(rejected: Rejected) -> SchemaProblem:
+    reason = rejected.reason
+    detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
+    is_remote = reason is Reason.REMOTE_REFERENCE and _WEB.match(detail)
+    return SchemaProblem(
+        level=NOTE if is_remote else "error",
+        pointer=rejected.pointer,
+        code=reason,
+        message=f"{reason.explanation}: {detail}" if detail else reason.explanation,
+    )
+
+
+def _edit(change: Change, summaries: Mapping[str, str]) -> SchemaProblem:
+    before, after = (shortened(it, _SHOWN) for it in (change.before, change.after))
+    edit = f"would turn {before} into {after}"
+    if change.before == ABSENT:
+        edit = f"would add {after}"
+    elif change.after == ABSENT:
+        edit = f"would drop {before}"
+    why = change.note or summaries.get(change.rule, "")
+    return SchemaProblem(
+        level="warning",
+        pointer=change.pointer,
+        code=change.rule,
+        message=f"{edit} ({why})",
+    )
+
+
+def _lint(lint: Lint, message: str, level: str = "warning") -> SchemaProblem:
+    return SchemaProblem(
+        level=level, pointer=lint.pointer, code=lint.code, message=message
     )
 
 
@@ -128,35 +156,6 @@ def _through(
     return document, rejected
 
 
-def _answer(
-    document: Document | None,
-    rejected: Sequence[Rejected],
-    rules: Sequence[Rule],
-    valid: tuple[str, ...] = (),
-) -> RulesAnswer:
-    summaries = {rule.name: rule.summary for rule in rules}
-    if document is None:
-        return RulesAnswer(rejected=tuple(rejected), summaries=summaries)
-    meanings = {code: text for rule in rules for code, text in rule.lints.items()}
-    is_own = own_places(document)
-    return RulesAnswer(
-        dialect=document.dialect,
-        dialect_found=document.dialect_found,
-        dialect_words=document.dialect_words,
-        valid_under=valid,
-        rejected=tuple(it for it in rejected if is_own(it.pointer)),
-        changes=tuple(
-            it for it in document.changes if is_the_authors(it) and is_own(it.pointer)
-        ),
-        lints=tuple(
-            (it, _meaning(it, meanings))
-            for it in _to_mend(document)
-            if is_own(it.pointer)
-        ),
-        summaries=summaries,
-    )
-
-
 def _to_mend(document: Document) -> Iterable[Lint]:
     if document.dialect is None:
         return document.lints
@@ -172,20 +171,13 @@ def _meaning(lint: Lint, meanings: Mapping[str, str]) -> str:
     return meaning
 
 
-def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
+def start(setup: Json) -> Callable[[Json], SchemaReport]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
     library = neighbour_library(msgspec.convert(setup, NeighbourFiles))
 
-    def answer(request: Json) -> RulesAnswer | VerdictAnswer:
-        question = msgspec.convert(request, RulesQuestion | VerdictQuestion)
-        if isinstance(question, RulesQuestion):
-            return _apply_rules(question, library)
-        schema = jsontext.parse(question.content.encode("latin-1"))
-        if isinstance(schema, Rejected):
-            return VerdictAnswer(verdict=None)
-        ask = VALIDATORS[question.validator]
-        return VerdictAnswer(verdict=ask(schema, question.dialect))
+    def answer(request: Json) -> SchemaReport:
+        return _check(msgspec.convert(request, CheckQuestion), library)
 
     return collecting(answer)
 

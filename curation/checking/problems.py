@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
+from curation.checking.report import SchemaProblem
 from curation.json.pointer import tokens_of
 from curation.system.escaping import shortened
 from curation.system.terminal import show_whole
-
-#: The level of what is told and is no fault.
-NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaProblem:
-    """One problem of a schema."""
-
-    #: `error` where a build would drop the schema, else `warning`; `note` of what is no
-    #: fault: a reference to the web, which is not followed.
-    level: str
-    #: JSON pointer of the schema location; empty for the root.
-    pointer: str
-    #: Where that is in the text, or the innermost value on the way there; from 1.
-    line: int
-    column: int
-    #: A reject reason, the name of a rule, or a lint code.
-    code: str
-    message: str
 
 
 def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:

@@ -1,31 +1,22 @@
-"""One schema checked: by the rules, the lints, and two validators by draft."""
+"""One schema checked by the rules and the lints, in a child process."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
 from curation.checking.codes import SLOW, TIMED_OUT
-from curation.checking.messages import (
-    GIVES_UP,
-    RulesAnswer,
-    RulesQuestion,
-    VerdictAnswer,
-    VerdictQuestion,
-)
-from curation.checking.problems import NOTE, SchemaProblem
-from curation.core.documents import ABSENT, Reason
+from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
+from curation.core.documents import Reason
 from curation.core.json_types import Json
 from curation.json.positions import TextPositions
-from curation.schema.dialects import DIALECTS
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
-from curation.system.escaping import shortened
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
@@ -34,54 +25,16 @@ from curation.workers.worker import Worker
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
-#: The validators asked, and the drafts that each of them implements.
-VALIDATORS = {
-    "jsonschema": tuple(dialect.name for dialect in DIALECTS),
-    "jsonschema-rs": tuple(dialect.name for dialect in DIALECTS),
-}
-#: Bytes above which a schema is large: jsonschema takes seconds for each draft.
-LARGE = 200_000
 _REASONS = {
     Ending.TIMEOUT: (TIMED_OUT, SLOW),
     Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
 }
 _CRASHED = Reason.CRASHED, Reason.CRASHED.explanation
-_SHOWN = 60
-#: How the detail begins of a reference to the web.
-_WEB = re.compile(r"'https?://", re.IGNORECASE)
 _LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaReport:
-    """The result of a check."""
-
-    #: None if it could not be decided.
-    dialect: str | None = None
-    dialect_found: str | None = None
-    #: The keywords that speak against some draft, of an undeclared schema.
-    dialect_words: tuple[str, ...] = ()
-    #: The drafts under whose metaschema it is valid, oldest first.
-    valid_under: tuple[str, ...] = ()
-    #: Validator to draft to `accepts` or what is wrong; a draft that a validator
-    #: does not implement is missing. A large schema is asked about under its own
-    #: draft only.
-    verdicts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    problems: tuple[SchemaProblem, ...]
-
-    @property
-    def faults(self) -> tuple[SchemaProblem, ...]:
-        """The problems that are not just notes."""
-        return tuple(problem for problem in self.problems if problem.level != NOTE)
-
-    @property
-    def crashed(self) -> bool:
-        """Whether a rule raised or its process died: a defect of csbdata."""
-        return any(problem.code == Reason.CRASHED for problem in self.problems)
-
-
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
-    """Check a schema by the rules and by two validators.
+    """Check a schema by the rules, which ask two validators.
 
     It is read in a child process, with 10 seconds for each question. Nothing is
     fetched. To check many schemas, keep one `SchemaChecker`.
@@ -138,87 +91,40 @@ class SchemaChecker:
         """End the process."""
         self._worker.close()
 
-    def check(
-        self, content: bytes, *, place: str | None = None, verdicts: bool = True
-    ) -> SchemaReport:
+    def check(self, content: bytes, *, place: str | None = None) -> SchemaReport:
         """Return the report on one text.
 
         Args:
             content: The text.
             place: Its path below the root of the neighbours, with `/`.
-            verdicts: Whether to ask every validator under every draft.
 
         Raises:
             WorkerDidNotStart: the child process cannot be run.
         """
         text = content.decode("latin-1")
         base_uri = None if place is None else base_uri_of(place)
-        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
-        if result.ending is Ending.OK:
-            answer = result.answer_as(RulesAnswer)
-            problems = tuple(_placed(_problems(answer), content))
-        else:
-            answer, problems = RulesAnswer(), (_failure(result),)
-        return SchemaReport(
-            dialect=answer.dialect,
-            dialect_found=answer.dialect_found,
-            dialect_words=answer.dialect_words,
-            valid_under=answer.valid_under,
-            verdicts=self._verdicts(text, answer.dialect) if verdicts else {},
-            problems=problems,
-        )
-
-    def _verdicts(
-        self, content: str, own_dialect: str | None
-    ) -> dict[str, dict[str, str]]:
-        """Ask each validator under each draft; nothing of a text that is not JSON."""
-        verdicts: dict[str, dict[str, str]] = {}
-        is_large = len(content) > LARGE
-        for validator, dialects in VALIDATORS.items():
-            own = verdicts.setdefault(validator, {})
-            for dialect in dialects:
-                if is_large and dialect != own_dialect:
-                    continue
-                question = VerdictQuestion(
-                    content=content, validator=validator, dialect=dialect
-                )
-                result = self._worker.ask(question)
-                if result.ending in _REASONS:
-                    remaining = dialects[dialects.index(dialect) :]
-                    own |= dict.fromkeys(remaining, f"{GIVES_UP}: {result.detail}")
-                    break
-                if result.ending is not Ending.OK:
-                    own[dialect] = _joined(result.ending.value, result.detail)
-                    continue
-                verdict = result.answer_as(VerdictAnswer).verdict
-                if verdict is None:
-                    return {}
-                own[dialect] = verdict
-        return verdicts
+        result = self._worker.ask(CheckQuestion(content=text, base_uri=base_uri))
+        if result.ending is not Ending.OK:
+            return SchemaReport(problems=(_failure(result),))
+        report = result.answer_as(SchemaReport)
+        return replace(report, problems=tuple(_placed(report.problems, content)))
 
 
 def _failure(result: ProcessResult) -> SchemaProblem:
     code, meaning = _REASONS.get(result.ending, _CRASHED)
-    return _problem("error", "", code, _joined(meaning, result.detail))
-
-
-def _problem(level: str, pointer: str, code: str, message: str) -> SchemaProblem:
-    """Return a problem whose place in the text is not known yet."""
-    return SchemaProblem(
-        level=level, pointer=pointer, line=1, column=1, code=code, message=message
-    )
+    message = f"{meaning}: {result.detail}" if result.detail else meaning
+    return SchemaProblem(level="error", pointer="", code=code, message=message)
 
 
 def _placed(
-    problems: Iterable[SchemaProblem], content: bytes
+    problems: Sequence[SchemaProblem], content: bytes
 ) -> Iterator[SchemaProblem]:
     """Give every problem its line and column."""
-    unplaced = list(problems)
-    if all(not problem.pointer for problem in unplaced):
-        yield from map(_placed_by_its_words, unplaced)
+    if all(not problem.pointer for problem in problems):
+        yield from map(_placed_by_its_words, problems)
         return
     positions = TextPositions(content.decode("utf-8-sig", "replace"))
-    for problem in unplaced:
+    for problem in problems:
         line, column = positions.of(problem.pointer)
         yield replace(problem, line=line, column=column)
 
@@ -228,31 +134,3 @@ def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
     if problem.code != Reason.NOT_JSON or match is None:
         return problem
     return replace(problem, line=int(match[1]), column=int(match[2]))
-
-
-def _joined(what: str, detail: str) -> str:
-    return f"{what}: {detail}" if detail else what
-
-
-def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
-    for rejected in answer.rejected:
-        detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
-        message = _joined(rejected.reason.explanation, detail)
-        is_remote = rejected.reason is Reason.REMOTE_REFERENCE and _WEB.match(detail)
-        level = NOTE if is_remote else "error"
-        yield _problem(level, rejected.pointer, rejected.reason, message)
-    for change in answer.changes:
-        why = change.note or answer.summaries.get(change.rule, "")
-        message = f"{_edit(change.before, change.after)} ({why})"
-        yield _problem("warning", change.pointer, change.rule, message)
-    for level, lints in (("warning", answer.lints), (NOTE, answer.notes)):
-        for lint, message in lints:
-            yield _problem(level, lint.pointer, lint.code, message)
-
-
-def _edit(before: str, after: str) -> str:
-    if before == ABSENT:
-        return f"would add {shortened(after, _SHOWN)}"
-    if after == ABSENT:
-        return f"would drop {shortened(before, _SHOWN)}"
-    return f"would turn {shortened(before, _SHOWN)} into {shortened(after, _SHOWN)}"

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
-from curation.checking.problems import SchemaProblem, places_in_yaml
+from curation.checking.problems import places_in_yaml
 from curation.core.documents import Reason, Rejected
 from curation.core.json_types import Json
 from curation.json.named_text import parse_named
@@ -29,6 +30,9 @@ from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, request_of, unwra
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import existing_path, refuse_unprintable
 from curation.workers.limits import Limits
+
+if TYPE_CHECKING:
+    from curation.checking.report import SchemaProblem
 
 #: The name of standard input, which stands for it in every source expression.
 STDIN = "/dev/stdin"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from curation.checking.problems import NOTE, SchemaProblem
+from curation.checking.report import NOTE, SchemaProblem
 from curation.checking.schema_files import SchemaFile, why_no_schema
 from curation.core.documents import Reason, Rejected
 from curation.fit.profile import Effect, Profile
@@ -184,8 +184,6 @@ class SchemaFit:
             yield SchemaProblem(
                 level=NOTE,
                 pointer="",
-                line=1,
-                column=1,
                 code=f"{target}/{repair.outcome.replace(' ', '-')}",
                 message=f"{repair.outcome}: {repair.sentence}",
             )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from curation.fit.profile import Profile
 
 _DIALECT: Final = DRAFT_2020_12
-#: Steps after which a schema is given up.
-_MOST_STEPS: Final = 60
+#: How often the list of rewrites is gone through at most.
+_PASSES: Final = 8
 #: Seconds of processor time for a whole rewrite.
 REWRITE_SECONDS: Final = 20.0
 #: And for the last question.
@@ -168,8 +168,6 @@ class _Rewriting:
     prove: bool
     seconds: float
     steps: list[Step] = field(default_factory=list)
-    #: Rewrites that were tried in vain, with what they were asked.
-    blocked: set[tuple[object, ...]] = field(default_factory=set)
     #: Whether the algebra has an answer in time.
     has_algebra: bool = True
     #: Searches for values that refute a step.
@@ -180,22 +178,25 @@ class _Rewriting:
         self.shaped = Shaped(self.original.value, self.original.dialect)
 
     def run(self) -> Fit:
-        findings = self._findings()
-        if any(it.effect in FAILING for it in findings):
+        if self._failing():
             self._port()
-            findings = self._findings()
-        while any(it.effect in FAILING for it in findings):
-            if len(self.steps) >= _MOST_STEPS or not self._step(findings):
-                break
-            findings = self._findings()
-        failing = tuple(it for it in findings if it.effect in FAILING)
+        if self.shaped.dialect is _DIALECT:
+            listed = (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ()))
+            # What one rewrite leaves behind may be for one before it in the list.
+            for _ in range(_PASSES):
+                before = len(self.steps)
+                for candidate in listed:
+                    self._apply(candidate)
+                if len(self.steps) == before:
+                    break
+        failing = self._failing()
         return Fit(
             target=self.profile.name,
             original=self.original,
             shaped=self.shaped,
             steps=tuple(self.steps),
             failing=failing,
-            ignored=tuple(it for it in findings if it.effect is Effect.IGNORED),
+            ignored=tuple(it for it in self._findings() if it.effect is Effect.IGNORED),
             is_late=bool(failing) and self._left() <= 0,
         )
 
@@ -210,6 +211,9 @@ class _Rewriting:
 
     def _findings(self) -> tuple[FitFinding, ...]:
         return judge_fit(self.shaped.schema, self.profile, tool=self.tool)
+
+    def _failing(self) -> tuple[FitFinding, ...]:
+        return tuple(it for it in self._findings() if it.effect in FAILING)
 
     def _port(self) -> None:
         """Write the schema in 2020-12, in which all rewrites are made."""
@@ -239,63 +243,45 @@ class _Rewriting:
             )
         self.shaped = Shaped(new, _DIALECT)
 
-    def _step(self, findings: Sequence[FitFinding]) -> bool:
-        """Make the first rewrite that may be made; return whether there was one."""
-        if self.shaped.dialect is not _DIALECT:
+    def _apply(self, candidate: Rewrite) -> None:
+        """Make a rewrite where findings ask for it; an exact one by keyword."""
+        findings = [
+            it for it in self._failing() if candidate.answers(it.rule, it.keyword)
+        ]
+        groups = {it.keyword if candidate.exact else "" for it in findings}
+        for group in sorted(groups):
+            places = positions(self.shaped.marked, _DIALECT)
+            asked: dict[Tokens, frozenset[str]] = {}
+            for finding in findings:
+                tokens = self.shaped.source(_site_of(finding))
+                if group in ("", finding.keyword) and self._is_site(
+                    candidate, finding, places.get(tokens)
+                ):
+                    known = asked.get(tokens, frozenset())
+                    asked[tokens] = known | {finding.keyword}
+            if asked and self._left() > 0:
+                limits = [
+                    rule.most or 0
+                    for rule in self.profile.rules
+                    if rule.check in {it.rule for it in findings}
+                ]
+                sites = Sites(keywords=asked, most=min(limits))
+                self._try(candidate, sites, places)
+
+    def _is_site(
+        self, candidate: Rewrite, finding: FitFinding, position: Position | None
+    ) -> bool:
+        # What stands only in the schema that is sent, none can edit.
+        if position is None:
             return False
-        failing = [it for it in findings if it.effect in FAILING]
-        places = positions(self.shaped.marked, _DIALECT)
-        for candidate in (*EXACT, *SAFE, *(UNSAFE if self.allow == "any" else ())):
-            for sites in self._sites(candidate, failing, places):
-                if self._left() <= 0:
-                    return False
-                key = (candidate.name, candidate.exact, frozenset(sites.keywords))
-                if (*key, *sites.keywords.values()) in self.blocked:
-                    continue
-                self.blocked.add((*key, *sites.keywords.values()))
-                if self._try(candidate, sites, places):
-                    return True
-        return False
-
-    def _sites(
-        self,
-        candidate: Rewrite,
-        failing: Sequence[FitFinding],
-        places: Mapping[Tokens, Position],
-    ) -> Iterator[Sites]:
-        """Yield where findings ask for a rewrite; of an exact one by keyword."""
-        asked: dict[str, dict[Tokens, set[str]]] = {}
-        most = 0
-        for finding in failing:
-            if not candidate.answers(finding.rule, finding.keyword):
-                continue
-            tokens = self.shaped.source(_site_of(finding))
-            # What stands only in the schema that is sent, none can edit.
-            if tokens not in places:
-                continue
-            if candidate.shapes and not places[tokens].plain:
-                continue
-            is_open = finding.rule == "open-object"
-            # Closed beside another schema, it would refuse what that declares.
-            if candidate is NORMALISED and is_open and places[tokens].plain:
-                continue
-            group = finding.keyword if candidate.exact else ""
-            keywords = asked.setdefault(group, {}).setdefault(tokens, set())
-            keywords.add(finding.keyword)
-            most = self._most(finding.rule)
-        for sites in asked.values():
-            yield Sites(
-                keywords={it: frozenset(words) for it, words in sites.items()},
-                most=most,
-            )
-
-    def _most(self, check: str) -> int:
-        limits = [it.most for it in self.profile.rules if it.check == check]
-        return limits[0] or 0
+        # Closed beside another schema, it would refuse what that declares.
+        if candidate is NORMALISED and finding.rule == "open-object":
+            return not position.plain
+        return position.plain or not candidate.shapes
 
     def _try(
         self, candidate: Rewrite, sites: Sites, places: Mapping[Tokens, Position]
-    ) -> bool:
+    ) -> None:
         """Make a rewrite if it changes something and does no harm."""
         before = self.shaped.marked
         if candidate is NORMALISED:
@@ -303,13 +289,11 @@ class _Rewriting:
         else:
             after = candidate.apply(before, sites)
         if after is before or json.dumps(after) == json.dumps(before):
-            return False
+            return
         step = self._judged(candidate, sites, after, places)
-        if not self._may_be_made(candidate, step.claim) or not self._keeps_one(after):
-            return False
-        self.shaped = Shaped(after, _DIALECT)
-        self.steps.append(step)
-        return True
+        if self._may_be_made(candidate, step.claim) and self._keeps_one(after):
+            self.shaped = Shaped(after, _DIALECT)
+            self.steps.append(step)
 
     def _may_be_made(self, candidate: Rewrite, claim: Claim | None) -> bool:
         if candidate.exact:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Sequence
 
+import msgspec
+
 from curation.core.documents import ABSENT, Rejected
-from curation.core.json_types import Json
 from curation.json.text import parse, write
 
 #: Number of unchanged lines shown around a change.
@@ -23,29 +23,7 @@ def lines_of(text: str) -> list[str]:
     value = parse(text.encode("utf-8", "surrogatepass"))
     if isinstance(value, Rejected):
         return text.splitlines()
-    return _indented(value, "")
-
-
-def _indented(value: Json, indent: str) -> list[str]:
-    if isinstance(value, dict) and value:
-        heads = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
-        return _members("{}", heads, list(value.values()), indent)
-    if isinstance(value, list) and value:
-        return _members("[]", [""] * len(value), value, indent)
-    return [indent + write(value)]
-
-
-def _members(
-    brackets: str, heads: Sequence[str], values: Sequence[Json], indent: str
-) -> list[str]:
-    inner = indent + "  "
-    lines = [indent + brackets[0]]
-    for head, value in zip(heads, values, strict=True):
-        first, *more = _indented(value, inner)
-        lines += [inner + head + first.removeprefix(inner), *more]
-        lines[-1] += ","
-    lines[-1] = lines[-1].removesuffix(",")
-    return [*lines, indent + brackets[1]]
+    return msgspec.json.format(write(value), indent=2).split("\n")
 
 
 def line_diff(before: str, after: str) -> list[str]:

@@ -284,10 +284,6 @@ def _picture(contents: CardContents) -> tuple[str, str] | None:
     return f"{figures.FOLDER}/table-8.png", "Size and nesting of schemas, by config"
 
 
-def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return list(counts.items())[:_TOP]
-
-
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values of the templates."""
     summary, counts = contents.summary, contents.counts
@@ -335,8 +331,8 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "tables": tables,
         "measures": TITLES,
         "plots": figures.plot_paths(tables),
-        "features": _tops(tables.figure_2.features) if tables else [],
-        "formats": _tops(tables.figure_2.formats) if tables else [],
+        "features": tables.figure_2.features[:_TOP] if tables else [],
+        "formats": tables.figure_2.formats[:_TOP] if tables else [],
         "lint_meanings": CODES,
         "canary": CANARY,
         "canary_key": METADATA_KEY,

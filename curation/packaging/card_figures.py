@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -32,67 +32,24 @@ _INSTANCE = ("text", "valid", "kind", "keyword", "instance_pointer")
 _INSTANCES = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveCounts:
-    """Documents of one archive in one config, raw and kept."""
-
-    config: str
-    source: str
-    commit: str
-    raw: int
-    kept: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstanceCounts:
-    """Counts of instances."""
-
-    #: Answer to the number of records.
-    records: Mapping[str, int]
-    witnesses: int
-    #: Witnesses that hold by each interpretation of their schema.
-    unrefused: int
-    #: Witnesses among the examples of sources, and examples that schemas refuse.
-    examples: int
-    examples_refused: int
-    near_misses: int
-    judged_by_both: int
-    disputed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeCounts:
-    """Records of one size, by either count of fields."""
-
-    #: As in the column `live_size`.
-    name: str
-    #: By all fields, as GitHub's configs are made and were published.
-    by_all: int
-    #: By the fields that lead to a keyword which some value can violate.
-    by_live: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepositoryCount:
-    """Records from one repository, under one licence."""
-
-    repository: str
-    licence: str
-    count: int
+#: One row of a table of the card, by the names that its template uses.
+_Row: TypeAlias = "Mapping[str, Any]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCounts:
     """Counts of rows."""
 
-    archives: tuple[ArchiveCounts, ...]
+    #: Archives of configs: `config`, `source`, `commit`, documents `raw` and `kept`.
+    archives: Sequence[_Row]
     #: Config to rule to reason to the number of documents rejected for it; a rule
     #: named "" is reading itself.
     rejected: Mapping[str, Mapping[str, Mapping[str, int]]]
     #: Source and commit to SPDX expression to records.
     licences: Mapping[tuple[str, str], Mapping[str, int]]
-    #: Of the rows that name an original repository, most first.
-    repositories: tuple[RepositoryCount, ...]
+    #: Original repositories that rows name, most first: `repository`, `licence` and
+    #: `count`.
+    repositories: Sequence[_Row]
     #: Lint code to records, most first.
     lints: Mapping[str, int]
     #: Records with any lint.
@@ -103,8 +60,10 @@ class FolderCounts:
     #: Characters of the longest schema; like the dialects, of all but the sample's
     #: rows, where there are others.
     longest_schema: int
-    #: The sizes of the same records, smallest first.
-    sizes: tuple[SizeCounts, ...]
+    #: The sizes of the same records, smallest first: `name`, records `by_all` fields,
+    #: as GitHub's configs are made, and `by_live` ones, which lead to a keyword that
+    #: some value can violate.
+    sizes: Sequence[_Row]
     #: One row as JSON text, by column; empty for none.
     example: str
     #: Some of its instances, a line each; empty for none.
@@ -120,8 +79,9 @@ class FolderCounts:
     leaks: int
     #: By target, of the same records as the dialects; empty if none was asked for.
     targets: Mapping[str, TargetCount]
-    #: None if no instances were made.
-    instances: InstanceCounts | None
+    #: None if no instances were made; counts of instances by name, and `records` by
+    #: their answer.
+    instances: _Row | None
 
 
 def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCounts:
@@ -192,13 +152,13 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     return pl.concat(frames).collect()
 
 
-def _sizes(records: pl.DataFrame) -> tuple[SizeCounts, ...]:
+def _sizes(records: pl.DataFrame) -> list[_Row]:
     by_all = Counter(map(size_of, records["field_count"].to_list()))
     by_live = _counts(records, "live_size")
-    return tuple(
-        SizeCounts(name=name, by_all=by_all[name], by_live=by_live.get(name, 0))
+    return [
+        {"name": name, "by_all": by_all[name], "by_live": by_live.get(name, 0)}
         for name in SIZES
-    )
+    ]
 
 
 def _example(folder: Path, configs: list[str]) -> tuple[str, str]:
@@ -257,7 +217,7 @@ def _licences(records: pl.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
     return by_archive
 
 
-def _repositories(records: pl.DataFrame) -> tuple[RepositoryCount, ...]:
+def _repositories(records: pl.DataFrame) -> Sequence[_Row]:
     """Return the repositories of rows, most records first, then by name."""
     counted = (
         records.drop_nulls("original_repository")
@@ -265,23 +225,22 @@ def _repositories(records: pl.DataFrame) -> tuple[RepositoryCount, ...]:
         .agg(count=pl.len())
         .sort(pl.col("count"), "repository", "licence", descending=[True, False, False])
     )
-    return tuple(RepositoryCount(**row) for row in counted.iter_rows(named=True))
+    return counted.to_dicts()
 
 
-def _archives(ledger: Ledger, configs: list[str]) -> tuple[ArchiveCounts, ...]:
+def _archives(ledger: Ledger, configs: list[str]) -> list[_Row]:
     rows = (
         ledger.documents()
         .group_by("config", "source", "commit")
         .agg(raw=pl.len(), kept=(pl.col("outcome") == KEPT).sum())
         .collect()
-        .rows(named=True)
+        .to_dicts()
     )
     ranks = {name: rank for rank, name in enumerate(configs)}
-    archives = [ArchiveCounts(**row) for row in rows if row["config"] in ranks]
-    archives.sort(
-        key=lambda counts: (ranks[counts.config], counts.source, counts.commit)
+    return sorted(
+        (row for row in rows if row["config"] in ranks),
+        key=lambda row: (ranks[row["config"]], row["source"], row["commit"]),
     )
-    return tuple(archives)
 
 
 def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
@@ -293,25 +252,17 @@ def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
     return by_config
 
 
-def _instances(folder: Path) -> InstanceCounts | None:
+def _instances(folder: Path) -> _Row | None:
     if not (folder / INSTANCE_LEDGER).is_file():
         return None
     rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
     names = ("witnesses", "near_misses", "judged_by_both", "unrefused", "given")
-    sums = rows.select(names).sum().row(0)
-    return InstanceCounts(
-        records=_counts(rows, "answer"),
-        witnesses=sums[0],
-        unrefused=sums[3],
-        examples=sums[4],
-        examples_refused=sum(
-            sum(json.loads(text).values())
-            for text in rows["examples_refused"].drop_nulls()
-        ),
-        near_misses=sums[1],
-        judged_by_both=sums[2],
-        disputed=pl.scan_parquet(folder / DISAGREEMENTS, glob=False)
-        .select(pl.len())
-        .collect()
-        .item(),
-    )
+    sums = rows.select(names).sum().row(0, named=True)
+    refused = rows["examples_refused"].drop_nulls()
+    disputed = pl.scan_parquet(folder / DISAGREEMENTS, glob=False).select(pl.len())
+    return {
+        **sums,
+        "records": _counts(rows, "answer"),
+        "examples_refused": sum(sum(json.loads(text).values()) for text in refused),
+        "disputed": disputed.collect().item(),
+    }

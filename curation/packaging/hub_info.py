@@ -53,16 +53,15 @@ def hub_configs(summary: Summary, folder: Path) -> list[HubConfig]:
     if ten:
         files = _files(ten, folder)
         configs.append(HubConfig(name=DEFAULT, files=files, default=True))
-    configs += [_config(name, splits, folder) for name, splits in schemas.items()]
+    configs += [
+        HubConfig(name=name, files=_files({name: splits}, folder))
+        for name, splits in schemas.items()
+    ]
     for config in configs:
         if not config.paths:
             what = "the ledger keeps records of it, and says no split that there is"
             raise BadData(what, config.name, "build again")
     return configs
-
-
-def _config(name: str, splits: Mapping[str, int], folder: Path) -> HubConfig:
-    return HubConfig(name=name, files=_files({name: splits}, folder))
 
 
 def _files(

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
 import polars as pl
 
 from curation.core.documents import Origin
-from curation.dataset.edition_statistics import as_json, statistics_of
+from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_tables import PLOTS, Figure2, Spread
+from curation.dataset.paper_tables import (
+    PLOTS,
+    Figure2,
+    Spread,
+    figure_2,
+    table_8,
+    table_9,
+)
 from curation.fit.records import RecordFit, target_counts
 from curation.system.errors import NoInput
 
 
-class PaperFigure2(msgspec.Struct, frozen=True, kw_only=True):
-    """Feature and format to the number of schemas with it, most first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperTables:
+    """The paper's tables of a folder, as `csbdata stats` prints them."""
 
-    features: dict[str, int]
-    formats: dict[str, int]
-
-
-class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
-    """The paper's tables of a folder, as `csbdata stats --format json` prints them."""
-
-    #: Config to its schemas.
-    table_1: dict[str, int]
     #: Config to measure to how it is distributed.
     table_8: dict[str, dict[str, Spread]]
     #: What Table 8 was computed on: `raw files` or `records`.
     table_8_of: str
     #: Config to draft to the schemas that declare it.
     table_9: dict[str, dict[str, int]]
-    figure_2: PaperFigure2
+    #: Feature and format to the number of schemas with it, most first.
+    figure_2: Figure2
     #: Config to its rows of the embedded sample, which are not counted.
-    left_out: dict[str, int]
+    left_out: Mapping[str, int]
     #: Target to the records that it takes as they stand, of `asked`.
-    targets: dict[str, int] = {}
+    targets: Mapping[str, int] = field(default_factory=dict)
     asked: int = 0
 
 
@@ -57,13 +58,15 @@ def tables_of_folder(folder: Path) -> PaperTables | None:
     if not statistics.records:
         return None
     asked = fits_of_rows(edition.rows)
-    tables = {
-        **as_json(statistics),
-        "left_out": dict(statistics.left_out),
-        "targets": {name: it.taken for name, it in target_counts(asked).items()},
-        "asked": len(asked),
-    }
-    return msgspec.convert(tables, PaperTables)
+    return PaperTables(
+        table_8=table_8(statistics.measured),
+        table_8_of="raw files" if statistics.raw else "records",
+        table_9=table_9(statistics.declared),
+        figure_2=figure_2(statistics.records),
+        left_out=statistics.left_out,
+        targets={name: it.taken for name, it in target_counts(asked).items()},
+        asked=len(asked),
+    )
 
 
 def fits_of_rows(rows: pl.DataFrame) -> list[RecordFit]:
@@ -91,11 +94,7 @@ def draw_plots(tables: PaperTables, into: Path) -> None:
     """
     from curation.dataset.plots import draw, targets  # noqa: PLC0415 - loads matplotlib
 
-    figure = Figure2(
-        features=tuple(tables.figure_2.features.items()),
-        formats=tuple(tables.figure_2.formats.items()),
-    )
     folder = into / FOLDER
-    draw(figure, tables.table_8, tables.table_9, folder)
+    draw(tables.figure_2, tables.table_8, tables.table_9, folder)
     if tables.targets:
         targets(tables.targets, tables.asked, folder / _TARGETS)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,7 +32,6 @@ from curation.pipeline.request import (
 )
 from curation.pipeline.shards import VERDICTS, JoinedShards
 from curation.pipeline.steps import BuildSteps, in_clusters
-from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadConfiguration, BadData, NoInput
@@ -43,7 +41,6 @@ from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.download.acquire import UnavailableArchive
     from curation.pipeline.inputs import BuildInput
 
@@ -230,7 +227,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock.lap("fetch")
     if not request.replace:
         refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
-    with RunFolder.open(request.run_folder, plan.identity.fingerprint) as run:
+    with RunFolder.open(request.run_folder, plan.fingerprint) as run:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
@@ -249,7 +246,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
             shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
-        result = BuildResult(
+        return BuildResult(
             request=request,
             manifest=manifest,
             phases=clock.phases,
@@ -261,16 +258,12 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
                 dict.fromkeys(absent for item in plan.inputs for absent in item.not_had)
             ),
         )
-        atomic_write_bytes(
-            run.folder / "last.json", msgspec.json.encode(_journal(result, plan.inputs))
-        )
-    return result
 
 
 def _worked_on_by_ray(
     request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
 ) -> JoinedShards:
-    build = plan.identity.fingerprint
+    build = plan.fingerprint
     folders = run_shards(
         build_shard,
         (request, build),
@@ -301,7 +294,7 @@ def build_shard(build: tuple[BuildRequest, str], shard: Shard) -> None:
         request, out=shard.folder, executor=LOCAL, jobs=request.jobs or shard.cpus
     )
     plan = plan_of(request, Quiet())
-    if plan.identity.fingerprint != wanted:
+    if plan.fingerprint != wanted:
         raise BadConfiguration(
             f"node {platform.node()} reads other files than the driver",
             then="put the same files at the same paths of every node",
@@ -355,19 +348,3 @@ def _write(
     steps.run.store(_name(request.options), file_digest(out / FILE).encode())
     clock.lap("write")
     return manifest, max(peak, instances.peak_rss_mb)
-
-
-def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> dict[str, Json]:
-    """Return what differs from run to run, for the run folder."""
-    return {
-        "ended": datetime.now(UTC).isoformat(timespec="seconds"),
-        "host": platform.platform(),
-        "jobs": built.request.workers,
-        "executor": built.request.executor.partition(":")[0],
-        "phases": dict(built.phases),
-        "processor": dict(built.processor),
-        "peak_rss_mb": built.peak_rss_mb,
-        "unchanged": built.unchanged,
-        "not_had": [absent.why for absent in built.not_had],
-        "routes": {item.reading.archive: item.route for item in inputs},
-    }

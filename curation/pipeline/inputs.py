@@ -74,10 +74,8 @@ class BuildInput:
     reading: Reading
     #: Where the files are: a pack, or a folder.
     files: Path
-    #: How the bytes came here; for the run folder only.
-    route: str
     pin: Pin
-    #: What the archive is known to lack; None if that has been fetched beside it.
+    #: What the archive is known to lack; None for nothing.
     lacks: str | None = None
     #: The archives that would have come first and could not be had.
     not_had: tuple[UnavailableArchive, ...] = ()
@@ -300,7 +298,6 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
         source=source,
         reading=reading,
         files=(opened.path or Path()).absolute(),
-        route="local",
         pin=pin,
     )
 
@@ -360,10 +357,8 @@ def _find_pinned(
     for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
-            lacks = source.incomplete.get(name)
-            if source.complete is not None:
-                got, lacks = source.complete(got, settings, rules)
             pinned = _pinned_input(source, rules, pins[name], got)
+            lacks = source.incomplete.get(name)
             return replace(pinned, lacks=lacks, not_had=tuple(not_had))
         not_had.append(got)
     sample = _find_in_sample(source, rules)
@@ -388,7 +383,6 @@ def _pinned_input(
         source=source,
         reading=reading,
         files=got.pack,
-        route=got.route,
         pin=Pin(
             source=source.name,
             archive=pin.name,
@@ -436,6 +430,5 @@ def _sample_input(source: Source, rules: str, archive: str, sample: Path) -> Bui
         source=replace(source, quota=source.quota and SAMPLE_QUOTA),
         reading=reading,
         files=sample / archive,
-        route="sample",
         pin=pin,
     )

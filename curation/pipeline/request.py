@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing, Origin
 from curation.download.acquire import FetchSettings
@@ -33,46 +31,12 @@ if TYPE_CHECKING:
     from curation.dataset.summary import Pin
 
 
-class InputIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """One source as it is read."""
-
-    source: str
-    archive: str
-    #: Digest over the selected files.
-    digest: str
-    configs: tuple[str, ...]
-    #: Why its configs are not whole; None if they are.
-    partial: str | None
-
-
-class BuildIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """What decides the records of a build.
+def fingerprint_of(
+    rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
+) -> str:
+    """Return the digest of what decides the records of a build here and now.
 
     Options are no part of it: what was finished is found again when they come back.
-    """
-
-    #: Digest of our own code and lists.
-    code: str
-    #: Python and the libraries that decide a result.
-    versions: dict[str, str]
-    #: Name of the rule set.
-    rules: str
-    #: What one document may cost.
-    limits: dict[str, float]
-    inputs: tuple[InputIdentity, ...]
-    #: Sources that could not be had.
-    missing: tuple[str, ...]
-
-    @property
-    def fingerprint(self) -> str:
-        """The digest of all of it."""
-        return fingerprint(**msgspec.to_builtins(self))
-
-
-def identity_of(
-    rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
-) -> BuildIdentity:
-    """Return what decides the records of a build here and now.
 
     Args:
         rules: Name of the rule set.
@@ -82,22 +46,22 @@ def identity_of(
     Raises:
         OSError: a file of the installation cannot be read.
     """
-    return BuildIdentity(
+    return fingerprint(
         code=code_digest(),
         versions=versions(),
         rules=rules,
         limits=asdict(LIMITS),
-        inputs=tuple(
-            InputIdentity(
-                source=item.source.name,
-                archive=item.reading.archive,
-                digest=item.pin.sha256,
-                configs=tuple(item.configs),
-                partial=item.partial,
-            )
+        inputs=[
+            {
+                "source": item.source.name,
+                "archive": item.reading.archive,
+                "digest": item.pin.sha256,
+                "configs": [*item.configs],
+                "partial": item.partial,
+            }
             for item in inputs
-        ),
-        missing=tuple(absent.source.name for absent in missing),
+        ],
+        missing=[absent.source.name for absent in missing],
     )
 
 
@@ -253,7 +217,8 @@ class BuildPlan:
     missing: Sequence[MissingSource]
     #: Configs of the ten that are not asked for.
     left_out: Sequence[str]
-    identity: BuildIdentity
+    #: The digest of what decides the records.
+    fingerprint: str
 
 
 def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
@@ -277,7 +242,6 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             progress=progress,
         )
     refuse_incomplete(request, inputs, missing)
-    identity = identity_of(rules.name, inputs, missing)
     read = {config for item in inputs for config in item.configs}
     read.update(config for absent in missing for config in absent.configs)
     left_out = [config for config in CONFIGS if config not in read]
@@ -286,5 +250,5 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
         inputs=inputs,
         missing=missing,
         left_out=left_out if request.only or request.pins else (),
-        identity=identity,
+        fingerprint=fingerprint_of(rules.name, inputs, missing),
     )

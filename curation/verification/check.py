@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
+from curation.system.escaping import shortened
 from curation.verification.findings import Finding
 from curation.workers.outcomes import Ending, ProcessResult
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from curation.workers.limits import Message
 
 _T = TypeVar("_T")
+#: Characters of the reason for a missing answer.
+_SHOWN = 300
 
 
 class CheckItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,24 +70,6 @@ class ItemResult:
     item: CheckItem
     result: ProcessResult
 
-    @property
-    def answered(self) -> bool:
-        """Return whether the child answered, rather than failed or died."""
-        return self.result.ending is Ending.OK
-
-    @property
-    def detail(self) -> str:
-        """The reason for a missing answer."""
-        return self.result.detail
-
-    def answer_as(self, answer_type: type[_T]) -> _T:
-        """Return the answer of the check's `work`, converted to its type.
-
-        Raises:
-            msgspec.ValidationError: it is not of this type.
-        """
-        return self.result.answer_as(answer_type)
-
 
 def answers(
     check: str,
@@ -100,12 +85,13 @@ def answers(
         answer_type: Type of an answer.
         findings: Receives a failure for each item without an answer.
     """
-    for result in results:
-        if result.answered:
-            yield result.item, result.answer_as(answer_type)
+    for each in results:
+        item, result = each.item, each.result
+        if result.ending is Ending.OK:
+            yield item, result.answer_as(answer_type)
             continue
-        detail = f"{result.item.place}{result.result.ending}: {result.detail}"
-        findings.append(Finding(check=check, where=result.item.where, detail=detail))
+        detail = shortened(f"{item.place}{result.ending}: {result.detail}", _SHOWN)
+        findings.append(Finding(check=check, where=item.where, detail=detail))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

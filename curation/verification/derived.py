@@ -27,13 +27,13 @@ from curation.dataset.parquet import (
 from curation.packaging.derived_files import differing_files
 from curation.packaging.table_columns import table_form
 from curation.system.checksums import file_digest
-from curation.system.escaping import shortened
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
     CheckResult,
     FolderCheck,
     ItemResult,
+    answers,
 )
 from curation.verification.findings import Finding
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "derived"
-_SHOWN = 300
 #: Path and fault of each file that is written otherwise.
 _Faults = list[tuple[str, str]]
 
@@ -130,12 +129,10 @@ def _misdivided(contents: FolderContents) -> Iterator[tuple[str, str]]:
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     faults: _Faults = [*_misdivided(contents)]
-    for result in results:
-        if result.answered:
-            faults += result.answer_as(_Faults)
-        else:
-            detail = f"cannot be written again: {result.detail}"
-            faults.append((result.item.where, shortened(detail, _SHOWN)))
+    unanswered: list[Finding] = []
+    for _, wrong in answers(_NAME, results, _Faults, unanswered):
+        faults += wrong
+    faults += ((finding.where, finding.detail) for finding in unanswered)
     other = contents.other_maker()
     note = f"; {other} made it, which is not here" if other else ""
     findings = [

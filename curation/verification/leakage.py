@@ -1,4 +1,4 @@
-"""Check splits: no schema in two, each split and cluster derived from its schema."""
+"""Check splits: no schema in two, each split by its key, each cluster as computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME
 from curation.schema.near_duplicates import cluster_weights, clusters
-from curation.schema.shingles import shingles, split_key
+from curation.schema.shingles import shingles
 from curation.schema.subschemas import skeleton
 from curation.verification.check import (
     CheckBatch,
@@ -34,25 +34,22 @@ from curation.verification.rows import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "leakage"
-#: The rule set whose splits follow from the skeleton's digest.
-_PAPER = "paper"
 _COLUMNS = (
-    *("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256", "split_key"),
-    *("cluster", "weight"),
+    *("unique_id", "json_schema", "dialect", "sha256", "split_key", "cluster"),
+    "weight",
 )
 
 
 class RecordShingles(msgspec.Struct, frozen=True, kw_only=True):
-    """Split and cluster of a row, and the values that they follow from."""
+    """Split and cluster of a row, and what they follow from."""
 
     unique_id: str | None
     sha256: str | None
-    skeleton_sha256: str | None
-    split_key: str | None
+    #: The split of its key.
+    split: str
     cluster: str | None
     weight: float | None
     #: None if the schema cannot be read, which another check reports.
@@ -63,28 +60,16 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     return row_batches(contents, _COLUMNS)
 
 
-def _text(value: Json) -> str | None:
-    return value if isinstance(value, str) else None
-
-
 def _work(folder: Path, item: CheckItem) -> RecordShingles:
-    rows = row_columns(folder / item.where, item.group, _COLUMNS)
-    row = {name: _text(rows[name][item.row]) for name in _COLUMNS}
-    weight = rows["weight"][item.row]
-    schema = jsontext.parse((row["json_schema"] or "").encode("utf-8", "surrogatepass"))
-    dialect = BY_NAME.get(row["dialect"] or "")
+    columns = row_columns(folder / item.where, item.group, _COLUMNS)
+    row = {name: columns[name][item.row] for name in _COLUMNS}
+    text = str(row.pop("json_schema") or "").encode("utf-8", "surrogatepass")
+    schema, dialect = jsontext.parse(text), BY_NAME.get(str(row.pop("dialect")))
     packed = None
     if dialect is not None and not isinstance(schema, Rejected):
         packed = shingles(skeleton(schema, dialect))
-    return RecordShingles(
-        unique_id=row["unique_id"],
-        sha256=row["sha256"],
-        skeleton_sha256=row["skeleton_sha256"],
-        split_key=row["split_key"],
-        cluster=row["cluster"],
-        weight=weight if isinstance(weight, float) else None,
-        shingles=packed,
-    )
+    split = split_of(str(row.pop("split_key")))
+    return msgspec.convert({**row, "split": split, "shingles": packed}, RecordShingles)
 
 
 def _name(row: dict[str, str]) -> str:
@@ -120,8 +105,7 @@ def _copies(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
 def _derived(
     contents: FolderContents, rows: Sequence[tuple[CheckItem, RecordShingles]]
 ) -> Iterator[Finding]:
-    """Yield the rows whose split or cluster does not follow from the schema."""
-    by_shingles = contents.manifest is None or contents.manifest.rules != _PAPER
+    """Yield the rows whose split does not follow from the key, or cluster from all."""
     names = clusters(
         [row.sha256 or "" for _, row in rows], [row.shingles or b"" for _, row in rows]
     )
@@ -130,15 +114,8 @@ def _derived(
     for (item, row), cluster, weight in zip(rows, names, weights, strict=True):
         table = contents.tables[item.where]
         where = f"{table.folder}/{row.unique_id}"
-        own = (row.skeleton_sha256 or "")[:16]
-        if by_shingles:
-            own = split_key(row.shingles or b"")
-        if row.split_key != own:
-            basis = "shingles" if by_shingles else "skeleton"
-            detail = f"split_key is not that of its {basis}, {own}"
-            yield Finding(check=_NAME, where=where, detail=detail)
-        elif split_of(own) != table.split:
-            detail = f"in split {table.split}; its key belongs in {split_of(own)}"
+        if row.split != table.split:
+            detail = f"in split {table.split}; its key belongs in {row.split}"
             yield Finding(check=_NAME, where=where, detail=detail)
         if row.cluster != cluster:
             detail = f"cluster is not the smallest digest of its own, {cluster}"

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import SPLITS
 from curation.dataset.parquet import split_files
-from curation.system.escaping import shortened
 from curation.system.extras import install_extra
 from curation.system.words import counted
 from curation.verification.check import (
@@ -25,6 +24,7 @@ from curation.verification.check import (
     CheckResult,
     FolderCheck,
     ItemResult,
+    answers,
 )
 from curation.verification.findings import Finding
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "loading"
-_SHOWN = 300
 
 
 class OpenedConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,20 +79,11 @@ def _work(folder: Path, item: CheckItem) -> OpenedConfig:
     return OpenedConfig(rows={split: loaded[split].num_rows for split in loaded})
 
 
-def _finding(where: str, detail: str) -> Finding:
-    return Finding(check=_NAME, where=where, detail=shortened(detail, _SHOWN))
-
-
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings: list[Finding] = []
     rows = _rows(contents)
     opened: Counter[str] = Counter()
-    for result in results:
-        config = result.item.where
-        if not result.answered:
-            findings.append(_finding(config, f"does not open: {result.detail}"))
-            continue
-        answer = result.answer_as(OpenedConfig)
+    for item, answer in answers(_NAME, results, OpenedConfig, findings):
         if not answer.installed:
             what = f"datasets is not installed: {install_extra('load')}"
             findings.append(
@@ -102,11 +92,12 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
             break
         opened["configs opened"] += 1
         opened["splits opened"] += len(answer.rows)
-        for split, number in rows[config].items():
+        for split, number in rows[item.where].items():
             if answer.rows.get(split) != number:
                 really = f"opens with {answer.rows.get(split)} of"
                 detail = f"{really} {counted(number, 'row')}"
-                findings.append(_finding(f"{config}/{split}", detail))
+                where = f"{item.where}/{split}"
+                findings.append(Finding(check=_NAME, where=where, detail=detail))
     return CheckResult(findings=findings, counted=opened)
 
 

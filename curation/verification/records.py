@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import holds_instances, size_of
-from curation.core.documents import Rejected
-from curation.dataset.features import used
+from curation.core.benchmark import holds_instances
+from curation.core.documents import NOWHERE, Document, Lint, Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
-from curation.lint.liveness import liveness
-from curation.packaging.manifest import read_facts
+from curation.packaging.manifest import BuildFacts, read_facts
+from curation.pipeline.process_document import make_record
 from curation.schema.dialects import BY_NAME, Dialect, declared
-from curation.schema.measures import max_fan_out, nesting, text_size
-from curation.schema.subschemas import skeleton_digest
 from curation.validation.dialect_decision import MIXED_DRAFTS
-from curation.validation.metaschemas import complaint, valid_under
+from curation.validation.metaschemas import complaint
 from curation.validation.verdicts import both_verdicts
 from curation.verification.check import (
     CheckBatch,
@@ -43,12 +40,12 @@ _NAME = "rows"
 _DERIVED = (
     *("field_count", "max_fan_out", "depth", "size", "live", "live_size"),
     *("vacuous", "features", "formats", "lints", "valid_under", "sha256"),
-    *("skeleton_sha256", "dialect_found", "dialect_words"),
+    *("skeleton_sha256", "split_key"),
 )
 #: The lint that says how the dialect was found.
 _LINT_OF_DIALECT = {
-    "mixed": frozenset({MIXED_DRAFTS}),
-    "fitting": frozenset({"other-draft"}),
+    "mixed": MIXED_DRAFTS,
+    "fitting": "other-draft",
 }
 _EVIDENCE = frozenset(
     {
@@ -59,9 +56,14 @@ _EVIDENCE = frozenset(
 #: Evidence that comes with words, and evidence that may.
 _BY_WORDS = frozenset({"mixed", "words"})
 _MAY_HAVE_WORDS = _BY_WORDS | {"prior"}
+#: The rule set whose splits follow from the skeleton's digest.
+_PAPER = "paper"
 #: The rule that flags defects.
 _LINTS = "lints"
-_COLUMNS = ("unique_id", "json_schema", "dialect", *_DERIVED)
+_COLUMNS = (
+    *("unique_id", "json_schema", "dialect", "dialect_found", "dialect_words"),
+    *_DERIVED,
+)
 
 
 class RecordFaults(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,7 +97,8 @@ def _work(folder: Path, item: CheckItem) -> RecordFaults:
     else:
         text = jsontext.canonical(schema)
         invalid += _invalid(schema, dialect, text)
-        wrong += _wrong_columns(row, schema, dialect, linted=_linted(folder))
+        wrong += _wrong_columns(row, schema, _facts(folder))
+        wrong += _dialect_faults(row, schema, dialect)
     name = row["unique_id"]
     return RecordFaults(
         unique_id=name if isinstance(name, str) else None, invalid=invalid, wrong=wrong
@@ -103,9 +106,8 @@ def _work(folder: Path, item: CheckItem) -> RecordFaults:
 
 
 @cache
-def _linted(folder: Path) -> bool:
-    """Return whether the rules of a folder flag the defects of a schema."""
-    return any(rule.name == _LINTS for rule in read_facts(folder).rule_list)
+def _facts(folder: Path) -> BuildFacts:
+    return read_facts(folder)
 
 
 def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:
@@ -119,48 +121,33 @@ def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:
 
 
 def _wrong_columns(
-    row: Mapping[str, Json], schema: Json, dialect: Dialect, *, linted: bool
+    row: Mapping[str, Json], schema: Json, facts: BuildFacts
 ) -> Iterator[str]:
-    """Yield the columns of a row that do not follow from its schema.
-
-    Args:
-        row: The record's columns by name: those of `_DERIVED` and the text.
-        schema: The value of its text.
-        dialect: Its own dialect.
-        linted: Whether the rules that built it flag defects; `paper` never does.
-    """
-    usage, nested = used(schema, dialect), nesting(schema)
-    alive = liveness(schema, dialect)
-    text = jsontext.write(schema)
-    if text != row["json_schema"]:
+    """Yield the columns of a row that are others when the record is made again."""
+    dialect, how = str(row["dialect"]), str(row["dialect_found"])
+    flagged: list[Lint] = []
+    if any(rule.name == _LINTS for rule in facts.rule_list):
+        flagged = lints(schema, BY_NAME[dialect])
+        if how in _LINT_OF_DIALECT:
+            flagged.append(Lint(code=_LINT_OF_DIALECT[how], pointer=""))
+    document = Document(
+        config="",
+        unique_id="",
+        provenance=NOWHERE,
+        schema=schema,
+        dialect=dialect,
+        dialect_found=how,
+        lints=tuple(flagged),
+    )
+    by_shingles = facts.rules != _PAPER
+    record = make_record(document, split_by_shingles=by_shingles).record
+    if record.json_schema != row["json_schema"]:
         yield "json_schema is not written as a build writes it"
-    right: dict[str, Json] = {
-        "field_count": nested.field_count,
-        "max_fan_out": max_fan_out(schema),
-        "depth": nested.depth,
-        "size": text_size(text),
-        "live": alive.share,
-        "live_size": size_of(alive.fields),
-        "vacuous": alive.vacuous,
-        "features": list(usage.features),
-        "formats": list(usage.formats),
-        "valid_under": list(valid_under(schema)),
-        "lints": _lint_codes(row, schema, dialect) if linted else [],
-    }
-    for name, value in right.items():
-        if row[name] != value:
-            yield f"{name} is {row[name]}, but {value} by the schema"
-    if jsontext.digest(schema) != row["sha256"]:
-        yield "sha256 is not that of the schema's canonical form"
-    if skeleton_digest(schema, dialect) != row["skeleton_sha256"]:
-        yield "skeleton_sha256 is not that of the schema's skeleton"
-    yield from _dialect_faults(row, schema, dialect)
-
-
-def _lint_codes(row: Mapping[str, Json], schema: Json, dialect: Dialect) -> list[Json]:
-    codes = {lint.code for lint in lints(schema, dialect)}
-    codes |= _LINT_OF_DIALECT.get(str(row["dialect_found"]), frozenset())
-    return [*sorted(codes)]
+    for name in _DERIVED:
+        right = getattr(record, name)
+        right = list(right) if isinstance(right, tuple) else right
+        if row[name] != right:
+            yield f"{name} is {row[name]}, but {right} by the schema"
 
 
 def _dialect_faults(

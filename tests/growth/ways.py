@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from curation.checking import check_worker
-from curation.checking.messages import RulesQuestion, VerdictQuestion
+from curation.checking.report import CheckQuestion
 from curation.core.documents import NOWHERE, Document, RawDocument, Rejected
 from curation.core.rule import Context
 from curation.fit import relation_worker
@@ -99,14 +99,8 @@ def _rules(name: str, schema: UntypedJson) -> Work:
 
 def _check(schema: UntypedJson) -> Work:
     handle = check_worker.start({})
-    content = json.dumps(schema)
-    questions = [
-        RulesQuestion(content=content, base_uri=None),
-        VerdictQuestion(
-            content=content, dialect=DRAFT_2020_12.name, validator="jsonschema-rs"
-        ),
-    ]
-    return lambda: [handle(msgspec.to_builtins(it)) for it in questions]
+    question = CheckQuestion(content=json.dumps(schema), base_uri=None)
+    return lambda: handle(msgspec.to_builtins(question))
 
 
 def _record_columns(schema: UntypedJson) -> Work:

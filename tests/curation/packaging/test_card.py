@@ -15,6 +15,7 @@ import csbdata
 from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
 from curation.dataset.ledger import open_ledger, write_ledger
+from curation.dataset.paper_tables import Figure2
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.packaging.card import (
@@ -25,10 +26,10 @@ from curation.packaging.card import (
     other_columns,
     write_card,
 )
-from curation.packaging.card_figures import InstanceCounts, count_rows
+from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import hub_configs
 from curation.packaging.licences import FOLDER
-from curation.packaging.plots import PaperFigure2, PaperTables
+from curation.packaging.plots import PaperTables
 from tests.builds import write_config
 from tests.made import change, entry, in_split, record, rejected, summary
 
@@ -126,16 +127,9 @@ def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
 def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
     """The verb after the number of records with an answer agrees with it."""
     made = contents(tmp_path, instances={"Github_easy": {"test": 38}})
-    counts = InstanceCounts(
-        records={"satisfiable": 2, "unknown": 1},
-        witnesses=8,
-        unrefused=8,
-        examples=0,
-        examples_refused=0,
-        near_misses=30,
-        judged_by_both=38,
-        disputed=0,
-    )
+    numbers = dict.fromkeys(("given", "examples_refused", "disputed"), 0)
+    numbers |= {"witnesses": 8, "unrefused": 8, "near_misses": 30, "judged_by_both": 38}
+    counts = {"records": {"satisfiable": 2, "unknown": 1}, **numbers}
     text = card_text(replace(made, counts=replace(made.counts, instances=counts)))
     assert "Of 3 records 2 are `satisfiable`, 1 is `unknown`:" in text
 
@@ -248,11 +242,10 @@ HOSTILE = [
 def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """The most frequent `format` may be anything a schema's author wrote."""
     tables = PaperTables(
-        table_1={},
         table_8={},
         table_8_of="records",
         table_9={},
-        figure_2=PaperFigure2(features={"type": 3}, formats={name: 2}),
+        figure_2=Figure2(features=(("type", 3),), formats=((name, 2),)),
         left_out={},
     )
     text = card_text(replace(contents(tmp_path), tables=tables))

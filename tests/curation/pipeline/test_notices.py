@@ -33,7 +33,6 @@ def _input(folder: Path, config: str | None = None) -> BuildInput:
         source=source_named("washingtonpost"),
         reading=reading,
         files=folder,
-        route="",
         pin=Pin(
             source="washingtonpost",
             archive="ans-schema",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import csbdata
-from curation.pipeline.request import identity_of
+from curation.pipeline.request import fingerprint_of
 from curation.system.errors import CannotCreate
 from curation.workers.limits import Limits
 from evaluation.asking import header as header_module
@@ -43,11 +43,11 @@ def test_f38_a_build_of_other_code_is_done_again(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Code, versions of libraries and limits decide a build's fingerprint."""
-    before = identity_of("clean", [], []).fingerprint
-    assert identity_of("clean", [], []).fingerprint == before
+    before = fingerprint_of("clean", [], [])
+    assert fingerprint_of("clean", [], []) == before
     other: object = Limits(seconds=1.0) if part == "LIMITS" else _OTHERS[part]
     monkeypatch.setattr(f"curation.pipeline.request.{part}", other)
-    assert identity_of("clean", [], []).fingerprint != before
+    assert fingerprint_of("clean", [], []) != before
 
 
 def test_f38_rows_of_other_code_are_not_found(

@@ -1,0 +1,62 @@
+"""What a check is asked and answers: the report on one schema, problem by problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from curation.core.documents import Reason
+
+#: The level of what is told and is no fault.
+NOTE = "note"
+
+
+class CheckQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """Check a text by the rules of the benchmark."""
+
+    #: The bytes of the text as Latin-1, one character a byte.
+    content: str
+    #: Where relative references in it start; None if nothing is beside it.
+    base_uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaProblem:
+    """One problem of a schema."""
+
+    #: `error` where a build would drop the schema, else `warning`; `note` of what is no
+    #: fault: a reference to the web, which is not followed.
+    level: str
+    #: JSON pointer of the schema location; empty for the root.
+    pointer: str
+    #: Where that is in the text, or the innermost value on the way there; from 1.
+    line: int = 1
+    column: int = 1
+    #: A reject reason, the name of a rule, or a lint code.
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaReport:
+    """The result of a check."""
+
+    #: None if it could not be decided.
+    dialect: str | None = None
+    dialect_found: str | None = None
+    #: The keywords that speak against some draft, of an undeclared schema.
+    dialect_words: tuple[str, ...] = ()
+    #: The drafts under whose metaschema it is valid, oldest first.
+    valid_under: tuple[str, ...] = ()
+    problems: tuple[SchemaProblem, ...] = ()
+
+    @property
+    def faults(self) -> tuple[SchemaProblem, ...]:
+        """The problems that are not just notes."""
+        return tuple(problem for problem in self.problems if problem.level != NOTE)
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a rule raised or its process died: a defect of csbdata."""
+        return any(problem.code == Reason.CRASHED for problem in self.problems)
