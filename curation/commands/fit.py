@@ -81,6 +81,14 @@ class RewriteOptions:
     diff: Annotated[
         bool, typer.Option("--diff", help="Print the rewritten schema as a difference.")
     ] = False
+    rest: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what the target will not hold, as a schema for its answers.",
+            parser=local_path,
+        ),
+    ] = None
     decode: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +101,7 @@ class RewriteOptions:
     @property
     def is_asked(self) -> bool:
         """Whether anything is to be made of a rewritten schema."""
-        return bool(self.write or self.diff or self.decode)
+        return bool(self.write or self.diff or self.rest or self.decode)
 
 
 @with_option_groups
@@ -119,7 +127,7 @@ def fit(
       csbdata fit person.schema.json
       csbdata fit tools:tools.json --for openai-strict,vllm
       csbdata fit schemas/ --format github
-      csbdata fit a.json --for openai-strict --write sent.json
+      csbdata fit a.json --for openai-strict --write sent.json --rest rest.json
       csbdata fit a.json --for openai-strict --decode answer.json
 
     Exits with 0 if every target takes every schema, parts that it ignores or not; 1 if
@@ -128,7 +136,7 @@ def fit(
     is not JSON. The tools of one list are one request: a bad one ends it, and limits
     count them together. Each line names the documentation, the library or the
     measurement that it is taken from; of what none tells, nothing is guessed. With
-    --write, --diff or --decode it is 0 if the rewritten schema is taken.
+    --write, --diff, --rest or --decode it is 0 if the rewritten schema is taken.
     Nothing is ever fetched, and no provider is asked.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.checking.schema_files import read_schema_files
@@ -165,6 +173,7 @@ def _rewrite(
     files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
     from curation.fit.answers import decode, fit_schema
+    from curation.fit.rest import rest_of
     from curation.json import text as jsontext
     from curation.json.line_diff import line_diff
     from curation.system.atomic_files import atomic_write_bytes
@@ -181,10 +190,13 @@ def _rewrite(
         _print_rewrite(result)
     else:
         print_json(decode(_answer(options.decode), result))
-    if options.write is not None:
-        content = (jsontext.write(result.schema) + "\n").encode()
-        atomic_write_bytes(options.write, content)
-        say(f"written: {options.write}")
+    for path, value in (
+        (options.write, result.schema),
+        (options.rest, rest_of(result)),
+    ):
+        if path is not None:
+            atomic_write_bytes(path, (jsontext.write(value) + "\n").encode())
+            say(f"written: {path}")
     if options.diff:
         for changed in line_diff(text, jsontext.write(result.schema)):
             show_whole(changed)
@@ -212,7 +224,8 @@ def _outcome(result: Fit) -> FitOutcome:
 
 
 def _print_rewrite(result: Fit) -> None:
-    """Print each step with its proof, and what the target still does not hold."""
+    """Print each step with its proof, and what the target will not hold."""
+    from curation.fit.rest import sentences
     from curation.fit.rewriting import REWRITE_SECONDS
 
     steps = counted(len(result.steps), "rewrite")
@@ -225,10 +238,12 @@ def _print_rewrite(result: Fit) -> None:
         value = f": {step.value}" if step.value is not None else ""
         line = f"{step.rewrite}: {step.claim} ({step.evidence}{value}): {place}"
         show(shortened(f"{line}: {step.sentence}", 400))
-    for finding in (*result.failing, *result.ignored)[:_SHOWN]:
+    for finding in result.failing[:_SHOWN]:
         show(
             f"still {finding.effect}: {finding.pointer or '(root)'}: {finding.sentence}"
         )
+    for sentence in sentences(result):
+        show(f"not held: {shortened(sentence, 400)}")
 
 
 def _as_json(each: SchemaFit) -> Json:

@@ -153,6 +153,7 @@ _MISTAKES = {
         build --sample --out file/x
         export maskbench file/x --data BUILD
         fit good.json --for openai-strict --write file/x
+        fit good.json --for openai-strict --rest file/x
         eval --engine none --task masks --data good.json --run-dir file/x
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x

@@ -401,7 +401,7 @@ def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
     monkeypatch.chdir(tmp_path)
     schema = {"type": "object", "properties": {"a": {**_STRING, "format": "uri"}}}
     (tmp_path / "a.json").write_text(json.dumps(schema), "utf-8")
-    files = ("--write", "sent.json", "--diff")
+    files = ("--write", "sent.json", "--rest", "rest.json", "--diff")
     code, out = run("fit", "a.json", "--for", "openai-strict", *files)
     assert code == 0
     assert "openai-strict: taken after" in out
@@ -410,6 +410,7 @@ def test_a_schema_is_rewritten_and_its_answers_are_mapped_back(
     sent = (tmp_path / "sent.json").read_text("utf-8")
     assert run("fit", "sent.json", "--for", "openai-strict")[0] == 0
     assert json.loads(sent)["required"] == ["a"]
+    assert (tmp_path / "rest.json").exists()
     (tmp_path / "answer.json").write_text('{"a": null}', "utf-8")
     more = ("--for", "openai-strict", "--decode", "answer.json")
     assert json.loads(run("fit", "a.json", *more)[1]) == {}

@@ -19,7 +19,8 @@ from curation.fit.edits import Claim
 from curation.fit.equal_edits import tidied
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer
+from curation.fit.relation import Comparer, text_of
+from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS
 from curation.fit.verdict import is_taken, judge_fit
@@ -390,7 +391,7 @@ def test_one_of_with_branches_that_overlap_is_no_any_of(comparer: Comparer) -> N
 
 
 def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> None:
-    """The description has it, and an answer that it refuses is not decoded."""
+    """The description has it, and the rest refuses what the target lets through."""
     schema = _object(
         a={"type": "array", "items": _STRING, "minItems": 2, "uniqueItems": True}
     )
@@ -399,19 +400,27 @@ def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> N
     fit = fit_schema(schema, OPENAI, allow="any", comparer=comparer)
     assert (fit.fits, fit.claim) == (True, Claim.WIDER)
     assert "uniqueItems: true" in str(fit.schema)
+    assert list(sentences(fit)) == ["/properties/a: `uniqueItems` must be true"]
+    rest = CompiledSchema(rest_of(fit), DRAFT_2020_12)
     repeated: Json = {"a": ["b", "b"]}
     assert CompiledSchema(fit.schema, DRAFT_2020_12).is_valid(repeated)
+    assert not rest.is_valid(repeated)
     with pytest.raises(BadData, match="uniqueItems"):
         decode(repeated, fit)
+    both: Json = {"allOf": [fit.meaning, rest_of(fit)]}
+    proofs = comparer.proofs(
+        text_of(both, DRAFT_2020_12), text_of(whole(fit), DRAFT_2020_12)
+    )
+    assert proofs.first_in_second
 
 
-def test_what_is_ignored_is_validated_afterwards(comparer: Comparer) -> None:
+def test_what_is_ignored_is_the_rest(comparer: Comparer) -> None:
     """A target that ignores a keyword takes the schema; answers are validated."""
     schema = _object(a={"type": "string", "pattern": "^a"})
     fit = fit_schema(schema, "gemini", comparer=comparer)
     assert (fit.fits, fit.schema, fit.claim) == (True, schema, Claim.WIDER)
-    with pytest.raises(BadData, match="pattern"):
-        decode({"a": "b"}, fit)
+    assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid({"a": "b"})
+    assert rest_of(fit_schema(_object(a=_STRING), OPENAI, comparer=comparer)) is True
 
 
 @pytest.mark.parametrize("answer", [5, {}, {"value": 5}, {"value": [{"key": "a"}]}])

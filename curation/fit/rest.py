@@ -1,0 +1,155 @@
+"""The constraints of a schema that a target will not hold, as a schema and in words.
+
+The rest is what decoded answers are validated with afterwards: a value that the sent
+schema and the rest accept is valid by what is meant. It holds the keywords that were
+dropped or are ignored, where they stand, and nothing else; beside a schema of which it
+cannot be said by itself (in branches of `anyOf` and the like) the whole branch stands,
+and if there are references the whole schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from curation.fit.rewriting import meaning_of
+from curation.fit.shapes import SHAPE, shape_of
+from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.references.schema import Schema
+from curation.schema.keywords import CONTAINERS
+from curation.schema.subschemas import children, edited, subschema_locations
+from curation.system.escaping import shortened
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.fit.rewriting import Fit
+    from curation.schema.dialects import Dialect
+
+_Object: TypeAlias = "dict[str, UntypedJson]"
+#: Applicators through which a keyword can be said by itself.
+_THROUGH: Final = frozenset({"properties", "items", "allOf", "$ref", *CONTAINERS})
+_CONTAINS: Final = ("contains", "minContains", "maxContains")
+#: Without these, what is said of others would change.
+_TOGETHER: Final = (
+    frozenset({"items", "prefixItems", "additionalItems", *_CONTAINS}),
+    frozenset({"properties", "patternProperties", "additionalProperties"}),
+    frozenset({"if", "then", "else"}),
+)
+_SHOWN: Final = 200
+
+
+def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
+    """Return the keywords that the target does not hold, by the schema object."""
+    lost: dict[Tokens, set[str]] = {}
+    for finding in fit.ignored:
+        tokens = tokens_of(finding.pointer)
+        if finding.keyword and tokens[-1:] == (finding.keyword,):
+            tokens = tokens[:-1]
+        lost.setdefault(fit.shaped.source(tokens), set()).add(finding.keyword)
+    for place in subschema_locations(fit.shaped.marked, fit.shaped.dialect):
+        dropped = shape_of(place.schema).dropped
+        if dropped:
+            lost.setdefault(place.tokens, set()).update(dropped)
+    return {tokens: frozenset(names) - {""} for tokens, names in lost.items()}
+
+
+def whole(fit: Fit) -> UntypedJson:
+    """Return what is meant, with the keywords that were dropped back in their place."""
+
+    def restored(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+        if not isinstance(schema, dict) or SHAPE not in schema:
+            return schema
+        return {**schema, **shape_of(schema).dropped}
+
+    return meaning_of(edited(fit.shaped.marked, fit.shaped.dialect, restored))
+
+
+def rest_of(fit: Fit) -> UntypedJson:
+    """Return the schema with which decoded answers are validated; true for nothing."""
+    lost = lost_keywords(fit)
+    if not lost:
+        return True
+    schema, dialect = whole(fit), fit.shaped.dialect
+    document = Schema(schema, dialect)
+    references = document.scanned.references
+    # What is kept whole may refer to anything; where others than `$ref` lead depends on
+    # the way to them.
+    others = dialect.applicators.keys() - _THROUGH
+    branched = any(others & {*tokens, *names} for tokens, names in lost.items())
+    if references and (branched or any(it.keyword != "$ref" for it in references)):
+        return schema
+    leading: dict[Tokens, list[Tokens]] = {}
+    for it in references:
+        if (target := document.lookup(it.text, it.base)) is not None:
+            leading.setdefault(target.tokens, []).append(it.tokens)
+    #: The schemas in which something is lost, and those that lead to them.
+    above: set[Tokens] = set()
+    pending = [*lost]
+    while pending:
+        tokens = pending.pop()
+        places = {tokens[:length] for length in range(len(tokens) + 1)} - above
+        above |= places
+        pending += [it for place in places for it in leading.get(place, ())]
+    part = _part(schema, (), lost, above, dialect, refers=bool(references))
+    return part if isinstance(part, dict) else True
+
+
+def _part(  # noqa: PLR0913 - a schema, its place, and what is asked of it
+    schema: UntypedJson,
+    tokens: Tokens,
+    lost: Mapping[Tokens, frozenset[str]],
+    above: AbstractSet[Tokens],
+    dialect: Dialect,
+    *,
+    refers: bool,
+) -> UntypedJson:
+    """Return what of a schema is lost, or None if nothing is."""
+    if not isinstance(schema, dict):
+        return None
+    names = set(lost.get(tokens, ()))
+    kept: _Object = {name: schema[name] for name in schema if name == "$schema"}
+    for path, child in children(schema, dialect):
+        below = (*tokens, *path)
+        inside = below in above
+        # The schemas of a tuple are counted: none of them may be left out.
+        is_tuple = path[0] == "items" and (len(path) > 1 or "prefixItems" in schema)
+        if inside and (path[0] not in _THROUGH or is_tuple):
+            names.add(path[0])
+        elif inside or (path[0] in CONTAINERS and refers):
+            part = _part(child, below, lost, above, dialect, refers=refers)
+            _put(kept, path, {} if part is None else part)
+    for group in _TOGETHER:
+        if names & group:
+            names |= group
+    if "$ref" in schema:
+        names.add("$ref")
+    kept.update({name: schema[name] for name in schema if name in names})
+    return kept or None
+
+
+def _put(kept: _Object, path: Tokens, part: UntypedJson) -> None:
+    keyword, *rest = path
+    if not rest:
+        kept[keyword] = part
+    elif keyword == "allOf":
+        kept.setdefault(keyword, []).append(part)
+    elif isinstance(kept.setdefault(keyword, {}), dict):
+        kept[keyword][rest[0]] = part
+
+
+def sentences(fit: Fit) -> Iterator[str]:
+    """Yield what is lost in words, for a prompt.
+
+    Example:
+        >>> list(sentences(fit))
+        ['/properties/tags: `uniqueItems` must be true']
+    """
+    lost = lost_keywords(fit)
+    for place in subschema_locations(whole(fit), fit.shaped.dialect):
+        for name in sorted(lost.get(place.tokens, ())):
+            if name in place.keywords:
+                text = shortened(json.dumps(place.keywords[name]), _SHOWN)
+                where = pointer(place.tokens) or "the root"
+                yield f"{where}: `{name}` must be {text}"
