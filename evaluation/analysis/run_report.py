@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
@@ -12,13 +12,7 @@ from evaluation.reporting.tables import Cell, Table
 from evaluation.results.description import about_writing
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
-from evaluation.results.reader import run_names
-from evaluation.results.suite_rows import (
-    SUITE,
-    RecordedSuiteRun,
-    joined_runs,
-    scored_run,
-)
+from evaluation.results.suite_rows import SUITE, scored_run
 from evaluation.results.suite_tables import suite_report
 from evaluation.tasks.refusal_messages import explain
 
@@ -27,7 +21,6 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.run_header import ParticipantHeader
-    from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
@@ -179,24 +172,6 @@ def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
     return replace(
         report, tables=(*compared.paired_shares(pairs), *rates, *times, *rest)
     )
-
-
-def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
-    """Return one report of several runs of a suite.
-
-    Raises:
-        NoInput: one of them is no run of the suite.
-        BadConfiguration: they were scored by different readings.
-    """
-    scored: dict[str, RecordedSuiteRun] = {}
-    folders = run_names(runs)
-    for run in runs:
-        if suite.name not in run.tasks:
-            names = ", ".join(sorted(run.tasks)) or "no task at all"
-            what = f"no row of suite {suite.name}"
-            raise NoInput(what, str(run.folder), f"it has {names}")
-        scored[folders[run.folder]] = scored_run(run, suite.name, run.raw_header)
-    return suite_report(suite, joined_runs(scored))
 
 
 def suite_of(run: RecordedRun) -> str | None:

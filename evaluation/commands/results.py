@@ -45,8 +45,6 @@ _TRY_SECONDS: Final = 10.0
 class ExportFormat(StrEnum):
     """What a run is handed on as."""
 
-    HTML = "html"
-    """One self-contained page, with plots."""
     PLOTS = "plots"
     """Every plot as SVG and PNG."""
     PARQUET = "parquet"
@@ -174,9 +172,9 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="html: a page without scripts; plots: SVG and PNG; parquet: a line a "
-            "case and a line a walk; outcomes: a file of expected outcomes for "
-            "`csbdata results compare`; maskbench: its result files; profiles: what "
+            help="plots: SVG and PNG; parquet: a line a case and a line a walk; "
+            "outcomes: a file of expected outcomes for `csbdata results compare`; "
+            "maskbench: its result files; profiles: what "
             "`csbdata fit --for FILE.toml` takes, of each engine of task probe.",
         ),
     ],
@@ -184,14 +182,14 @@ def export(
         Path,
         typer.Option(
             metavar="PATH",
-            help="A folder; of html and outcomes the file.",
+            help="A folder; of outcomes the file.",
             parser=local_path,
         ),
     ],
 ) -> None:
     """Hand a run on to other tools and people.
 
-    Example: csbdata results export runs/4f1c22a09b3e --format html --out report.html
+    Example: csbdata results export runs/4f1c22a09b3e --format plots --out plots
     """
     opened_run = open_and_report_problems(run)
     for path in _export(opened_run, form, out):
@@ -199,10 +197,6 @@ def export(
 
 
 def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
-    if form is ExportFormat.HTML:
-        from evaluation.site.run_page import write_page
-
-        return [write_page(run, out)]
     if form is ExportFormat.OUTCOMES:
         from evaluation.analysis.compare_runs import write_outcomes
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadData
 from evaluation.core.cases import Result, Row
 from evaluation.core.suite import ScoredResponse
 from evaluation.results.outcomes import COMPLIANT, WRITTEN
@@ -142,43 +142,6 @@ class RecordedSuiteRun:
 
     facts: Mapping[str, Json]
     by_label: Mapping[str, Sequence[ScoredResponse]]
-
-
-def joined_runs(runs: Mapping[str, RecordedSuiteRun]) -> RecordedSuiteRun:
-    """Join several runs of one suite for one report.
-
-    If two share a model and condition, the later label names its run too.
-
-    Args:
-        runs: The runs by their names, one at least.
-
-    Raises:
-        BadConfiguration: they were scored by different readings.
-    """
-    readings = {
-        name: run.facts.get("compat") or "recommended" for name, run in runs.items()
-    }
-    if len(set(readings.values())) > 1:
-        names = ", ".join(f"{name}: {reading}" for name, reading in readings.items())
-        what = f"the runs were scored by different readings ({names})"
-        raise BadConfiguration(what, then="score them anew by one of them")
-    joined: dict[str, Sequence[ScoredResponse]] = {}
-    for name, run in runs.items():
-        for label, responses in run.by_label.items():
-            joined[f"{name}: {label}" if label in joined else label] = responses
-    facts = joined_facts([run.facts for run in runs.values()])
-    return RecordedSuiteRun(facts=facts, by_label=joined)
-
-
-def joined_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the headers of several runs say of one suite, one at least."""
-    models = {str(model): model for its in facts for model in models_of(its)}
-    told = {
-        name: ", ".join(dict.fromkeys(str(its[name]) for its in facts if name in its))
-        for name in ("data", "origin")
-        if any(name in its for its in facts)
-    }
-    return {**facts[0], **told, "models": [*models.values()]}
 
 
 def models_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:

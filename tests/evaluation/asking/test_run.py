@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html import unescape
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,7 +21,6 @@ from evaluation.data.find_data import SAMPLE_LINE
 from evaluation.generation.text_generation import TokenPrices
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_rows import scored_run
-from evaluation.site.run_page import page
 from tests.evaluation.servers.loopback import Said, answer, loopback
 
 if TYPE_CHECKING:
@@ -120,9 +118,6 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
         ("all", "small free", 3),
         ("all", "small strict", 3),
     ]
-    shown = unescape(page(recorded))
-    assert "Prompted pass rate" in shown
-    assert "Failures: 2 of 2" in shown
 
 
 def test_no_writer_is_always_the_first(tmp_path: Path) -> None:

@@ -353,13 +353,12 @@ def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        pytest.param("html", marks=pytest.mark.slow),
         pytest.param("plots", marks=pytest.mark.slow),
         *("parquet", "maskbench"),
     ],
 )
 def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) -> None:
-    """On the page, below a plot, and beside files; nothing where the data are whole."""
+    """Below a plot, and beside files; nothing where the data are whole."""
     line = "the embedded sample: none of its schemas is real"
     partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
     for name, head, said in (("partial", partial, True), ("whole", _HEAD, False)):
@@ -380,7 +379,6 @@ def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) 
     "form",
     [
         # Every table and plot of it is drawn.
-        pytest.param("html", marks=pytest.mark.slow),
         *("plots", "parquet", "maskbench"),
     ],
 )

@@ -16,7 +16,6 @@ from evaluation.results.suite_pairs import (
     paired_rates,
     pairs_with_free,
 )
-from evaluation.results.suite_rows import RecordedSuiteRun, joined_runs
 from evaluation.results.suite_tables import passed, reading, repairs_table, standings
 
 if TYPE_CHECKING:
@@ -102,21 +101,6 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["fails most"] == "parse 10"
     assert rows[0]["cost"] == 5
     assert "every model answered: 10 of 12." in table.note
-
-
-def test_runs_of_one_report_keep_their_names_and_budgets() -> None:
-    """A budget of the settings is one of the run's."""
-    label, side = _side("m", "free")
-    budgets: list[dict[str, Json]] = [
-        {"models": [{"model": "m", "budget": 100}]},
-        {"models": [], "settings": {"budget": 2_000}},
-    ]
-    runs = {
-        name: RecordedSuiteRun(facts=facts, by_label={label: side})
-        for name, facts in zip(("sA", "sB"), budgets, strict=True)
-    }
-    joined = joined_runs(runs)
-    assert "At most 100 or 2,000 tokens a text." in reading(joined.facts)
 
 
 def test_a_report_names_a_folder_without_where_it_was() -> None:
