@@ -13,7 +13,6 @@ from evaluation.core.run_header import MOVING_FACTS
 from evaluation.generation.engine_session import EngineProcess, EngineSession
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
-    DecidedApart,
     Generation,
     GenerationRequest,
     LoopOptions,
@@ -195,18 +194,9 @@ class LocalWriter:
         if failed:
             return alone
         if alone.tokens == first.tokens and alone.ending is first.ending:
-            return replace(first, apart=DecidedApart.SAME)
+            return first
         # Its times are those of a text alone: of the batch there are none.
-        return replace(
-            alone,
-            apart=DecidedApart.OTHER,
-            batch_text=first.text,
-            batch_ending=first.ending,
-            prefill_ns=None,
-            ttft_ns=None,
-            total_ns=None,
-            steps=(),
-        )
+        return replace(alone, prefill_ns=None, ttft_ns=None, total_ns=None, steps=())
 
     def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(request.messages)

@@ -82,17 +82,6 @@ class TextEnding(StrEnum):
     """The prompt leaves no room for a text; nothing was run."""
 
 
-class DecidedApart(StrEnum):
-    """The outcome of writing a tied text once more alone."""
-
-    NO = ""
-    """It was not written again."""
-    SAME = "same"
-    """The same text."""
-    OTHER = "other"
-    """Another text: that one stands here, without times."""
-
-
 #: Endings of what was written, however little that is.
 _ENDINGS_OF_TEXTS: Final = frozenset(
     {TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END}
@@ -141,11 +130,6 @@ class Generation:
     #: Whether a token was so close to the chosen one that sums in another order might
     #: choose it; looked for where texts share passes.
     tied: bool = False
-    #: Whether that led to another text than what is written alone.
-    apart: DecidedApart = DecidedApart.NO
-    #: The other text, and how it ended; of no account beyond its class.
-    batch_text: str = ""
-    batch_ending: TextEnding | None = None
     #: None where no server counted them.
     prompt_tokens: int | None = None
     #: Prompt tokens taken from the prefix cache.

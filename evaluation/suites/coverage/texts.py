@@ -43,8 +43,6 @@ class GeneratedText:
     outcome: TextClass
     #: That of the record.
     weight: float = 1.0
-    #: The class of the text that was written beside others, if that is another text.
-    class_in_batch: TextClass | None = None
 
     @property
     def declared(self) -> bool:
@@ -116,7 +114,6 @@ def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
     if scored.writing is None:
         raise TypeError(scored)
     verdict = scored.verdict
-    in_batch = verdict.details.get("class_in_batch")
     return GeneratedText(
         engine=engine,
         subject=scored.record.removeprefix(f"{scored.group}/"),
@@ -126,7 +123,6 @@ def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
         judgement=judgement_of(verdict),
         outcome=class_of(verdict),
         weight=scored.weight,
-        class_in_batch=None if in_batch is None else TextClass(str(in_batch)),
     )
 
 
