@@ -22,8 +22,12 @@ from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.compare_runs import criterion_of
-from evaluation.analysis.paper_setup import FRAMEWORKS
-from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
+from evaluation.analysis.paper_tables import (
+    FRAMEWORKS,
+    PAPER_DRAFT,
+    SuiteSide,
+    suite_table,
+)
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import check_participants, differences
