@@ -1,4 +1,4 @@
-"""The report of a run: participants, conditions, and each task's tables."""
+"""The report of a run: the tables of each task."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
-from evaluation.reporting.tables import Cell, Table
-from evaluation.results.description import about_writing
+from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
 from evaluation.results.suite_rows import SUITE, scored_run
@@ -19,8 +18,6 @@ from evaluation.tasks.refusal_messages import explain
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import Json
-    from evaluation.core.run_header import ParticipantHeader
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
@@ -28,63 +25,6 @@ if TYPE_CHECKING:
 BY_SCHEMA: Final = "by-schema"
 #: The most schemas that have a line each in it.
 _MOST_SCHEMAS: Final = 20
-#: What of a header decides whether another run may be compared with this one.
-_CONDITIONS = (
-    *("csbdata", "data", "sources", "tokenizer", "limits", "settings", "limit"),
-    *("machine", "governor", "started"),
-)
-
-
-def engines_of(run: RecordedRun) -> Table:
-    """Return who took part, with versions, presets and options."""
-    rows = [_engine(participant) for participant in run.header.engines]
-    return Table(
-        title="Engines",
-        columns=("engine", "version", "preset", "options", "remark", "to install it"),
-        rows=tuple(rows),
-        commands=("to install it",),
-    )
-
-
-def _engine(participant: ParticipantHeader) -> tuple[Cell, ...]:
-    options = participant.options or {}
-    remark = participant.unavailable
-    return (
-        participant.engine,
-        participant.version,
-        participant.preset,
-        ", ".join(f"{name}={_flat(value)}" for name, value in options.items()),
-        f"not run: {remark}" if remark else "",
-        (participant.install if remark else "") or "",
-    )
-
-
-def conditions_of(run: RecordedRun) -> Table:
-    """Return what decides whether another run may be compared with this one."""
-    header = run.raw_header
-    facts = (line.partition(": ") for line in about_writing(run.header))
-    rows: list[tuple[Cell, ...]] = [(what, value) for what, _, value in facts]
-    rows += [(name, _flat(header.get(name))) for name in _CONDITIONS]
-    if run.header.timer_ns is not None:
-        rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
-    rows.append(("rows", f"{len(run):,}"))
-    return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
-
-
-def _flat(value: Json) -> str | None:
-    """Return a part of a header on one line, its members by their names."""
-    if isinstance(value, dict):
-        # Why data is partial stands above every table.
-        members = {
-            name: _flat(member) for name, member in value.items() if name != "partial"
-        }
-        parts = [f"{name} {text}" for name, text in members.items() if text]
-        return ", ".join(parts) or None
-    if isinstance(value, list | tuple):
-        return ", ".join(str(_flat(item)) for item in value) or None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return None if value is None else str(value)
 
 
 def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
