@@ -116,8 +116,6 @@ class CaseMeasurement:
     #: Nanoseconds after which the compile call was cut off; None unless it was.
     compile_cut_ns: int | None
     first_mask_ns: int | None
-    #: Applying one mask to logits; None if the engine has no kernel.
-    apply_ns: int | None
     ordinary: TextTimes
     length_misses: TextTimes
     rss_bytes: int | None
@@ -233,7 +231,6 @@ def measure(
         compile_ns=row.compile_ns if compiled else None,
         compile_cut_ns=cut_ns if timed_out else None,
         first_mask_ns=row.first_mask_ns,
-        apply_ns=row.apply_ns,
         ordinary=TextTimes.of([w for w in walks if not is_length_bound_miss(w)]),
         length_misses=TextTimes.of([w for w in walks if is_length_bound_miss(w)]),
         rss_bytes=row.rss_bytes,
@@ -291,12 +288,6 @@ def to_first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
 def first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of making a first matcher and computing its first mask."""
     times = [case.first_mask_ns for case in cases if case.first_mask_ns is not None]
-    return Quantiles.of(times)
-
-
-def mask_applied(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times of applying one mask to the logits of one text."""
-    times = [case.apply_ns for case in cases if case.apply_ns is not None]
     return Quantiles.of(times)
 
 
