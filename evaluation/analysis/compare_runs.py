@@ -36,6 +36,7 @@ from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
     changed_classes,
     changes_table,
+    matched,
     pair_sides,
     paired_rates,
     shares_table,
@@ -133,8 +134,7 @@ def _calibration(cases: Iterable[CaseMeasurement]) -> dict[tuple[str, str], floa
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two engines with the cases that both were asked."""
-    cases = [(case, b.cases[key]) for key, case in a.cases.items() if key in b.cases]
-    return PairedEngines(a=a, b=b, cases=cases)
+    return PairedEngines(a=a, b=b, cases=matched(a.cases, b.cases))
 
 
 def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     GoodCase: TypeAlias = tuple[Hashable, bool, bool]
 
 _T = TypeVar("_T")
+_K = TypeVar("_K")
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
     "bootstrap over clusters (schemas, kinds; else records). p: exact, two-sided, over "
@@ -54,6 +55,11 @@ def is_passed(scored: ScoredResponse) -> bool:
     return scored.verdict.passed
 
 
+def matched(a: Mapping[_K, _T], b: Mapping[_K, _T]) -> list[tuple[_T, _T]]:
+    """Return what both sides have under one key, in the order of a."""
+    return [(first, b[key]) for key, first in a.items() if key in b]
+
+
 def pair_sides(
     sides: Mapping[str, Sequence[ScoredResponse]],
     labels: Iterable[tuple[str, str]] | None = None,
@@ -76,11 +82,7 @@ def pair_sides(
         PairedSides(
             a=a,
             b=b,
-            answers=[
-                (answer, counted[b][key])
-                for key, answer in counted[a].items()
-                if key in counted[b]
-            ],
+            answers=matched(counted[a], counted[b]),
         )
         for a, b in (combinations(sides, 2) if labels is None else labels)
     ]
