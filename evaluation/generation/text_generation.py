@@ -40,14 +40,8 @@ class TokenizedRequest:
 class LoopOptions:
     """Options of the generation loop; recorded in a run's header."""
 
-    #: Compile while the prompt is prefilled.
-    overlap_compile: bool = True
-    #: Compute a mask while the model computes its logits.
-    overlap_mask: bool = True
     #: Take the tokens that an engine offers as the only way on.
     forced: bool = False
-    #: Read once what prompts begin with in common, in blocks of a fixed size.
-    prefix_cache: bool = False
     #: Seconds for a compile, and for everything after it.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
@@ -132,8 +126,6 @@ class Generation:
     tied: bool = False
     #: None where no server counted them.
     prompt_tokens: int | None = None
-    #: Prompt tokens taken from the prefix cache.
-    reused_tokens: int = 0
     #: Grammar compilation time: the compile call alone.
     compile_ns: int | None = None
     #: How long the loop stood waiting for grammar and first mask.
