@@ -10,7 +10,7 @@ from evaluation.reporting.report import Plot
 from evaluation.reporting.tables import Duration, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -41,25 +41,6 @@ def label(name: str) -> str:
     return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
 
 
-def _draw_curve(
-    axes: Axes,
-    index: int,
-    name: str,
-    points: Sequence[tuple[float, float]],
-    *,
-    drawstyle: str,
-) -> None:
-    axes.plot(
-        [x for x, _ in points],
-        [y for _, y in points],
-        _STYLES[index // len(COLOURS) % len(_STYLES)],
-        lw=1.1,
-        color=COLOURS[index % len(COLOURS)],
-        label=label(name),
-        drawstyle=drawstyle,
-    )
-
-
 def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
     """Draw the share of times above each time, both axes logarithmic.
 
@@ -75,7 +56,15 @@ def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
             colour = COLOURS[index % len(COLOURS)]
             if not points:
                 continue
-            _draw_curve(axes, index, curve, points, drawstyle="steps-post")
+            axes.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                _STYLES[index // len(COLOURS) % len(_STYLES)],
+                lw=1.1,
+                color=colour,
+                label=label(curve),
+                drawstyle="steps-post",
+            )
             x, y = points[-1]
             lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
             if y > 0:
@@ -84,7 +73,7 @@ def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
             logarithmic(axes, axes.xaxis, _duration)
             logarithmic(axes, axes.yaxis, _per_cent)
             axes.set_ylim(lowest / 1.5, 1.15)
-            _legend(axes, samples)
+            axes.legend(frameon=False, fontsize=7)
 
     return Plot(name=name, title=title, draw=draw)
 
@@ -141,11 +130,6 @@ def _duration(ns: float) -> str:
 
 def _per_cent(share: float) -> str:
     return f"{100 * share:g} %"
-
-
-def _legend(axes: Axes, names: Mapping[str, object]) -> None:
-    if names:
-        axes.legend(frameon=False, fontsize=7)
 
 
 def stack(

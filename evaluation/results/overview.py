@@ -17,7 +17,6 @@ from evaluation.reporting.tables import (
     Cell,
     ClusterRate,
     Rate,
-    Size,
     Table,
     duration,
     quantile_cell,
@@ -290,7 +289,7 @@ def _conditions(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
     most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
     quiet = [case.quiet for case in cases if case.quiet is not None]
     return {
-        "largest memory": None if most is None else Size(most),
+        "largest memory (MiB)": None if most is None else most >> 20,
         "undisturbed": Rate(sum(quiet), len(quiet)),
         "ended by the wall clock": sum(case.ended_by_wall_clock for case in cases),
     }
