@@ -10,7 +10,7 @@ Between two runs a ratio of times is divided by that of the calibration work.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product, zip_longest
 from math import exp, log
@@ -24,6 +24,7 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.user_files import read_utf8
 from curation.system.words import counted
+from evaluation.core.suite import ScoredRun
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
@@ -43,7 +44,7 @@ from evaluation.results.suite_pairs import (
     time_ratios,
 )
 from evaluation.results.suite_pairs import paired_times as paired_suite_times
-from evaluation.results.suite_rows import RecordedSuiteRun, is_suite_run, scored_run
+from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
@@ -593,7 +594,7 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
     paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
     yield paired_rates(paired)
     facts = pairs[0].a.run.raw_header["suite"]
-    yield pass_rates(RecordedSuiteRun(facts=facts, by_label=sides))
+    yield pass_rates(ScoredRun(facts=facts, by_label=sides))
     yield paired_suite_times(paired)
     yield changed_classes(paired)
 
@@ -604,9 +605,7 @@ def _answers(
     """Return the answers of every side by its label."""
     sides = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
     return {
-        label: scored_run(side.run, suite, side.run.raw_header).by_label.get(
-            side.engine, ()
-        )
+        label: scored_run(side.run, suite).by_label.get(side.engine, ())
         for label, side in sides.items()
     }
 
@@ -624,19 +623,6 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonRequest:
-    """What is compared, and what of it is a failure."""
-
-    run: RecordedRun
-    #: Another run, or a file of expected outcomes; None: engines of the run in pairs.
-    baseline: RecordedRun | Path | None = None
-    #: `worse` and `slower`: what is a failure.
-    fail_on: Sequence[str] = ()
-    #: Most cases that moved to list; None for all.
-    limit: int | None = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
     """The tables of a comparison, and its failures."""
 
@@ -644,27 +630,39 @@ class ComparisonResult:
     tables: Sequence[Table]
     #: Why the runs are not wholly comparable.
     objections: Sequence[str]
-    #: What fails of what the request names.
+    #: What of it is a failure, of `fail_on`.
     failures: Sequence[str]
 
 
-def compare_runs(request: ComparisonRequest) -> ComparisonResult:
+def compare_runs(
+    run: RecordedRun,
+    baseline: RecordedRun | Path | None = None,
+    *,
+    fail_on: Collection[str] = (),
+    limit: int | None = 20,
+) -> ComparisonResult:
     """Compare all engines of a run in pairs, or each with its baseline.
 
     Engines of two runs of which none has its name in the other are all compared.
 
+    Args:
+        run: The run.
+        baseline: Another run, or a file of expected outcomes; None: engines of the run
+            in pairs.
+        fail_on: `worse` and `slower`: what is a failure.
+        limit: Most cases that moved to list; None for all.
+
     Example:
         >>> old, new = open_run(Path("runs/old")), open_run(Path("runs/new"))
-        >>> result = compare_runs(ComparisonRequest(run=new, baseline=old))
+        >>> result = compare_runs(new, old)
 
     Raises:
         BadUsage: a file is to say what is slower, or nothing is a baseline.
         NoInput: nothing can be compared.
     """
-    run, baseline = request.run, request.baseline
-    if request.fail_on and baseline is None:
+    if fail_on and baseline is None:
         raise BadUsage("nothing to hold the run against", then="name a second run")
-    if "slower" in request.fail_on and isinstance(baseline, Path):
+    if "slower" in fail_on and isinstance(baseline, Path):
         raise BadUsage("a file of outcomes has no times", str(baseline), "name a run")
     runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
     by_task = {
@@ -672,11 +670,11 @@ def compare_runs(request: ComparisonRequest) -> ComparisonResult:
         for task in sorted({task for each in runs for task in each.tasks})
     }
     engines = [side for sides in by_task.values() for side in sides]
-    compared = _held(request, engines)
+    compared = _held(run, baseline, engines, fails=bool(fail_on))
     pairs = {
         task: found
         for task, sides in by_task.items()
-        if (found := _pairs(request, compared, sides))
+        if (found := _pairs(run, baseline, compared, sides))
     }
     if not pairs and not compared:
         raise NoInput(
@@ -692,11 +690,11 @@ def compare_runs(request: ComparisonRequest) -> ComparisonResult:
         tables.append([table for table in made if table.rows])
     ranked = [table for each in zip_longest(*tables) for table in each if table]
     failures: list[str] = []
-    if "worse" in request.fail_on:
+    if "worse" in fail_on:
         failures += _worse(compared)
-    if "slower" in request.fail_on:
+    if "slower" in fail_on:
         failures += slowdowns([pair for found in pairs.values() for pair in found])
-    verdict = _baseline_tables(compared, request.limit)
+    verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
         tables=[*(table for table in verdict if table.rows), *ranked],
         objections=objections(runs),
@@ -705,23 +703,26 @@ def compare_runs(request: ComparisonRequest) -> ComparisonResult:
 
 
 def _held(
-    request: ComparisonRequest, engines: Sequence[ComparedEngine]
+    run: RecordedRun,
+    baseline: RecordedRun | Path | None,
+    engines: Sequence[ComparedEngine],
+    *,
+    fails: bool,
 ) -> list[BaselineComparison]:
     """Return each engine of the baseline beside the run's.
 
     Empty without a baseline, and where no engine is in both and nothing may fail.
     """
-    baseline = request.baseline
     if baseline is None:
         return []
-    now = engine_outcomes(request.run, engines)
+    now = engine_outcomes(run, engines)
     before = (
         read_outcomes(baseline)
         if isinstance(baseline, Path)
         else engine_outcomes(baseline, engines)
     )
     matched = match_engines(before, now)
-    if not matched and not request.fail_on and not isinstance(baseline, Path):
+    if not matched and not fails and not isinstance(baseline, Path):
         return []
     met = [engine for engine, _ in matched]
     alone = [(engine, None) for engine in before if engine not in met]
@@ -729,15 +730,16 @@ def _held(
 
 
 def _pairs(
-    request: ComparisonRequest,
+    run: RecordedRun,
+    baseline: RecordedRun | Path | None,
     compared: Sequence[BaselineComparison],
     engines: Sequence[ComparedEngine],
 ) -> list[PairedEngines]:
     """Return the pairs of one task that are shown, the baseline's engine first."""
-    if request.baseline is None:
+    if baseline is None:
         return all_pairs(engines)
-    before = [engine for engine in engines if engine.run is request.baseline]
-    now = [engine for engine in engines if engine.run is request.run]
+    before = [engine for engine in engines if engine.run is baseline]
+    now = [engine for engine in engines if engine.run is run]
     matched = {
         (engine.before.label, engine.now.label) for engine in compared if engine.now
     }

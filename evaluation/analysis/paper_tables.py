@@ -373,7 +373,7 @@ def _quality_rows(runs: Sequence[RecordedRun]) -> Iterator[_Row]:
             for table in report.tables:
                 if table.name != PAPER_FORM:
                     continue
-                scored = scored_run(run, name, run.raw_header).by_label
+                scored = scored_run(run, name).by_label
                 for label, *cells in table.rows:
                     answer = scored[str(label)][0]
                     unlike = [*_quality_differences(run, str(label), answer)]
@@ -398,7 +398,7 @@ def _sides(runs: Sequence[RecordedRun], number: int) -> dict[str, _Side]:
     for run in runs:
         if number == _COVERAGE and run.header.models.random_weights:
             continue
-        for label, texts in texts_by_engine(scored_run(run, "coverage", {})).items():
+        for label, texts in texts_by_engine(scored_run(run, "coverage")).items():
             framework = _framework_of(run.header.participant(label))
             if framework == "LM only" and framework not in table.frameworks:
                 continue

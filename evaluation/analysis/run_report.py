@@ -127,7 +127,7 @@ def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
         named = recorded_suite(suite)
     except CsbdataError:
         return overview(run, name)
-    return suite_report(named, scored_run(run, name, run.raw_header))
+    return suite_report(named, scored_run(run, name))
 
 
 def schema_matrix(run: RecordedRun, task: str) -> Table | None:

@@ -140,18 +140,16 @@ def compare(
     of expected outcomes. Exits with 0, with 1 where --fail-on says so, with 65 if the
     file has a line that is not an outcome, with 66 if there is no such run or file.
     """
-    from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
+    from evaluation.analysis.compare_runs import compare_runs
 
     opened: RecordedRun | Path | None = baseline
     if baseline is not None and not baseline.is_file():
         opened = open_and_report_problems(baseline)
     answer = compare_runs(
-        ComparisonRequest(
-            run=open_and_report_problems(run),
-            baseline=opened,
-            fail_on=fail_on or [],
-            limit=SHOWN if format_ is ReportFormat.AUTO else None,
-        )
+        open_and_report_problems(run),
+        opened,
+        fail_on=fail_on or [],
+        limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
     for objection in answer.objections:
         say(objection, style="yellow")

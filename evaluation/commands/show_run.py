@@ -227,7 +227,7 @@ def hold_gate(result: RunResult, fail_under: float | None) -> None:
     from evaluation.results.suite_rows import passing_less
 
     run = result.open()
-    under = passing_less(run, run.raw_header, fail_under)
+    under = passing_less(run, fail_under)
     if under or not run.tasks:
         say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
         raise typer.Exit(1)

@@ -28,7 +28,6 @@ from evaluation.results.suite_pairs import (
     paired_p,
     paired_rates,
 )
-from evaluation.results.suite_rows import models_of
 
 #: A server or a list of prices does not tell it.
 NOT_TOLD = MissingFigure("not told")
@@ -70,7 +69,9 @@ def reading(facts: Mapping[str, Json]) -> str:
         facts: What a run's header says of its suite.
     """
     compat = facts.get("compat") or "the recommended one"
-    budgets = {one["budget"] for one in models_of(facts)} - {None}
+    settings: Any = facts.get("settings") or {}
+    models: Any = facts.get("models") or ({},)
+    budgets = {it.get("budget") or settings.get("budget") for it in models} - {None}
     tokens = " or ".join(f"{budget:,}" for budget in sorted(budgets))
     data = str(facts.get("data", "not recorded")).split(", ")
     # Reports are handed on: where on a machine a folder was is nobody's affair.

@@ -119,4 +119,4 @@ def test_a_row_of_no_answer_is_named(
     other = replace(wrong, label={**wrong.label, **label} if label else {})
     run = open_run(_suite_run(tmp_path, "passrate", other))
     with pytest.raises(BadData, match=r"m free, g/a.*no row of suite passrate"):
-        scored_run(run, "passrate", run.raw_header)
+        scored_run(run, "passrate")

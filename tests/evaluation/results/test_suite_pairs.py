@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from evaluation.core.records import Verdict
-from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_pairs import (
     changed_classes,
@@ -66,7 +65,7 @@ def test_answers_of_one_cluster_count_together() -> None:
     assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
     assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
     twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
-    repairs = repairs_table(SimpleNamespace(by_label=twice, facts={}))
+    repairs = repairs_table(ScoredRun(by_label=twice, facts={}))
     assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
 
 
@@ -91,7 +90,7 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
         ]
         for label, verdict in verdicts.items()
     }
-    table = standings(SimpleNamespace(by_label=by_label, facts={}))
+    table = standings(ScoredRun(by_label=by_label, facts={}))
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert [row["model"] for row in rows] == ["b", "a"]
     assert rows[0]["p against the first"] is None
