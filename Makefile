@@ -22,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
-	@echo "make demo        llguidance and no engine on sample schemas, and a page"
+	@echo "make demo        llguidance and no engine on sample schemas"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the fast tests: a few minutes"
 	@echo "make test-slow-tenth  a tenth of the slow tests, drawn by the commit"

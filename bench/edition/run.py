@@ -36,10 +36,7 @@ SUITES = {
     "sob": ("10", "--set", "budget=1024"),
     "concodeeval": ("40",),
     # Hours; the first records of the sample, under two engines.
-    "coverage": (
-        *("200", "--set", "budget=512", "--set", "batch=8"),
-        *("--set", "prefix_cache=true"),
-    ),
+    "coverage": ("200", "--set", "budget=512", "--set", "batch=8"),
 }
 #: Same for all, in processor time; four times as long by the wall clock.
 LIMITS = ("compile_seconds=10", "run_seconds=10")

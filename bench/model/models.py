@@ -14,8 +14,6 @@
   A text that differs is a `retokenisation` where other tokens spell the same text up
   to where it differs, else a `numeric tie`: several tokens are fed in one pass, whose
   sums are added up in another order.
-- `overlap`: a slow compile beside the prefill: time to first token against what the
-  compile and the prefill need alone, one thread each.
 
 Ratios are geometric means over texts with a 95 % interval by bootstrap. The dtype is
 what `eval` takes by itself on this machine; the texts of `forced` are compared in fp32.
@@ -26,6 +24,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
+from itertools import takewhile
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +41,8 @@ from evaluation.generation.text_generation import (
     LoopOptions,
     TextEnding,
 )
-from evaluation.models.forward import shared_length
 from evaluation.prompts import read_template, worked_examples
 from evaluation.reporting.bootstrap import geometric_ratio
-from evaluation.setup.environments import install_line
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer
 
@@ -69,9 +66,8 @@ TARGETS = {
     "start_seconds": 20,
     "forced_tokens_per_pass": 1.10,
     "forced_same_text": 0.9,
-    "overlap": 1.10,
 }
-_TASKS = ("token", "loop", "batch", "constrained", "forced", "overlap", "start")
+_TASKS = ("token", "loop", "batch", "constrained", "forced", "start")
 #: Half the width of an interval that is narrow enough.
 _NARROW = 0.02
 _COMPACT = ("whitespace_flexible=false", "item_separator=,", "key_separator=:")
@@ -81,9 +77,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this part."""
     parser.add_argument("--texts", type=int, default=24, help="schemas to write for")
     parser.add_argument("--tokens", type=int, default=64, help="most tokens of a text")
-    parser.add_argument(
-        "--slow-engine", default="xgrammar", help="whose compile is to be hidden"
-    )
     parser.add_argument(
         "--model-tasks", nargs="*", default=list(_TASKS), help=", ".join(_TASKS)
     )
@@ -238,35 +231,6 @@ class _Bench:
         many.close()
         return pairs
 
-    def overlap(self) -> dict[str, Any]:
-        name = self.options.slow_engine
-        chosen = select_engines(
-            FetchSettings.from_environment().cache, [name], "faithful", []
-        )[0]
-        if chosen.unavailable:
-            return {
-                "not_measured": f"{chosen.unavailable}; {install_line(chosen.file)}"
-            }
-        model = self.model()
-        beside = _writer(model, name, LoopOptions())
-        apart = _writer(
-            model, name, LoopOptions(overlap_compile=False, overlap_mask=False)
-        )
-        rows = []
-        for alone, made in _in_turn(apart, beside, self.asked()):
-            longest = max(alone.compile_wait_ns or 0, alone.prefill_ns or 0)
-            if made.ttft_ns and longest:
-                rows.append((longest, made.ttft_ns))
-        beside.close()
-        apart.close()
-        return {
-            "engine": chosen.label,
-            "texts": len(rows),
-            "longest_alone_ms": _ms([a for a, _ in rows]),
-            "ttft_ms": _ms([b for _, b in rows]),
-            "ratio": _ratio([a for a, _ in rows], [b for _, b in rows]),
-        }
-
 
 def _writer(
     model: TransformersModel,
@@ -290,7 +254,7 @@ def _in_turn(
 ) -> list[tuple[Generation, Generation]]:
     """Write every text twice, the order changing; keep what both wrote."""
     pairs = []
-    # The first text of each starts processes and fills the prefix cache.
+    # The first text of each starts processes.
     for writer in (first, second):
         writer.write([asked[0]])
     for number, request in enumerate(asked):
@@ -350,11 +314,17 @@ def _sameness(
     }
 
 
+def _shared_length(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return how many leading numbers both have in common."""
+    pairs = zip(a, b, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
 def _difference(model: TransformersModel, a: Generation, b: Generation) -> str:
     """Return whether the tokens part where the texts go on alike."""
-    at = shared_length([a.tokens, b.tokens])
+    at = _shared_length(a.tokens, b.tokens)
     spelled = len(model.text(a.tokens[:at]).encode())
-    alike = shared_length([[*a.text.encode()], [*b.text.encode()]])
+    alike = _shared_length(a.text.encode(), b.text.encode())
     return "retokenisation" if alike > spelled else "numeric tie"
 
 

@@ -10,8 +10,8 @@ Between two runs a ratio of times is divided by that of the calibration work.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product, zip_longest
 from math import exp, log
 from pathlib import Path
@@ -24,8 +24,9 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.system.user_files import read_utf8
 from curation.system.words import counted
+from evaluation.core.suite import ScoredRun
 from evaluation.reporting.bootstrap import geometric_ratio
-from evaluation.reporting.statistics import Interval, mcnemar
+from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
 from evaluation.results.conditions import differences
 from evaluation.results.measurements import measure_run
@@ -34,16 +35,16 @@ from evaluation.results.outcomes import RANKS, Outcome
 from evaluation.results.overview import coverage, latency
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
-    PairedShares,
     changed_classes,
     changes_table,
+    matched,
     pair_sides,
     paired_rates,
     shares_table,
     time_ratios,
 )
 from evaluation.results.suite_pairs import paired_times as paired_suite_times
-from evaluation.results.suite_rows import RecordedSuiteRun, is_suite_run, scored_run
+from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class ComparedEngine:
     label: str
     run: RecordedRun
     engine: str
-    cases: Sequence[CaseMeasurement]
+    #: By config and id.
+    cases: Mapping[tuple[str, str], CaseMeasurement]
     #: Of every engine of its run, on this task, by config and id: the mean logarithm
     #: of the time of the calibration work.
     calibration: Mapping[str, Mapping[tuple[str, str], float]]
@@ -98,29 +100,25 @@ class PairedEngines:
 
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task."""
-    passes = criterion_of(task)
-    sides = []
-    for run in runs:
-        measured = measure_run(run, task, passes)
+    measured = [measure_run(run, task, criterion_of(task)) for run in runs]
+    runs_with = Counter(engine for by_engine in measured for engine in by_engine)
+    names, compared = run_names(runs), []
+    for run, by_engine in zip(runs, measured, strict=True):
         calibration = {
-            engine: _calibration(cases) for engine, cases in measured.items()
+            engine: _calibration(cases) for engine, cases in by_engine.items()
         }
-        sides += [
-            (run, engine, cases, calibration) for engine, cases in measured.items()
-        ]
-    times_named, names = Counter(engine for _, engine, *_ in sides), run_names(runs)
-    return [
-        ComparedEngine(
-            label=engine
-            if times_named[engine] == 1
-            else f"{names[run.folder]}: {engine}",
-            run=run,
-            engine=engine,
-            cases=cases,
-            calibration=calibration,
-        )
-        for run, engine, cases, calibration in sides
-    ]
+        for engine, cases in by_engine.items():
+            named = f"{names[run.folder]}: {engine}"
+            compared.append(
+                ComparedEngine(
+                    label=engine if runs_with[engine] == 1 else named,
+                    run=run,
+                    engine=engine,
+                    cases={case.case_key: case for case in cases},
+                    calibration=calibration,
+                )
+            )
+    return compared
 
 
 def _calibration(cases: Iterable[CaseMeasurement]) -> dict[tuple[str, str], float]:
@@ -137,9 +135,7 @@ def _calibration(cases: Iterable[CaseMeasurement]) -> dict[tuple[str, str], floa
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two engines with the cases that both were asked."""
-    first, second = ({case.case_key: case for case in side.cases} for side in (a, b))
-    cases = [(first[key], second[key]) for key in first if key in second]
-    return PairedEngines(a=a, b=b, cases=cases)
+    return PairedEngines(a=a, b=b, cases=matched(a.cases, b.cases))
 
 
 def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
@@ -147,24 +143,28 @@ def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
     return [pair_engines(a, b) for a, b in combinations(engines, 2)]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseStanding:
-    """The outcome of a case, and where texts went wrong.
+class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The outcome of a case under an engine: one line of a file of expected outcomes.
 
     Two outcomes of one rank may be two faults: a text that was right before is worse,
     and so is one that goes wrong earlier.
     """
 
+    #: Name and preset, without version, so that the next version is held against it.
+    engine: str
+    task: str
+    #: CONFIG/ID.
+    schema: str
     outcome: Outcome
-    #: Number of each wrong text, to the tokens before that.
-    wrong: Mapping[int, int] = field(default_factory=dict)
+    #: Number of each wrong text, from 0, to the tokens before that.
+    wrong: dict[int, int] = {}
 
     @property
     def rank(self) -> int:
         """The index of the outcome in `RANKS`, 0 the best."""
         return next(rank for rank, same in enumerate(RANKS) if self.outcome in same)
 
-    def is_worse(self, before: CaseStanding) -> bool:
+    def is_worse(self, before: ExpectedOutcome) -> bool:
         """Return whether anything is worse than before."""
         if self.rank != before.rank:
             return self.rank > before.rank
@@ -172,10 +172,6 @@ class CaseStanding:
             tokens < before.wrong.get(text, tokens + 1)
             for text, tokens in self.wrong.items()
         )
-
-    def is_better(self, before: CaseStanding) -> bool:
-        """Return whether something is better than before, and nothing worse."""
-        return before.is_worse(self) and not self.is_worse(before)
 
     def __str__(self) -> str:
         """Return the outcome, and the first text that is wrong."""
@@ -189,12 +185,12 @@ class CaseStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOutcomes:
-    """The standing of every case under one engine."""
+    """The outcome of every case under one engine."""
 
     label: str
     #: What it is matched by, tried in turn: its label; name and preset; name.
     names: tuple[str, str, str]
-    outcomes: Mapping[CaseName, CaseStanding]
+    outcomes: Mapping[CaseName, ExpectedOutcome]
     #: Cases that a busy machine left undecided: they are neither run nor missing.
     undecided: frozenset[CaseName] = frozenset()
 
@@ -202,57 +198,44 @@ class EngineOutcomes:
 def engine_outcomes(
     run: RecordedRun, engines: Iterable[ComparedEngine]
 ) -> list[EngineOutcomes]:
-    """Return the standings of a run's cases, by the tasks' own criteria.
+    """Return the outcomes of a run's cases, by the tasks' own criteria.
 
     Args:
         run: The run.
         engines: Its engines, of every task; those of other runs are left out.
     """
-    outcomes: dict[str, dict[CaseName, CaseStanding]] = defaultdict(dict)
+    cases: dict[str, list[CaseMeasurement]] = defaultdict(list)
     for engine in engines:
         if engine.run is run:
-            outcomes[engine.engine].update(
-                ((case.task, "/".join(case.case_key)), _standing(case))
-                for case in engine.cases
+            cases[engine.engine] += engine.cases.values()
+    found = []
+    for label, measured in cases.items():
+        participant = run.header.participant(label)
+        name = participant.name or label
+        with_preset = f"{name} {participant.preset or ''}".strip()
+        outcomes = [
+            ExpectedOutcome(
+                engine=with_preset,
+                task=case.task,
+                schema="/".join(case.case_key),
+                outcome=Outcome.PASSED if case.passed else case.outcome,
+                wrong={} if case.passed else dict(sorted(case.wrong.items())),
             )
-    return [
-        EngineOutcomes(
-            label=label,
-            names=_names(run, label),
-            outcomes=cases,
-            undecided=frozenset(
-                (task, f"{config}/{name}")
-                for engine, task, config, name in run.undecided
-                if engine == label
-            ),
+            for case in measured
+        ]
+        found.append(
+            EngineOutcomes(
+                label=label,
+                names=(label, with_preset, name),
+                outcomes={(each.task, each.schema): each for each in outcomes},
+                undecided=frozenset(
+                    (task, f"{config}/{case_id}")
+                    for engine, task, config, case_id in run.undecided
+                    if engine == label
+                ),
+            )
         )
-        for label, cases in outcomes.items()
-    ]
-
-
-def _standing(case: CaseMeasurement) -> CaseStanding:
-    if case.passed:
-        return CaseStanding(Outcome.PASSED)
-    return CaseStanding(case.outcome, case.wrong)
-
-
-def _names(run: RecordedRun, label: str) -> tuple[str, str, str]:
-    participant = run.header.participant(label)
-    name = participant.name or label
-    return label, f"{name} {participant.preset or ''}".strip(), name
-
-
-class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of a file of expected outcomes."""
-
-    #: Name and preset, without version, so that the next version is held against it.
-    engine: str
-    task: str
-    #: CONFIG/ID.
-    schema: str
-    outcome: Outcome
-    #: Number of each wrong text, from 0, to the tokens before that.
-    wrong: dict[int, int] = {}
+    return found
 
 
 def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
@@ -262,28 +245,17 @@ def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
         BadData: two engines of the run differ in version or options alone.
         CannotCreate: it cannot be written.
     """
-    engines = engine_outcomes(
-        run, [side for task in run.tasks for side in compared_engines([run], task)]
-    )
-    lines: dict[tuple[str, CaseName], bytes] = {}
-    for engine in engines:
-        for (task, schema), case in engine.outcomes.items():
-            key = (engine.names[1], (task, schema))
-            if key in lines:
-                message = (
-                    f"two engines are {engine.names[1]!r} without version and options"
-                )
-                raise BadData(message, str(run.folder), "measure one of them alone")
-            lines[key] = msgspec.json.encode(
-                ExpectedOutcome(
-                    engine=engine.names[1],
-                    task=task,
-                    schema=schema,
-                    outcome=case.outcome,
-                    wrong=dict(sorted(case.wrong.items())),
-                )
-            )
-    atomic_write_bytes(path, b"".join(lines[key] + b"\n" for key in sorted(lines)))
+    sides = [side for task in run.tasks for side in compared_engines([run], task)]
+    engines = engine_outcomes(run, sides)
+    names = Counter(engine.names[1] for engine in engines)
+    for name, count in names.items():
+        if count > 1:
+            message = f"two engines are {name!r} without version and options"
+            raise BadData(message, str(run.folder), "measure one of them alone")
+    outcomes = [each for engine in engines for each in engine.outcomes.values()]
+    outcomes.sort(key=lambda each: (each.engine, each.task, each.schema))
+    lines = [msgspec.json.encode(each) + b"\n" for each in outcomes]
+    atomic_write_bytes(path, b"".join(lines))
     return [path]
 
 
@@ -299,7 +271,7 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
     except OSError as error:
         hint = "csbdata results export RUN --format outcomes writes one"
         raise NoInput(error.strerror or str(error), str(path), hint) from error
-    outcomes: dict[str, dict[CaseName, CaseStanding]] = defaultdict(dict)
+    outcomes: dict[str, dict[CaseName, ExpectedOutcome]] = defaultdict(dict)
     # Names may hold other ends of lines.
     for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
         try:
@@ -307,8 +279,7 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
         except (msgspec.DecodeError, RecursionError) as error:
             message = f"not an expected outcome ({error})"
             raise BadData(message, f"{path}:{number}") from error
-        standing = CaseStanding(case.outcome, case.wrong)
-        outcomes[case.engine][case.task, case.schema] = standing
+        outcomes[case.engine][case.task, case.schema] = case
     return [
         EngineOutcomes(
             label=engine,
@@ -326,11 +297,11 @@ class BaselineComparison:
     before: EngineOutcomes
     #: None if the run has no such engine.
     now: EngineOutcomes | None
-    #: How many cases both have.
-    common: int
-    #: Cases that became worse, or better, with their standings before and now.
-    worse: Mapping[CaseName, tuple[CaseStanding, CaseStanding]]
-    better: Mapping[CaseName, tuple[CaseStanding, CaseStanding]]
+    #: Cases that both have, with their outcomes before and now.
+    common: Mapping[CaseName, tuple[ExpectedOutcome, ExpectedOutcome]]
+    #: Cases that became worse, and those in which nothing did but something better.
+    worse: Sequence[CaseName]
+    better: Sequence[CaseName]
     #: Cases of the baseline that were not run now; one that is undecided was.
     missing: Sequence[CaseName]
 
@@ -341,17 +312,19 @@ def hold_against(
     """Compare the outcomes of one engine with those that it had before."""
     outcomes = now.outcomes if now else {}
     known = {*outcomes, *(now.undecided if now else ())}
-    both = {
+    common = {
         name: (case, outcomes[name])
         for name, case in before.outcomes.items()
         if name in outcomes
     }
+    worse = [name for name, (a, b) in common.items() if b.is_worse(a)]
+    better = [name for name, (a, b) in common.items() if a.is_worse(b)]
     return BaselineComparison(
         before=before,
         now=now,
-        common=len(both),
-        worse={name: (a, b) for name, (a, b) in both.items() if b.is_worse(a)},
-        better={name: (a, b) for name, (a, b) in both.items() if b.is_better(a)},
+        common=common,
+        worse=worse,
+        better=[name for name in better if name not in worse],
         missing=[name for name in before.outcomes if name not in known],
     )
 
@@ -376,16 +349,22 @@ def match_engines(
     return matches
 
 
-def _baseline_table(compared: Sequence[BaselineComparison]) -> Table:
-    return Table.of_records(
+def _baseline_tables(
+    compared: Sequence[BaselineComparison], limit: int | None
+) -> Iterator[Table]:
+    """Yield how each engine fared, and the cases that moved.
+
+    Cases that became worse, those not run, and those that became better.
+    """
+    yield Table.of_records(
         "Beside the baseline",
         (
             {
                 "baseline": engine.before.label,
                 "now": engine.now.label if engine.now else "not run",
                 "no worse": Rate(
-                    engine.common - len(engine.worse),
-                    engine.common + len(engine.missing),
+                    len(engine.common) - len(engine.worse),
+                    len(engine.common) + len(engine.missing),
                 ),
                 "worse": len(engine.worse),
                 "better": len(engine.better),
@@ -398,25 +377,22 @@ def _baseline_table(compared: Sequence[BaselineComparison]) -> Table:
         + ". Of one rank a case is worse if a text is wrong that was right, or goes "
         "wrong earlier.",
     )
-
-
-def _moved_table(compared: Sequence[BaselineComparison], limit: int | None) -> Table:
-    """List the cases that became worse, those not run, and those that became better."""
-    rows: list[tuple[Cell, ...]] = []
+    failed: list[tuple[Cell, ...]] = []
+    better: list[tuple[Cell, ...]] = []
     for engine in compared:
         label = engine.before.label
-        rows += [
-            (label, "worse", *name, str(before), str(now))
-            for name, (before, now) in engine.worse.items()
-        ]
-        rows += [(label, "not run", *name, None, None) for name in engine.missing]
-    for engine in compared:
-        rows += [
-            (engine.before.label, "better", *name, str(before), str(now))
-            for name, (before, now) in engine.better.items()
-        ]
+        for rows, way, names in (
+            (failed, "worse", engine.worse),
+            (failed, "not run", engine.missing),
+            (better, "better", engine.better),
+        ):
+            for name in names:
+                outcomes = engine.common.get(name)
+                moved = map(str, outcomes) if outcomes else (None, None)
+                rows.append((label, way, *name, *moved))
+    rows = [*failed, *better]
     more = 0 if limit is None else len(rows) - limit
-    return Table(
+    yield Table(
         title="Cases that moved",
         columns=("engine", "way", "task", "schema", "before", "now"),
         rows=tuple(rows[:limit]),
@@ -441,7 +417,11 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
         pairs: Which engines are compared.
         task: The task; times are compared only if they are results of it.
     """
-    cases = {side.label: side.cases for pair in pairs for side in (pair.a, pair.b)}
+    cases = {
+        side.label: [*side.cases.values()]
+        for pair in pairs
+        for side in (pair.a, pair.b)
+    }
     yield from paired_shares(pairs)
     yield coverage(cases)
     if is_timed(task):
@@ -463,35 +443,21 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
 
 def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield what passes and what compiles, paired; nothing that was not asked."""
-    tested = [
-        replace(pair, cases=cases)
-        for pair in pairs
-        if (
-            cases := [
-                (a, b) for a, b in pair.cases if a.has_instances and b.has_instances
-            ]
-        )
-    ]
-    measured = [pair for pair in pairs if pair.cases]
-    if tested:
-        yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
-    if measured:
-        yield _shares("compiles", measured, lambda case: case.compiled, _COMPILE_NOTE)
-
-
-def _shares(
-    verb: str,
-    pairs: Sequence[PairedEngines],
-    good: Callable[[CaseMeasurement], bool],
-    note: str,
-) -> Table:
-    compared = []
+    passing, compiling = [], []
     for pair in pairs:
-        cases = [(a.case_key, good(a), good(b)) for a, b in pair.cases]
-        counts = Counter((first, second) for _, first, second in cases)
-        p = mcnemar(counts[True, False], counts[False, True])
-        compared.append(PairedShares(pair.a.label, pair.b.label, cases, p))
-    return shares_table(f"What {verb}, paired", verb, compared, note)
+        labels = pair.a.label, pair.b.label
+        tested = [(a, b) for a, b in pair.cases if a.has_instances and b.has_instances]
+        if tested:
+            cases = [(a.case_key, a.passed, b.passed) for a, b in tested]
+            passing.append((*labels, cases))
+        if pair.cases:
+            cases = [(a.case_key, a.compiled, b.compiled) for a, b in pair.cases]
+            compiling.append((*labels, cases))
+    if passing:
+        yield shares_table("What passes, paired", "passes", passing, _SHARE_NOTE)
+    if compiling:
+        title = "What compiles, paired"
+        yield shares_table(title, "compiles", compiling, _COMPILE_NOTE)
 
 
 #: The whole interval of a time is above this many times the baseline's where it is
@@ -601,7 +567,8 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
             continue
         times = paired_times(pair)
         if is_of_suites([pair]):
-            times = {"for an answer": _suite_time_ratio(pair, task)}
+            (ratio,) = time_ratios(pair_sides(_answers([pair], task)))
+            times = {"for an answer": ratio}
         for name, ratio in times.items():
             compared |= ratio is not None
             if ratio and ratio.interval and ratio.interval.low > SLOWER:
@@ -623,26 +590,24 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
         pairs: Which sides are compared.
         suite: The suite's name.
     """
-    sides: dict[str, Sequence[ScoredResponse]] = {}
-    for side in (side for pair in pairs for side in (pair.a, pair.b)):
-        if side.label not in sides:
-            sides[side.label] = _answers(side, suite)
+    sides = _answers(pairs, suite)
     paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
     yield paired_rates(paired)
     facts = pairs[0].a.run.raw_header["suite"]
-    yield pass_rates(RecordedSuiteRun(facts=facts, by_label=sides))
+    yield pass_rates(ScoredRun(facts=facts, by_label=sides))
     yield paired_suite_times(paired)
     yield changed_classes(paired)
 
 
-def _suite_time_ratio(pair: PairedEngines, suite: str) -> Ratio | None:
-    sides = {"a": _answers(pair.a, suite), "b": _answers(pair.b, suite)}
-    return time_ratios(pair_sides(sides))[0]
-
-
-def _answers(side: ComparedEngine, suite: str) -> Sequence[ScoredResponse]:
-    run = scored_run(side.run, suite, side.run.raw_header)
-    return run.by_label.get(side.engine, ())
+def _answers(
+    pairs: Sequence[PairedEngines], suite: str
+) -> dict[str, Sequence[ScoredResponse]]:
+    """Return the answers of every side by its label."""
+    sides = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
+    return {
+        label: scored_run(side.run, suite).by_label.get(side.engine, ())
+        for label, side in sides.items()
+    }
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
@@ -658,19 +623,6 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonRequest:
-    """What is compared, and what of it is a failure."""
-
-    run: RecordedRun
-    #: Another run, or a file of expected outcomes; None: engines of the run in pairs.
-    baseline: RecordedRun | Path | None = None
-    #: `worse` and `slower`: what is a failure.
-    fail_on: Sequence[str] = ()
-    #: Most cases that moved to list; None for all.
-    limit: int | None = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
     """The tables of a comparison, and its failures."""
 
@@ -678,62 +630,71 @@ class ComparisonResult:
     tables: Sequence[Table]
     #: Why the runs are not wholly comparable.
     objections: Sequence[str]
-    #: What fails of what the request names.
+    #: What of it is a failure, of `fail_on`.
     failures: Sequence[str]
 
 
-def compare_runs(request: ComparisonRequest) -> ComparisonResult:
+def compare_runs(
+    run: RecordedRun,
+    baseline: RecordedRun | Path | None = None,
+    *,
+    fail_on: Collection[str] = (),
+    limit: int | None = 20,
+) -> ComparisonResult:
     """Compare all engines of a run in pairs, or each with its baseline.
 
     Engines of two runs of which none has its name in the other are all compared.
 
+    Args:
+        run: The run.
+        baseline: Another run, or a file of expected outcomes; None: engines of the run
+            in pairs.
+        fail_on: `worse` and `slower`: what is a failure.
+        limit: Most cases that moved to list; None for all.
+
     Example:
         >>> old, new = open_run(Path("runs/old")), open_run(Path("runs/new"))
-        >>> result = compare_runs(ComparisonRequest(run=new, baseline=old))
+        >>> result = compare_runs(new, old)
 
     Raises:
         BadUsage: a file is to say what is slower, or nothing is a baseline.
         NoInput: nothing can be compared.
     """
-    run, baseline = request.run, request.baseline
-    if request.fail_on and baseline is None:
+    if fail_on and baseline is None:
         raise BadUsage("nothing to hold the run against", then="name a second run")
-    if "slower" in request.fail_on and isinstance(baseline, Path):
+    if "slower" in fail_on and isinstance(baseline, Path):
         raise BadUsage("a file of outcomes has no times", str(baseline), "name a run")
     runs = [run] if baseline is None or isinstance(baseline, Path) else [baseline, run]
     by_task = {
         task: compared_engines(runs, task)
         for task in sorted({task for each in runs for task in each.tasks})
     }
-    compared = _held(
-        request, [side for engines in by_task.values() for side in engines]
-    )
+    engines = [side for sides in by_task.values() for side in sides]
+    compared = _held(run, baseline, engines, fails=bool(fail_on))
     pairs = {
         task: found
-        for task, engines in by_task.items()
-        if (found := _pairs(request, compared, engines))
+        for task, sides in by_task.items()
+        if (found := _pairs(run, baseline, compared, sides))
     }
-    tables = [
-        [
-            replace(table, task=task if len(by_task) > 1 else "")
-            for table in _tables(found, task)
-            if table.rows
-        ]
-        for task, found in pairs.items()
-    ]
     if not pairs and not compared:
         raise NoInput(
             "no two engines have rows of one task",
             ", ".join(str(each.folder) for each in runs),
             "give a second run",
         )
-    verdict = [_baseline_table(compared), _moved_table(compared, request.limit)]
+    tables = []
+    for task, found in pairs.items():
+        compare = suite_comparison if is_of_suites(found) else comparison
+        named = task if len(by_task) > 1 else ""
+        made = (replace(table, task=named) for table in compare(found, task))
+        tables.append([table for table in made if table.rows])
     ranked = [table for each in zip_longest(*tables) for table in each if table]
     failures: list[str] = []
-    if "worse" in request.fail_on:
+    if "worse" in fail_on:
         failures += _worse(compared)
-    if "slower" in request.fail_on:
+    if "slower" in fail_on:
         failures += slowdowns([pair for found in pairs.values() for pair in found])
+    verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
         tables=[*(table for table in verdict if table.rows), *ranked],
         objections=objections(runs),
@@ -742,39 +703,43 @@ def compare_runs(request: ComparisonRequest) -> ComparisonResult:
 
 
 def _held(
-    request: ComparisonRequest, engines: Sequence[ComparedEngine]
+    run: RecordedRun,
+    baseline: RecordedRun | Path | None,
+    engines: Sequence[ComparedEngine],
+    *,
+    fails: bool,
 ) -> list[BaselineComparison]:
     """Return each engine of the baseline beside the run's.
 
     Empty without a baseline, and where no engine is in both and nothing may fail.
     """
-    if request.baseline is None:
+    if baseline is None:
         return []
-    now = engine_outcomes(request.run, engines)
+    now = engine_outcomes(run, engines)
     before = (
-        read_outcomes(request.baseline)
-        if isinstance(request.baseline, Path)
-        else engine_outcomes(request.baseline, engines)
+        read_outcomes(baseline)
+        if isinstance(baseline, Path)
+        else engine_outcomes(baseline, engines)
     )
     matched = match_engines(before, now)
-    if not matched and not request.fail_on and not isinstance(request.baseline, Path):
+    if not matched and not fails and not isinstance(baseline, Path):
         return []
     met = [engine for engine, _ in matched]
-    return [hold_against(a, b) for a, b in matched] + [
-        hold_against(engine, None) for engine in before if engine not in met
-    ]
+    alone = [(engine, None) for engine in before if engine not in met]
+    return [hold_against(a, b) for a, b in [*matched, *alone]]
 
 
 def _pairs(
-    request: ComparisonRequest,
+    run: RecordedRun,
+    baseline: RecordedRun | Path | None,
     compared: Sequence[BaselineComparison],
     engines: Sequence[ComparedEngine],
 ) -> list[PairedEngines]:
     """Return the pairs of one task that are shown, the baseline's engine first."""
-    if request.baseline is None:
+    if baseline is None:
         return all_pairs(engines)
-    before = [engine for engine in engines if engine.run is request.baseline]
-    now = [engine for engine in engines if engine.run is request.run]
+    before = [engine for engine in engines if engine.run is baseline]
+    now = [engine for engine in engines if engine.run is run]
     matched = {
         (engine.before.label, engine.now.label) for engine in compared if engine.now
     }
@@ -783,12 +748,6 @@ def _pairs(
         for a, b in product(before, now)
         if not matched or (a.engine, b.engine) in matched
     ]
-
-
-def _tables(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
-    if is_of_suites(pairs):
-        return suite_comparison(pairs, task)
-    return comparison(pairs, task)
 
 
 def _worse(compared: Sequence[BaselineComparison]) -> list[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
@@ -65,15 +64,6 @@ def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path
             with style():
                 paths += save(_figure(plot, notice), folder / safe_name(plot.name))
     return paths
-
-
-def svg_of(plot: Plot) -> bytes:
-    """Return a plot as SVG."""
-    nothing: dict[str, Any] = {"Date": None, "Creator": None}
-    out = io.BytesIO()
-    with style():
-        _figure(plot).savefig(out, format="svg", metadata=nothing, bbox_inches="tight")
-    return out.getvalue()
 
 
 def _figure(plot: Plot, notice: str = "") -> Figure:

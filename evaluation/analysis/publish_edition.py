@@ -22,8 +22,12 @@ from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
 from evaluation.analysis.compare_runs import criterion_of
-from evaluation.analysis.paper_setup import FRAMEWORKS
-from evaluation.analysis.paper_tables import PAPER_DRAFT, SuiteSide, suite_table
+from evaluation.analysis.paper_tables import (
+    FRAMEWORKS,
+    PAPER_DRAFT,
+    SuiteSide,
+    suite_table,
+)
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import check_participants, differences
@@ -142,7 +146,7 @@ def line_of(row: Row, cut_ns: int | None) -> Line:
     """Return the line of a row, its times with three digits."""
     criterion = criterion_of(row.task)
     case = measure(row, cut_ns, criterion)
-    between = case.ordinary.mean_between_ns
+    between = case.mean_between_ns
     judged = criterion is not None or (case.has_instances and len(row.walks) > 0)
     why = {
         "; ".join(part for part in walk.why.cause if part)
@@ -168,7 +172,7 @@ def line_of(row: Row, cut_ns: int | None) -> Line:
         "compile_ns": _rounded(compile_ns),
         "first_mask_ns": _rounded(case.first_mask_ns),
         "between_ns": _rounded(between),
-        "tokens": len(case.ordinary.between_ns),
+        "tokens": len(case.ordinary_ns),
         "rss_mib": None if row.rss_bytes is None else row.rss_bytes >> 20,
         "quiet": row.quiet,
         "weight": row.weight,
@@ -257,7 +261,7 @@ def _index(
 def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:
     """Yield the standings of a suite's run, a model each; of another run nothing."""
     for suite in run.tasks if is_suite_run(run.raw_header) else ():
-        scored = scored_run(run, suite, run.raw_header)
+        scored = scored_run(run, suite)
         table = standings(scored)
         for row in table.rows:
             cells = dict(zip(table.columns, row, strict=True))

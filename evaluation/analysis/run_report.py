@@ -1,33 +1,23 @@
-"""The report of a run: participants, conditions, and each task's tables."""
+"""The report of a run: the tables of each task."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
-from evaluation.reporting.tables import Cell, Table
-from evaluation.results.description import about_writing
+from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
-from evaluation.results.reader import run_names
-from evaluation.results.suite_rows import (
-    SUITE,
-    RecordedSuiteRun,
-    joined_runs,
-    scored_run,
-)
+from evaluation.results.suite_rows import SUITE, scored_run
 from evaluation.results.suite_tables import suite_report
 from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import Json
-    from evaluation.core.run_header import ParticipantHeader
-    from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
@@ -35,63 +25,6 @@ if TYPE_CHECKING:
 BY_SCHEMA: Final = "by-schema"
 #: The most schemas that have a line each in it.
 _MOST_SCHEMAS: Final = 20
-#: What of a header decides whether another run may be compared with this one.
-_CONDITIONS = (
-    *("csbdata", "data", "sources", "tokenizer", "limits", "settings", "limit"),
-    *("machine", "governor", "started"),
-)
-
-
-def engines_of(run: RecordedRun) -> Table:
-    """Return who took part, with versions, presets and options."""
-    rows = [_engine(participant) for participant in run.header.engines]
-    return Table(
-        title="Engines",
-        columns=("engine", "version", "preset", "options", "remark", "to install it"),
-        rows=tuple(rows),
-        commands=("to install it",),
-    )
-
-
-def _engine(participant: ParticipantHeader) -> tuple[Cell, ...]:
-    options = participant.options or {}
-    remark = participant.unavailable
-    return (
-        participant.engine,
-        participant.version,
-        participant.preset,
-        ", ".join(f"{name}={_flat(value)}" for name, value in options.items()),
-        f"not run: {remark}" if remark else "",
-        (participant.install if remark else "") or "",
-    )
-
-
-def conditions_of(run: RecordedRun) -> Table:
-    """Return what decides whether another run may be compared with this one."""
-    header = run.raw_header
-    facts = (line.partition(": ") for line in about_writing(run.header))
-    rows: list[tuple[Cell, ...]] = [(what, value) for what, _, value in facts]
-    rows += [(name, _flat(header.get(name))) for name in _CONDITIONS]
-    if run.header.timer_ns is not None:
-        rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
-    rows.append(("rows", f"{len(run):,}"))
-    return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
-
-
-def _flat(value: Json) -> str | None:
-    """Return a part of a header on one line, its members by their names."""
-    if isinstance(value, dict):
-        # Why data is partial stands above every table.
-        members = {
-            name: _flat(member) for name, member in value.items() if name != "partial"
-        }
-        parts = [f"{name} {text}" for name, text in members.items() if text]
-        return ", ".join(parts) or None
-    if isinstance(value, list | tuple):
-        return ", ".join(str(_flat(item)) for item in value) or None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return None if value is None else str(value)
 
 
 def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
@@ -181,24 +114,6 @@ def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
     )
 
 
-def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
-    """Return one report of several runs of a suite.
-
-    Raises:
-        NoInput: one of them is no run of the suite.
-        BadConfiguration: they were scored by different readings.
-    """
-    scored: dict[str, RecordedSuiteRun] = {}
-    folders = run_names(runs)
-    for run in runs:
-        if suite.name not in run.tasks:
-            names = ", ".join(sorted(run.tasks)) or "no task at all"
-            what = f"no row of suite {suite.name}"
-            raise NoInput(what, str(run.folder), f"it has {names}")
-        scored[folders[run.folder]] = scored_run(run, suite.name, run.raw_header)
-    return suite_report(suite, joined_runs(scored))
-
-
 def suite_of(run: RecordedRun) -> str | None:
     """Return the name or the path of a run's suite; None if it is no suite's run."""
     facts = run.raw_header.get(SUITE)
@@ -212,7 +127,7 @@ def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
         named = recorded_suite(suite)
     except CsbdataError:
         return overview(run, name)
-    return suite_report(named, scored_run(run, name, run.raw_header))
+    return suite_report(named, scored_run(run, name))
 
 
 def schema_matrix(run: RecordedRun, task: str) -> Table | None:

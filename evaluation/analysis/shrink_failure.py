@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceWalk, Row
 
+_T = TypeVar("_T")
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
 _ROOT_MEMBERS: Final[tuple[str, ...]] = ("$schema", "$defs", "definitions")
 
@@ -48,58 +49,45 @@ def shrink(value: Json, still: Callable[[Json], bool], limit: int = 300) -> Json
 
 def _smaller_trees(root: Json) -> Iterator[Json]:
     """Yield subschemas in place of the root, then the root without some part."""
-    parts = sorted(_parts(root), key=lambda part: len(json.dumps(part[1])))
     if isinstance(root, dict):
         base = {name: root[name] for name in _ROOT_MEMBERS if name in root}
-        for path, value in parts:
-            if path and isinstance(value, dict):
-                yield {**base, **value}
-                yield value
-    for path, value in reversed(parts):
-        for less in _less(value):
-            yield _with(root, path, less)
+        inner = [part for part in _inner(root) if isinstance(part, dict)]
+        for part in sorted(inner, key=lambda part: len(json.dumps(part))):
+            yield {**base, **part}
+            yield part
+    yield from _less(root)
 
 
-def _parts(root: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Yield every value with its path; no deeper than a stack holds."""
-    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), root)]
-    while waiting:
-        path, value = waiting.pop()
-        yield path, value
-        if isinstance(value, dict):
-            waiting += [((*path, name), member) for name, member in value.items()]
-        elif isinstance(value, list):
-            waiting += [((*path, index), item) for index, item in enumerate(value)]
+def _inner(value: Json) -> Iterator[Json]:
+    """Yield every value inside another one."""
+    if isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield member
+            yield from _inner(member)
 
 
 def _less(value: Json) -> Iterator[Json]:
-    """Yield what is left of one value: without halves, then without single parts."""
+    """Yield a value without halves, without single parts, then with less inside."""
     if isinstance(value, dict):
-        members = list(value.items())
-        for start, end in _spans(len(members)):
-            yield dict(members[:start] + members[end:])
+        members = [*value.items()]
+        yield from map(dict, _without_spans(members))
+        for name, member in members:
+            yield from ({**value, name: less} for less in _less(member))
     elif isinstance(value, list):
-        for start, end in _spans(len(value)):
-            yield value[:start] + value[end:]
+        yield from _without_spans(value)
+        for index, item in enumerate(value):
+            after = value[index + 1 :]
+            yield from ([*value[:index], less, *after] for less in _less(item))
     elif isinstance(value, int) and not isinstance(value, bool):
         yield from (1, int(value / 10))
 
 
-def _spans(count: int) -> Iterator[tuple[int, int]]:
-    size = (count + 1) // 2
+def _without_spans(items: list[_T]) -> Iterator[list[_T]]:
+    size = (len(items) + 1) // 2
     while size:
-        yield from ((start, start + size) for start in range(0, count, size))
+        for start in range(0, len(items), size):
+            yield items[:start] + items[start + size :]
         size //= 2
-
-
-def _with(root: Json, path: tuple[str | int, ...], value: Json) -> Json:
-    """Return the root with another value at a path; the root itself stays as it is."""
-    if not path:
-        return value
-    step, *tail = path
-    copy: dict[str | int, Json] | list[Json] = root.copy()  # type: ignore[union-attr, assignment]  # a path leads through containers
-    copy[step] = _with(copy[step], tuple(tail), value)  # type: ignore[index]  # as above
-    return copy  # type: ignore[return-value]  # as above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,11 @@
-"""`csbdata demo`: two engines on the embedded sample, and the page of the run."""
+"""`csbdata demo`: two engines on the embedded sample."""
 
 from __future__ import annotations
 
-import sys
-import webbrowser
 from typing import Final
 
 from curation.system.progress import Shown
-from curation.system.terminal import say_command, show
+from curation.system.terminal import say_command
 from curation.system.words import command
 from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
 from evaluation.commands.show_run import show_screen
@@ -17,7 +15,7 @@ _SCHEMAS: Final = 12
 
 
 def demo(run_dir: RunFolderOption = None) -> None:
-    """Measure two engines on a part of the embedded sample; open the page of the run.
+    """Measure two engines on a part of the embedded sample.
 
     Example: csbdata demo
 
@@ -31,7 +29,6 @@ def demo(run_dir: RunFolderOption = None) -> None:
     from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.asking.request import RunRequest
     from evaluation.asking.run import run
-    from evaluation.site.run_page import write_page
 
     fetch = FetchSettings.from_environment()
     sample = BuildRequest(
@@ -52,12 +49,7 @@ def demo(run_dir: RunFolderOption = None) -> None:
         fetch=fetch,
     )
     measured = run(request, Shown()).open()
-    # Drawing its plots takes seconds, which nobody is to wait for after the tables.
-    page = write_page(measured, measured.folder / "page.html").resolve()
     by_task = reports(measured)
     again = command("results", "show", measured.folder)
     show_screen(again, most_telling(by_task), all_tables(by_task))
-    show(str(page))
-    if sys.stdout.isatty():
-        webbrowser.open(page.as_uri())
     say_command("The same of your own schemas", "csbdata eval --data FOLDER")

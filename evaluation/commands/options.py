@@ -187,9 +187,6 @@ class RunSettings(
     forced: Annotated[
         bool, Meta(description="take tokens that are the only way on unasked")
     ] = False
-    prefix_cache: Annotated[
-        bool, Meta(description="read the common beginning of prompts once")
-    ] = False
     price: Annotated[
         str,
         Meta(
@@ -327,7 +324,6 @@ def model_options(
         )
     loop = LoopOptions(
         forced=settings.forced,
-        prefix_cache=settings.prefix_cache,
         compile_seconds=settings.compile_seconds,
         run_seconds=run_seconds,
         load_seconds=settings.load_seconds,

@@ -45,8 +45,6 @@ _TRY_SECONDS: Final = 10.0
 class ExportFormat(StrEnum):
     """What a run is handed on as."""
 
-    HTML = "html"
-    """One self-contained page, with plots."""
     PLOTS = "plots"
     """Every plot as SVG and PNG."""
     PARQUET = "parquet"
@@ -142,18 +140,16 @@ def compare(
     of expected outcomes. Exits with 0, with 1 where --fail-on says so, with 65 if the
     file has a line that is not an outcome, with 66 if there is no such run or file.
     """
-    from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
+    from evaluation.analysis.compare_runs import compare_runs
 
     opened: RecordedRun | Path | None = baseline
     if baseline is not None and not baseline.is_file():
         opened = open_and_report_problems(baseline)
     answer = compare_runs(
-        ComparisonRequest(
-            run=open_and_report_problems(run),
-            baseline=opened,
-            fail_on=fail_on or [],
-            limit=SHOWN if format_ is ReportFormat.AUTO else None,
-        )
+        open_and_report_problems(run),
+        opened,
+        fail_on=fail_on or [],
+        limit=SHOWN if format_ is ReportFormat.AUTO else None,
     )
     for objection in answer.objections:
         say(objection, style="yellow")
@@ -174,9 +170,9 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="html: a page without scripts; plots: SVG and PNG; parquet: a line a "
-            "case and a line a walk; outcomes: a file of expected outcomes for "
-            "`csbdata results compare`; maskbench: its result files; profiles: what "
+            help="plots: SVG and PNG; parquet: a line a case and a line a walk; "
+            "outcomes: a file of expected outcomes for `csbdata results compare`; "
+            "maskbench: its result files; profiles: what "
             "`csbdata fit --for FILE.toml` takes, of each engine of task probe.",
         ),
     ],
@@ -184,14 +180,14 @@ def export(
         Path,
         typer.Option(
             metavar="PATH",
-            help="A folder; of html and outcomes the file.",
+            help="A folder; of outcomes the file.",
             parser=local_path,
         ),
     ],
 ) -> None:
     """Hand a run on to other tools and people.
 
-    Example: csbdata results export runs/4f1c22a09b3e --format html --out report.html
+    Example: csbdata results export runs/4f1c22a09b3e --format plots --out plots
     """
     opened_run = open_and_report_problems(run)
     for path in _export(opened_run, form, out):
@@ -199,10 +195,6 @@ def export(
 
 
 def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
-    if form is ExportFormat.HTML:
-        from evaluation.site.run_page import write_page
-
-        return [write_page(run, out)]
     if form is ExportFormat.OUTCOMES:
         from evaluation.analysis.compare_runs import write_outcomes
 

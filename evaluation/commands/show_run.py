@@ -73,15 +73,12 @@ def show_tables(
     """Print what a run measured, and its tables: a screen, those named, or all."""
     from evaluation.analysis.run_report import (
         all_tables,
-        conditions_of,
-        engines_of,
         most_telling,
         reports,
     )
     from evaluation.results.description import describe
 
     task_reports = reports(run, tasks)
-    every = [conditions_of(run), engines_of(run), *all_tables(task_reports)]
     people = format_ is ReportFormat.AUTO
     print_report(
         with_more(here=("results", "show", run.folder)),
@@ -89,7 +86,7 @@ def show_tables(
         options,
         format_,
         _head(run),
-        every=every,
+        every=all_tables(task_reports),
         lines=[*gaps_of(run), *describe(run.header), ""] if people else (),
     )
 
@@ -230,7 +227,7 @@ def hold_gate(result: RunResult, fail_under: float | None) -> None:
     from evaluation.results.suite_rows import passing_less
 
     run = result.open()
-    under = passing_less(run, run.raw_header, fail_under)
+    under = passing_less(run, fail_under)
     if under or not run.tasks:
         say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
         raise typer.Exit(1)

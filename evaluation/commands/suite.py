@@ -1,4 +1,4 @@
-"""`csbdata suite VERB NAME`: run, score, test and report the suites."""
+"""`csbdata suite VERB NAME`: run, score and test the suites."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.commands.options import GroupedCommand, local_path, with_option_groups
-from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
+from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.progress import Progress, Quiet, Shown
-from curation.system.terminal import say, say_command, show, with_more
+from curation.system.terminal import say, say_command, with_more
 from curation.system.words import command, counted
-from evaluation.commands.opened_run import RunsArgument, open_and_report_problems
 from evaluation.commands.options import (
     DataOptions,
     EngineOptions,
@@ -30,9 +29,7 @@ from evaluation.commands.options import (
 )
 from evaluation.commands.settings_help import with_settings
 from evaluation.commands.show_run import (
-    TableOptions,
     hold_gate,
-    print_report,
     print_scored,
     say_unfinished,
 )
@@ -445,51 +442,3 @@ def selftest_command(
     if wrong or not tested:
         say(f"{wrong:,} of {len(tested):,} verdicts are not as intended", style="red")
         raise typer.Exit(1)
-
-
-@app.command("report", cls=GroupedCommand)
-@with_option_groups
-def report_command(
-    *,
-    runs: RunsArgument,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Write the page there too.", parser=local_path
-        ),
-    ] = None,
-    tables: TableOptions,
-    format_: ReportFormatOption = ReportFormat.AUTO,
-) -> None:
-    """Print the tables of a run again, or of several as one, or write their page.
-
-    \b
-    Examples:
-      csbdata suite report runs/4f1c22a09b3e --html report.html
-      csbdata suite report runs/gpt runs/qwen --html leaderboard.html
-      csbdata suite report runs/4f1c22a09b3e --table table-5
-    """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.analysis.run_report import joined_report, reports, suite_of
-    from evaluation.suites.registry import recorded_suite
-
-    opened = [open_and_report_problems(run) for run in runs]
-    spec = suite_of(opened[0])
-    if spec is not None and opened[1:]:
-        own = [joined_report(opened, recorded_suite(spec))]
-    else:
-        own = [*reports(opened[0]).values()]
-    if spec is None or not own:
-        then = command("results", "show", runs[0])
-        raise NoInput("no run of a suite", str(runs[0]), then)
-    report = own[0]
-    here = with_more(here=("suite", "report", *runs))
-    head = {"runs": {str(run.folder): run.raw_header for run in opened}}
-    print_report(here, report.tables, tables, format_, head, every=report.tables)
-    if html is not None:
-        from evaluation.site.run_page import write_joined_page, write_page
-
-        if opened[1:]:
-            write_joined_page(opened, f"Suite {spec}", report, html)
-        else:
-            write_page(opened[0], html)
-        show(str(html))

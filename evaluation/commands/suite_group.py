@@ -32,8 +32,7 @@ class SuiteGroup(CommandGroup):
                     if {*words[at + 1 : at + 2]} & {*self.commands}
                     else "run"
                 )
-                # A report has the suite from the run.
-                words[at : at + (verb == "report")] = [verb]
+                words.insert(at, verb)
                 raise BadUsage(
                     f"the verb comes first, then the suite {cmd_name}",
                     then=shlex.join(words),

@@ -197,9 +197,6 @@ class Row:
     compile_waited_ns: Whole | None = None
     #: Nanoseconds of making the first matcher and computing its first mask.
     first_mask_ns: Whole | None = None
-    #: Nanoseconds of applying one mask to the logits of one text, with the engine's
-    #: own kernel; None where it has none.
-    apply_ns: Whole | None = None
     #: Nanoseconds of processor time of a piece of work that is always the same, done by
     #: the same process just before: how fast the machine was. None in older runs.
     calibration_ns: Whole | None = None

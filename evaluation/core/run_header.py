@@ -239,8 +239,6 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     rows: int | None = None
     #: None while a run is going on, and in one that was ended before its end.
     finished: FinishedHeader | None = None
-    #: Nanoseconds that one reading of the clock took.
-    timer_ns: int | float | None = None
 
     def participant(self, engine: str) -> ParticipantHeader:
         """Return a participant by its label; without details if it is unknown."""

@@ -169,16 +169,14 @@ class ScoredResponse:
         return str(self.verdict.details.get("cluster") or self.record)
 
 
-class ScoredRun(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredRun:
     """A run of a suite as its report reads it."""
 
-    @property
-    def facts(self) -> Mapping[str, Json]:
-        """Return what the header says of the suite: settings, compat, origin, ..."""
-
-    @property
-    def by_label(self) -> Mapping[str, Sequence[ScoredResponse]]:
-        """Return the responses of each model and condition, in the header's order."""
+    #: What the header says of the suite: settings, compat, origin, ...
+    facts: Mapping[str, Json]
+    #: The responses of each model and condition, in the header's order.
+    by_label: Mapping[str, Sequence[ScoredResponse]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

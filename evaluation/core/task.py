@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Case, Row
     from evaluation.core.records import Record
@@ -29,6 +29,10 @@ class RunRows(Protocol):
     @property
     def header(self) -> RunHeader:
         """Return what was asked of whom."""
+
+    @property
+    def raw_header(self) -> Mapping[str, UntypedJson]:
+        """Return the whole content of `run.json`."""
 
     def rows(self) -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id."""

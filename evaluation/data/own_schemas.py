@@ -32,9 +32,6 @@ from evaluation.data.dataset import RecordName
 
 #: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"
-#: Bytes of texts whose schema is kept between their naming and their measuring: about
-#: ten times that in memory.
-_KEPT_BYTES: Final = 8 * 2**20
 #: How the description of a near miss begins in the MaskBench files that we write.
 _NEAR_MISS: Final = "near_miss: "
 _KINDS: Final = frozenset(InstanceKind)
@@ -198,9 +195,6 @@ class OwnSchemaReader:
     _bad: dict[str, str] = field(default_factory=dict)
     #: The texts whose schema is invalid, and stays in because it has tests.
     _doubtful: dict[str, str] = field(default_factory=dict)
-    #: Schemas that were parsed already, as long as their texts are small together.
-    _cache: dict[str, SchemaText] = field(default_factory=dict, repr=False)
-    _cache_bytes: int = 0
 
     @classmethod
     def of(cls, source: OwnSchemas) -> OwnSchemaReader:
@@ -230,7 +224,6 @@ class OwnSchemaReader:
             BadData: the only file, or every row, is no schema.
         """
         self._bad, self._doubtful = {}, {}
-        self._cache, self._cache_bytes = {}, 0
         good = False
         for text in self.source.texts():
             schema = self._schema(text)
@@ -280,17 +273,7 @@ class OwnSchemaReader:
         return not self.source.has_files
 
     def _schema(self, text: OwnText) -> SchemaText | str:
-        if text.place in self._cache:
-            return self._cache[text.place]
-        content = text.read()
-        schema = self._parsed(text, content)
-        whole = self._cache_bytes + len(content)
-        if isinstance(schema, SchemaText) and whole <= _KEPT_BYTES:
-            self._cache[text.place], self._cache_bytes = schema, whole
-        return schema
-
-    def _parsed(self, text: OwnText, content: bytes) -> SchemaText | str:
-        value = read_text(text.place, content)
+        value = read_text(text.place, text.read())
         if isinstance(value, str):
             return value
         inside = Path(text.place)

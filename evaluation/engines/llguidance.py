@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from evaluation.core.engine_protocol import Tokenizer
 
@@ -145,7 +145,6 @@ class _Engine:
             eos_token=tokenizer.eos_id,
             **slicing,
         )
-        self._size = tokenizer.vocab_size
         self._mask_bytes = (tokenizer.vocab_size + 31) // 32 * 4
         lexer_limits = {
             name: value
@@ -192,21 +191,6 @@ class _Engine:
             grammar.matcher, grammar.dead = self._make(grammar.text), False
         grammar.used = True
         return _Matcher(grammar, grammar.matcher.deep_copy(), self._mask_bytes)
-
-    def kernel(self, mask: bytearray) -> Callable[[], object] | None:
-        """Return what applies a mask to logits of 32 bits, by its kernel for numpy.
-
-        Its kernel for torch is compiled when it is first called, which takes a C++
-        compiler and half a minute on a CPU.
-        """
-        try:
-            import numpy
-            from llguidance.numpy import apply_token_bitmask_inplace as apply
-        except ImportError:
-            return None
-        bits = numpy.frombuffer(mask, dtype=numpy.int32).reshape(1, -1)
-        logits = numpy.zeros((1, self._size), dtype=numpy.float32)
-        return lambda: apply(logits, bits)
 
     def warnings(self, grammar: _Grammar) -> Sequence[str]:
         """Return what the compiler warns of."""

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.engine_protocol import Tokenizer
 
@@ -112,7 +112,6 @@ class Engine:
         self.vocab_size = tokenizer.vocab_size
         self.eos_id = tokenizer.eos_id
         self._matcher = xgrammar.GrammarMatcher
-        self._apply = xgrammar.apply_token_bitmask_inplace
         self._read_grammar = xgrammar.Grammar.from_ebnf
         info = xgrammar.TokenizerInfo(
             [content or b"" for content in tokenizer.token_bytes],
@@ -152,14 +151,6 @@ class Engine:
     def start(self, grammar: object) -> Matcher:
         """Return a matcher at the beginning."""
         return Matcher(self, self._matcher(grammar))
-
-    def kernel(self, mask: bytearray) -> Callable[[], object]:
-        """Return what applies a mask to logits of 32 bits on the CPU."""
-        import torch
-
-        bits = torch.frombuffer(mask, dtype=torch.int32).view(1, -1)
-        logits = torch.zeros(1, self.vocab_size)
-        return lambda: self._apply(logits, bits)
 
     def _understood(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of this version's compiler.

@@ -13,7 +13,6 @@ from evaluation.core.run_header import MOVING_FACTS
 from evaluation.generation.engine_session import EngineProcess, EngineSession
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
-    DecidedApart,
     Generation,
     GenerationRequest,
     LoopOptions,
@@ -85,9 +84,7 @@ class LocalWriter:
                 if name not in MOVING_FACTS
             },
             tokenizer=tokenizer.digest,
-            overlap=[options.overlap_compile, options.overlap_mask],
             forced=options.forced,
-            prefix_cache=options.prefix_cache,
             batch=batch,
             seconds=[options.compile_seconds, options.run_seconds],
         )
@@ -100,9 +97,8 @@ class LocalWriter:
         """Write texts, but for those whose prompt leaves no room.
 
         If memory runs out, these texts and all later ones are written in batches of
-        half the size. A text on which the model failed is retried once: alone, without
-        the prefix cache, one token a pass. A greedy text of a batch with tied tokens is
-        decided apart: written again alone.
+        half the size. A text on which the model failed is retried once: alone, one
+        token a pass. A greedy text of a batch with tied tokens is written again alone.
 
         Args:
             requests: The texts that are wanted.
@@ -169,7 +165,6 @@ class LocalWriter:
             [requests[place] for place in places],
             self._sessions_for(batch),
             self._options,
-            self.identity,
             on_end=note_most,
         )
         if without_memory:
@@ -189,24 +184,15 @@ class LocalWriter:
         options = self._options
         if failed:
             self._model.forget()
-            options = replace(options, forced=False, prefix_cache=False)
+            options = replace(options, forced=False)
         sessions = self._sessions_for(1)
-        (alone,) = generate(self._model, [request], sessions, options, self.identity)
+        (alone,) = generate(self._model, [request], sessions, options)
         if failed:
             return alone
         if alone.tokens == first.tokens and alone.ending is first.ending:
-            return replace(first, apart=DecidedApart.SAME)
+            return first
         # Its times are those of a text alone: of the batch there are none.
-        return replace(
-            alone,
-            apart=DecidedApart.OTHER,
-            batch_text=first.text,
-            batch_ending=first.ending,
-            prefill_ns=None,
-            ttft_ns=None,
-            total_ns=None,
-            steps=(),
-        )
+        return replace(alone, prefill_ns=None, ttft_ns=None, total_ns=None, steps=())
 
     def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(request.messages)

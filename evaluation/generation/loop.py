@@ -1,9 +1,8 @@
 """The generation loop: read the prompt, mask, choose, feed, until all texts have ended.
 
 The engine works in its own process. It compiles while the model reads the prompt,
-and computes the next mask while the model computes the next logits; either overlap
-can be switched off, to measure what it saves. In a batch no text waits for the grammar
-of another, and a text that ends makes room for the next.
+and computes the next mask while the model computes the next logits. In a batch no text
+waits for the grammar of another, and a text that ends makes room for the next.
 
 Logits stay on the model's device, and the tokens of a batch are chosen there at once:
 the loop waits for the device once a token.
@@ -52,19 +51,17 @@ _LOOK = 0.002
 class _Batch:
     """Texts that share the model's passes, one for each session."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what `generate` is given
+    def __init__(
         self,
         model: LanguageModel,
         sessions: Sequence[EngineSession | None],
         options: LoopOptions,
-        line: str,
         on_end: Callable[[int, Generation], None],
         waits: CoreWaits,
     ) -> None:
         self._model = model
         self._waits = waits
         self._options = options
-        self._line = line if options.prefix_cache else None
         self._on_end = on_end
         #: Sessions without a text.
         self._free = deque(sessions)
@@ -95,8 +92,6 @@ class _Batch:
             forced = request.budget if options.forced else 0
             seconds = options.compile_seconds
             session.compile(request.schema, seconds, forced=forced)
-            if not options.overlap_compile:
-                session.wait_for_answers()
         return TextUnderWay(
             place=place,
             request=request,
@@ -109,14 +104,13 @@ class _Batch:
     def _read_prompt(self, text: TextUnderWay) -> None:
         text.handed_over = perf_counter_ns()
         try:
-            prefill = self._decoding.admit(text.request.prompt, self._line)
+            prefill = self._decoding.admit(text.request.prompt)
         except Exception as error:  # noqa: BLE001 - a model's code may raise anything
             self._end_by_model(text, error)
             self._report(text)
             return
         text.prefill = text.work = prefill.work
         text.logits, text.fed = prefill.logits, len(text.request.prompt)
-        text.reused = prefill.reused
         self._active.append(text)
 
     def _drop_ended(self) -> None:
@@ -258,8 +252,7 @@ class _Batch:
     def _note_compile_wait(self, text: TextUnderWay, wait: int | None) -> None:
         """Keep what was waited for the grammar: the first wait of a text."""
         if wait is not None and text.compile_wait_ns is None:
-            own = 0 if self._options.overlap_compile else text.compile_ns or 0
-            text.compile_wait_ns = wait + own
+            text.compile_wait_ns = wait
 
     def _begin_grammar(self, text: TextUnderWay, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it says how every text begins."""
@@ -297,8 +290,6 @@ class _Batch:
         """
         if self._options.forced:
             self._add_forced(text, session.forced_after())
-        if not self._options.overlap_mask:
-            session.wait_for_answers()
 
     def _is_late(self, text: TextUnderWay) -> bool:
         """End a text that has taken too long; return whether it has.
@@ -354,12 +345,11 @@ class _Batch:
         text.outcome = text.ended(ending, written, detail, result)
 
 
-def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
+def generate(
     model: LanguageModel,
     requests: Sequence[TokenizedRequest],
     sessions: Sequence[EngineSession | None],
     options: LoopOptions,
-    line: str = "",
     *,
     on_end: Callable[[int, Generation], None] = lambda _place, _generation: None,
 ) -> list[Generation]:
@@ -369,8 +359,7 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         model: The model.
         requests: One for each text; a waiting one is begun as soon as another ends.
         sessions: Constrain the texts under way; None leaves one unconstrained.
-        options: Overlaps, forced tokens, deadlines.
-        line: Prompts share a prefix cache with earlier ones of the same line only.
+        options: Forced tokens, deadlines.
         on_end: Called when a text has ended, with its place among the requests.
 
     Returns:
@@ -390,6 +379,6 @@ def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
         on_end(place, generation)
 
     with closing(CoreWaits()) as waits:
-        batch = _Batch(model, sessions, options, line, note, waits)
+        batch = _Batch(model, sessions, options, note, waits)
         batch.run(requests)
     return [generations[place] for place in range(len(requests))]

@@ -40,14 +40,8 @@ class TokenizedRequest:
 class LoopOptions:
     """Options of the generation loop; recorded in a run's header."""
 
-    #: Compile while the prompt is prefilled.
-    overlap_compile: bool = True
-    #: Compute a mask while the model computes its logits.
-    overlap_mask: bool = True
     #: Take the tokens that an engine offers as the only way on.
     forced: bool = False
-    #: Read once what prompts begin with in common, in blocks of a fixed size.
-    prefix_cache: bool = False
     #: Seconds for a compile, and for everything after it.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
@@ -80,17 +74,6 @@ class TextEnding(StrEnum):
     """The provider's content filter ended the text, or did not let it begin."""
     PROMPT = "prompt"
     """The prompt leaves no room for a text; nothing was run."""
-
-
-class DecidedApart(StrEnum):
-    """The outcome of writing a tied text once more alone."""
-
-    NO = ""
-    """It was not written again."""
-    SAME = "same"
-    """The same text."""
-    OTHER = "other"
-    """Another text: that one stands here, without times."""
 
 
 #: Endings of what was written, however little that is.
@@ -141,15 +124,8 @@ class Generation:
     #: Whether a token was so close to the chosen one that sums in another order might
     #: choose it; looked for where texts share passes.
     tied: bool = False
-    #: Whether that led to another text than what is written alone.
-    apart: DecidedApart = DecidedApart.NO
-    #: The other text, and how it ended; of no account beyond its class.
-    batch_text: str = ""
-    batch_ending: TextEnding | None = None
     #: None where no server counted them.
     prompt_tokens: int | None = None
-    #: Prompt tokens taken from the prefix cache.
-    reused_tokens: int = 0
     #: Grammar compilation time: the compile call alone.
     compile_ns: int | None = None
     #: How long the loop stood waiting for grammar and first mask.

@@ -69,7 +69,6 @@ class TextUnderWay:
     steps: list[DecodingStep] = field(default_factory=list)
     tied: bool = False
     fed: int = 0
-    reused: int = 0
     #: What the loop itself has taken since the last step.
     loop_ns: int = 0
     #: Reading its prompt.
@@ -128,7 +127,6 @@ class TextUnderWay:
             forced=self.forced,
             tied=self.tied,
             prompt_tokens=len(self.request.prompt),
-            reused_tokens=self.reused,
             compile_ns=self.compile_ns,
             compile_wait_ns=self.compile_wait_ns,
             prefill_ns=None if self.prefill is None else self.prefill.ns(),

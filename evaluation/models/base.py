@@ -67,8 +67,6 @@ class Prefill:
 
     #: For the text's first token.
     logits: RowLogits
-    #: Tokens of the prompt that came out of the prefix cache.
-    reused: int
     work: TimedWork
 
 
@@ -126,14 +124,11 @@ class Decoding(Protocol):
         >>> logits = decoding.feed([[chosen.token]]).logits
     """
 
-    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
+    def admit(self, prompt: Sequence[int]) -> Prefill:
         """Read a prompt, and take the text in as the last row.
 
         Args:
             prompt: Its tokens; at least one.
-            line: Whose prompts share what they begin with. Engines that are compared
-                have a line each, or the second one would find its prompt read by the
-                first.
         """
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
@@ -201,4 +196,4 @@ class LanguageModel(Protocol):
         """Return a batch without any text yet."""
 
     def forget(self) -> None:
-        """Drop everything kept of earlier texts, and free what memory can be freed."""
+        """Free what memory can be freed."""

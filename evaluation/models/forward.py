@@ -1,11 +1,9 @@
-"""Forward passes of a model over rows, and the cached prefixes of prompts."""
+"""Forward passes of a model over rows."""
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Final, Protocol
 
 import torch
@@ -244,74 +242,3 @@ class SharedRows:
 def _padded(part: torch.Tensor, size: int) -> torch.Tensor:
     """Return a tensor with so many entries in its last dimension, zeros first."""
     return F.pad(part, (size - part.shape[-1], 0))
-
-
-#: Tokens of a block of which prompts may have some in common.
-BLOCK: Final = 128
-
-
-def shared_length(rows: Sequence[Sequence[int]]) -> int:
-    """Return how many leading tokens all rows have in common."""
-    places = zip(*rows, strict=False)
-    return sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, places))
-
-
-class PrefixCache:
-    """Keeps the keys and values of the last shared prefix.
-
-    Example:
-        >>> prefixes = PrefixCache(ForwardPass(model))
-        >>> cache, logits, reused = prefixes.read(prompt)
-    """
-
-    def __init__(self, forward: ForwardPass, block: int = BLOCK) -> None:
-        """Begin with nothing kept; so many tokens are read at a time."""
-        self._forward = forward
-        self._block = block
-        self._last: tuple[int, ...] = ()
-        self._cached_tokens: tuple[int, ...] = ()
-        self._cache = self._new()
-
-    def _new(self) -> DynamicCache:
-        return DynamicCache(config=self._forward.module.config)
-
-    def read(self, prompt: Sequence[int]) -> tuple[DynamicCache, torch.Tensor, int]:
-        """Read a prompt, block by block.
-
-        Returns:
-            A cache that holds the prompt, the logits after it, and how many of its
-            tokens were not read now.
-        """
-        block = self._block
-        shared = _whole_blocks(
-            min(shared_length([self._last, prompt]), len(prompt) - 1)
-        )
-        self._last = tuple(prompt)
-        cached = _whole_blocks(shared_length([self._cached_tokens, prompt[:shared]]))
-        if cached < len(self._cached_tokens):
-            self._crop(cached)
-            cached = len(self._cached_tokens)
-        for start in range(cached, shared, BLOCK):
-            try:
-                self._forward.over(prompt[start : start + BLOCK], self._cache)
-            except Exception:
-                # Some of its layers may hold the block.
-                self._cached_tokens, self._cache = (), self._new()
-                raise
-            self._cached_tokens = self._last[: start + BLOCK]
-        cache = copy.deepcopy(self._cache)
-        for start in range(shared, len(prompt), block):
-            logits = self._forward.over(prompt[start : start + block], cache)
-        return cache, logits, cached
-
-    def _crop(self, length: int) -> None:
-        """Forget what is kept beyond a length; all of it where that cannot be done."""
-        self._cached_tokens = self._cached_tokens[:length]
-        if length and self._cache.is_croppable and not any(self._cache.is_sliding):
-            self._cache.crop(length - self._cache.get_seq_length())
-        else:
-            self._cached_tokens, self._cache = (), self._new()
-
-
-def _whole_blocks(length: int) -> int:
-    return max(0, length) // BLOCK * BLOCK

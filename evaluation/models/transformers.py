@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import torch
+from transformers import DynamicCache
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, NoInput
@@ -25,7 +26,6 @@ from evaluation.models.chat import ChatPrompts
 from evaluation.models.forward import (
     CachedRow,
     ForwardPass,
-    PrefixCache,
     SeparateRows,
     SharedRows,
     WholeRow,
@@ -63,7 +63,6 @@ class TransformersDecoding:
         self,
         forward: ForwardPass,
         abilities: CacheAbilities,
-        prefixes: dict[str, PrefixCache],
         chooser: TokenChooser,
     ) -> None:
         """Begin with no text."""
@@ -71,7 +70,6 @@ class TransformersDecoding:
         self._chooser = chooser
         self._clock = chooser.clock
         self._abilities = abilities
-        self._prefixes = prefixes
         self._batch = SharedRows(forward)
         self._separate = SeparateRows()
 
@@ -79,32 +77,23 @@ class TransformersDecoding:
     def _rows(self) -> SharedRows | SeparateRows:
         return self._batch if self._abilities.batch else self._separate
 
-    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
+    def admit(self, prompt: Sequence[int]) -> Prefill:
         """Read a prompt; see `evaluation.models.base.Decoding`."""
         begun = self._clock.moment()
-        logits, reused = self._read(prompt, line)
-        work = self._clock.since(begun)
-        return Prefill(logits=RowLogits(of=logits[None]), reused=reused, work=work)
-
-    def _read(
-        self, prompt: Sequence[int], line: str | None
-    ) -> tuple[torch.Tensor, int]:
-        """Return the logits after a prompt, and how many of its tokens were reused."""
         able, forward = self._abilities, self._forward
-        if not able.keeps:
+        if able.keeps:
+            cache = DynamicCache(config=forward.module.config)
+            logits = forward.over(prompt, cache)
+            if able.batch:
+                self._batch.admit(cache)
+            else:
+                self._separate.admit(CachedRow(forward, cache, several=able.several))
+        else:
             row = WholeRow(forward)
             self._separate.admit(row)
-            return row.feed(prompt), 0
-        if able.several and line is not None:
-            prefixes = self._prefixes.setdefault(line, PrefixCache(forward))
-        else:
-            prefixes = PrefixCache(forward, len(prompt))
-        cache, logits, reused = prefixes.read(prompt)
-        if able.batch:
-            self._batch.admit(cache)
-        else:
-            self._separate.admit(CachedRow(forward, cache, several=able.several))
-        return logits, reused
+            logits = row.feed(prompt)
+        work = self._clock.since(begun)
+        return Prefill(logits=RowLogits(of=logits[None]), work=work)
 
     def feed(self, rows: Sequence[Sequence[int]]) -> FedPass:
         """Have one forward pass run; see `evaluation.models.base.Decoding`."""
@@ -151,7 +140,6 @@ class TransformersModel:
         self._clock = DeviceClock(self.module.device)
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
         self._abilities = find_abilities(self.module, trial)
-        self._prefixes: dict[str, PrefixCache] = {}
         self.end_tokens = _end_tokens(module, tokenizer)
         if not self.end_tokens:
             message = f"--model {name}: neither model nor tokenizer names an end token"
@@ -218,13 +206,10 @@ class TransformersModel:
         """Return a batch without any text yet."""
         device = self.module.device
         chooser = TokenChooser(device, self._clock, self.tie)
-        return TransformersDecoding(
-            self._forward, self._abilities, self._prefixes, chooser
-        )
+        return TransformersDecoding(self._forward, self._abilities, chooser)
 
     def forget(self) -> None:
-        """Drop every prefix that was kept, and give memory back to the device."""
-        self._prefixes.clear()
+        """Give memory back to the device."""
         if self.module.device.type == "cuda":
             torch.cuda.empty_cache()
 

@@ -1,8 +1,7 @@
-"""Draw charts: survival curves, points, shares of outcomes."""
+"""Draw charts: survival curves, shares of outcomes, heat maps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from evaluation.reporting.report import Plot
 from evaluation.reporting.tables import Duration, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -37,38 +36,9 @@ _NAME = 36
 _FEW_DECADES = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """One point, with the intervals of both figures where they are known."""
-
-    x: float
-    y: float
-    x_interval: tuple[float, float] | None = None
-    y_interval: tuple[float, float] | None = None
-
-
 def label(name: str) -> str:
     """Return a name that the plots' font can draw on one line."""
     return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
-
-
-def _draw_curve(
-    axes: Axes,
-    index: int,
-    name: str,
-    points: Sequence[tuple[float, float]],
-    *,
-    drawstyle: str,
-) -> None:
-    axes.plot(
-        [x for x, _ in points],
-        [y for _, y in points],
-        _STYLES[index // len(COLOURS) % len(_STYLES)],
-        lw=1.1,
-        color=COLOURS[index % len(COLOURS)],
-        label=label(name),
-        drawstyle=drawstyle,
-    )
 
 
 def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
@@ -86,7 +56,15 @@ def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
             colour = COLOURS[index % len(COLOURS)]
             if not points:
                 continue
-            _draw_curve(axes, index, curve, points, drawstyle="steps-post")
+            axes.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                _STYLES[index // len(COLOURS) % len(_STYLES)],
+                lw=1.1,
+                color=colour,
+                label=label(curve),
+                drawstyle="steps-post",
+            )
             x, y = points[-1]
             lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
             if y > 0:
@@ -95,7 +73,7 @@ def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
             logarithmic(axes, axes.xaxis, _duration)
             logarithmic(axes, axes.yaxis, _per_cent)
             axes.set_ylim(lowest / 1.5, 1.15)
-            _legend(axes, samples)
+            axes.legend(frameon=False, fontsize=7)
 
     return Plot(name=name, title=title, draw=draw)
 
@@ -120,50 +98,6 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
         last = points[-1][1] if thinned else 1.0
         points.append((sample.first_bound, last))
     return points
-
-
-def points(
-    name: str,
-    title: str,
-    by_engine: Mapping[str, Point],
-    *,
-    x_label: str,
-    y_label: str,
-) -> Plot:
-    """Draw named points with the intervals of both figures."""
-
-    def draw(figure: Figure) -> None:
-        axes = axes_of(figure, title, x_label, y_label)
-        for index, (point, place) in enumerate(by_engine.items()):
-            axes.errorbar(
-                [place.x],
-                [place.y],
-                xerr=_whiskers(place.x, place.x_interval),
-                yerr=_whiskers(place.y, place.y_interval),
-                fmt="o",
-                ms=4,
-                lw=0.8,
-                capsize=2,
-                color=COLOURS[index % len(COLOURS)],
-            )
-            axes.annotate(
-                label(point),
-                (place.x, place.y),
-                xytext=(5, 4),
-                textcoords="offset points",
-                fontsize=7,
-            )
-        axes.margins(x=0.25)
-
-    return Plot(name=name, title=title, draw=draw)
-
-
-def _whiskers(
-    value: float, interval: tuple[float, float] | None
-) -> list[list[float]] | None:
-    if interval is None:
-        return None
-    return [[max(0.0, value - interval[0])], [max(0.0, interval[1] - value)]]
 
 
 def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
@@ -196,11 +130,6 @@ def _duration(ns: float) -> str:
 
 def _per_cent(share: float) -> str:
     return f"{100 * share:g} %"
-
-
-def _legend(axes: Axes, names: Mapping[str, object]) -> None:
-    if names:
-        axes.legend(frameon=False, fontsize=7)
 
 
 def stack(

@@ -74,10 +74,3 @@ class Quantiles:
             return None
         below = int(np.searchsorted(self.values, value, side="right"))
         return 1 - below / len(self.values)
-
-
-def index_percentile(ordered: Sequence[float], percent: float) -> float | None:
-    """Return MaskBench's percentile of sorted values: the one at int(n * p / 100)."""
-    if not ordered:
-        return None
-    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
 _QUARTILES = ("q25", "median", "q75")
-_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +170,7 @@ class Duration:
 
     def __str__(self) -> str:
         """Return it with three figures: `12.3 µs`, `≥ 40.0 s`."""
-        text = _scaled(self.ns, _UNITS)
+        text = _scaled(self.ns)
         return f"≥ {text}" if self.at_least else text
 
     def parts(self) -> dict[str, Json]:
@@ -233,21 +232,6 @@ class Quartiles:
             parts[f"{name} {self.unit}"] = _number(one.value)
             parts[f"{name} at_least"] = one.at_least
         return parts
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """A number of bytes."""
-
-    bytes: int
-
-    def __str__(self) -> str:
-        """Return it with three figures: `1.25 GiB`."""
-        return _scaled(self.bytes, _SIZES)
-
-    def parts(self) -> dict[str, Json]:
-        """Return its figures by name."""
-        return {"bytes": self.bytes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +324,6 @@ Cell: TypeAlias = (
     | Duration
     | FixedFigure
     | Quartiles
-    | Size
     | Estimate
     | MissingFigure
     | None
@@ -472,10 +455,10 @@ def _number(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    if not isfinite(value):
+def _scaled(ns: float) -> str:
+    if not isfinite(ns):
         return "-"
-    scale, name = next(unit for unit in units if abs(value) >= unit[0] or unit[0] == 1)
-    number = value / scale
+    scale, name = next(unit for unit in _UNITS if abs(ns) >= unit[0] or unit[0] == 1)
+    number = ns / scale
     decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
     return f"{number:,.{decimals}f} {name}"

@@ -27,8 +27,11 @@ _LONG: Final = 40
 _OF_MACHINE: Final = ("processor", "cores", "platform", "python")
 #: Of the data: all of it, what was chosen, and where instances come from.
 _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
-#: What messages call a member where its name says little.
-_LABELS: Final = {"sha256": "content"}
+#: What messages call a member where its name says little, or is the condition's.
+_LABELS: Final = {
+    "sha256": "content",
+    **dict.fromkeys(("csbdata", "code", "limit", "only"), ""),
+}
 #: Of models, what decides nothing but a sum of money, and what moves by itself.
 _NOT_OF_MODELS: Final = MOVING_FACTS | {"prices"}
 #: Of a suite, what it is called here, and who answers.
@@ -44,8 +47,8 @@ class Condition:
     name: str
     #: What it means for a comparison if it differs.
     consequence: str
-    #: Returns what differs between two headers; empty if nothing does.
-    differ: Callable[[Header, Header], str]
+    #: Returns what of a header must be the same in another one, by name.
+    part: Callable[[Header, Header], Header]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,39 +64,39 @@ class ConditionDifference:
         return f"{self.condition.name} ({self.detail})"
 
 
-def _member(name: str) -> Callable[[Header, Header], str]:
-    return lambda first, other: _one(name, first.get(name), other.get(name), "")
+def _member(name: str) -> Callable[[Header, Header], Header]:
+    return lambda header, _other: {name: header.get(name)}
 
 
-def _parts(member: str, names: tuple[str, ...] = ()) -> Callable[[Header, Header], str]:
-    def differ(first: Header, other: Header) -> str:
-        one, two = _mapping(first.get(member)), _mapping(other.get(member))
-        return _each(one, two, names or (*one, *two))
+def _members(part: str, *names: str) -> Callable[[Header, Header], Header]:
+    """Return what takes these members of a part of a header, or all of them."""
 
-    return differ
+    def members(header: Header, _other: Header) -> Header:
+        whole = _mapping(header.get(part))
+        return {name: whole.get(name) for name in names or whole}
 
-
-def _data(first: Header, other: Header) -> str:
-    """Compare the data; a run whose tasks read none goes with every other."""
-    one, two = _mapping(first.get("data")), _mapping(other.get("data"))
-    return _each(one, two, _OF_DATA) if one and two else ""
+    return members
 
 
-def _settings(first: Header, other: Header) -> str:
-    """Compare what tasks were told; single tasks only where both runs have them."""
-    one, two = _mapping(first.get("settings")), _mapping(other.get("settings"))
-    shared = set(first.get("tasks") or ()) & set(other.get("tasks") or ())
-    names = [name for name in (*one, *two) if shared or name != "values"]
-    return _each(one, two, names)
+def _data(header: Header, other: Header) -> Header:
+    """Return what decides the data; a run that reads none goes with every other."""
+    both = header.get("data") and other.get("data")
+    return _members("data", *_OF_DATA)(header, other) if both else {}
 
 
-def _models(first: Header, other: Header) -> str:
-    """Compare what writes; a run in which no model does goes with every other."""
-    one, two = _model(first), _model(other)
-    return _each(one, two, (*one, *two)) if one and two else ""
+def _settings(header: Header, other: Header) -> Header:
+    """Return what tasks were told; single tasks only where both runs have them."""
+    shared = set(header.get("tasks") or ()) & set(other.get("tasks") or ())
+    settings = _mapping(header.get("settings"))
+    return {name: settings[name] for name in settings if shared or name != "values"}
 
 
-def _model(header: Header) -> Mapping[str, UntypedJson]:
+def _models(header: Header, other: Header) -> Header:
+    """Return what writes; a run in which no model does goes with every other."""
+    return _model(header) if _model(other) else {}
+
+
+def _model(header: Header) -> dict[str, UntypedJson]:
     """Return what decides what a model writes; one graphics card is like the next."""
     about = _mapping(header.get("models"))
     parts = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
@@ -104,22 +107,20 @@ def _model(header: Header) -> Mapping[str, UntypedJson]:
     return parts
 
 
-def _sources(first: Header, other: Header) -> str:
-    """Compare what tasks read beside the data, where both runs have the task."""
-    one, two = _mapping(first.get("sources")), _mapping(other.get("sources"))
-    return ", ".join(
-        f"{task}: {text}"
-        for task in one
-        if task in two
-        if (text := _each(_mapping(one[task]), _mapping(two[task]), ("sha256",)))
-    )
+def _sources(header: Header, other: Header) -> Header:
+    """Return what tasks read beside the data, where both runs have the task."""
+    sources, others = _mapping(header.get("sources")), _mapping(other.get("sources"))
+    return {
+        f"{task}: content": _mapping(sources[task]).get("sha256")
+        for task in sources
+        if task in others
+    }
 
 
-def _suite(first: Header, other: Header) -> str:
-    """Compare suites but for who answered: models are the participants there."""
-    one, two = _mapping(first.get("suite")), _mapping(other.get("suite"))
-    names = [name for name in (*one, *two) if name not in _NOT_OF_SUITES]
-    return _each(one, two, names) if one and two else ""
+def _suite(header: Header, other: Header) -> Header:
+    """Return a suite but for who answered: models are the participants there."""
+    suite = _mapping(header.get("suite")) if other.get("suite") else {}
+    return {name: suite[name] for name in suite if name not in _NOT_OF_SUITES}
 
 
 _OTHER_SCHEMAS: Final = (
@@ -143,16 +144,16 @@ CONDITIONS: Final = (
     Condition(
         "tokenizer",
         "they have another tokenizer: other tokens, other masks",
-        _parts("tokenizer", ("sha256", "vocab_size")),
+        _members("tokenizer", "sha256", "vocab_size"),
     ),
-    Condition("limits", "what one cuts off, the other may finish", _parts("limits")),
+    Condition("limits", "what one cuts off, the other may finish", _members("limits")),
     Condition("settings", "their tasks were told otherwise", _settings),
     Condition("model", "another model wrote, or the same one otherwise", _models),
     Condition("suite", "other records, or answers that were scored otherwise", _suite),
     Condition(
         "machine",
         "they ran on another machine: their times are not comparable",
-        _parts("machine", _OF_MACHINE),
+        _members("machine", *_OF_MACHINE),
     ),
 )
 #: Of a participant, what decides its answers; where its Python lies does not.
@@ -161,11 +162,12 @@ _OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "se
 
 def differences(first: Header, other: Header) -> list[ConditionDifference]:
     """Return the conditions that two runs do not share, by their whole headers."""
-    return [
-        ConditionDifference(condition=condition, detail=detail)
-        for condition in CONDITIONS
-        if (detail := condition.differ(first, other))
-    ]
+    found = []
+    for condition in CONDITIONS:
+        one, two = condition.part(first, other), condition.part(other, first)
+        if detail := _each(one, two, (*one, *two)):
+            found.append(ConditionDifference(condition=condition, detail=detail))
+    return found
 
 
 def check_participants(runs: Sequence[RecordedRun]) -> None:
@@ -191,21 +193,18 @@ def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:
 
 
 def _each(first: Header, other: Header, names: Iterable[str]) -> str:
-    return ", ".join(
-        text
-        for name in dict.fromkeys(names)
-        if (text := _one(name, first.get(name), other.get(name), name))
-    )
-
-
-def _one(name: str, first: UntypedJson, other: UntypedJson, label: str) -> str:
-    if first == other:
-        return ""
-    label = _LABELS.get(label, label)
-    texts = [_text(value) for value in (other, first)]
-    if any(len(text) > _LONG for text in texts):
-        return f"another {label or name}"
-    return f"{label} {texts[0]}, not {texts[1]}".strip()
+    """Return what two parts do not share, a few words each."""
+    differing = []
+    for name in dict.fromkeys(names):
+        if first.get(name) == other.get(name):
+            continue
+        label = _LABELS.get(name, name)
+        texts = [_text(part.get(name)) for part in (other, first)]
+        if any(len(text) > _LONG for text in texts):
+            differing.append(f"another {label or name}")
+        else:
+            differing.append(f"{label} {texts[0]}, not {texts[1]}".strip())
+    return ", ".join(differing)
 
 
 def _text(value: UntypedJson) -> str:

@@ -28,11 +28,6 @@ def describe(header: RunHeader) -> list[str]:
     ]
 
 
-def about_writing(header: RunHeader) -> list[str]:
-    """Return when a run was made, and by which model, on what, line by line."""
-    return [*_origin(header), *_model(header.models)]
-
-
 def not_run(header: RunHeader) -> list[str]:
     """Return which engines could not be run and what to do, line by line."""
     return [

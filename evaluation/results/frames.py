@@ -35,7 +35,6 @@ CASE_COLUMNS: dict[str, Any] = {
     "warnings": pl.List(pl.String),
     "compile_ns": pl.Int64,
     "first_mask_ns": pl.Int64,
-    "apply_ns": pl.Int64,
     "rss_bytes": pl.Int64,
     "quiet": pl.Boolean,
     # All below without walks that are apart: those of valid and of invalid texts,

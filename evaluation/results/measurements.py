@@ -47,7 +47,7 @@ class RepetitionTimes:
     """Times of one repetition of a case, by which two engines are compared.
 
     Nanoseconds, without the near misses of length bounds
-    (`CaseMeasurement.length_misses`).
+    (`CaseMeasurement.length_misses_ns`).
     """
 
     compile_ns: float | None
@@ -56,31 +56,6 @@ class RepetitionTimes:
     between_ns: float | None
     #: Processor time of a piece of work that is always the same, done just before.
     calibration_ns: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TextTimes:
-    """Times of the tokens of several texts, one text after the other."""
-
-    #: Nanoseconds of each token's mask and commit.
-    between_ns: array[int]
-
-    @classmethod
-    def of(cls, walks: Sequence[InstanceResult]) -> TextTimes:
-        """Return the times of the walks in which a mask was computed."""
-        between = array("q")
-        for walk in walks:
-            between.extend(map(add, walk.mask_ns, walk.commit_ns))
-            # A token that is blocked, or refused, has no commit.
-            between.extend(walk.mask_ns[len(walk.commit_ns) :])
-        return cls(between)
-
-    @property
-    def mean_between_ns(self) -> float | None:
-        """The mean time between masks; None if no mask was computed."""
-        if not self.between_ns:
-            return None
-        return sum(self.between_ns) / len(self.between_ns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +91,9 @@ class CaseMeasurement:
     #: Nanoseconds after which the compile call was cut off; None unless it was.
     compile_cut_ns: int | None
     first_mask_ns: int | None
-    #: Applying one mask to logits; None if the engine has no kernel.
-    apply_ns: int | None
-    ordinary: TextTimes
-    length_misses: TextTimes
+    #: Nanoseconds of each token's mask and commit, in ordinary texts and in the others.
+    ordinary_ns: array[int]
+    length_misses_ns: array[int]
     rss_bytes: int | None
     quiet: bool | None
     #: Whether the wall clock ended it, before its processor time was used up.
@@ -134,6 +108,12 @@ class CaseMeasurement:
     def case_key(self) -> tuple[str, str]:
         """Config and id: what it has in common with other engines' cases."""
         return self.config, self.id
+
+    @property
+    def mean_between_ns(self) -> float | None:
+        """The mean time between masks of ordinary texts; None without a mask."""
+        times = self.ordinary_ns
+        return sum(times) / len(times) if times else None
 
 
 def measure_run(
@@ -233,15 +213,24 @@ def measure(
         compile_ns=row.compile_ns if compiled else None,
         compile_cut_ns=cut_ns if timed_out else None,
         first_mask_ns=row.first_mask_ns,
-        apply_ns=row.apply_ns,
-        ordinary=TextTimes.of([w for w in walks if not is_length_bound_miss(w)]),
-        length_misses=TextTimes.of([w for w in walks if is_length_bound_miss(w)]),
+        ordinary_ns=_between(w for w in walks if not is_length_bound_miss(w)),
+        length_misses_ns=_between(filter(is_length_bound_miss, walks)),
         rss_bytes=row.rss_bytes,
         quiet=row.quiet,
         ended_by_wall_clock=row.ended_by_wall_clock,
         wrong=wrong_texts(row),
         repetitions=(times_of(row),),
     )
+
+
+def _between(walks: Iterable[InstanceResult]) -> array[int]:
+    """Return the time of each token's mask and commit, one text after the other."""
+    between = array("q")
+    for walk in walks:
+        between.extend(map(add, walk.mask_ns, walk.commit_ns))
+        # A token that is blocked, or refused, has no commit.
+        between.extend(walk.mask_ns[len(walk.commit_ns) :])
+    return between
 
 
 def wrong_texts(row: Row) -> dict[int, int]:
@@ -294,20 +283,14 @@ def first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     return Quantiles.of(times)
 
 
-def mask_applied(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times of applying one mask to the logits of one text."""
-    times = [case.apply_ns for case in cases if case.apply_ns is not None]
-    return Quantiles.of(times)
-
-
 def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all cases together."""
-    return _pooled(case.ordinary.between_ns for case in cases)
+    return _pooled(case.ordinary_ns for case in cases)
 
 
 def by_schema(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return each schema's mean time between masks: each schema counts once."""
-    means = (case.ordinary.mean_between_ns for case in cases)
+    means = (case.mean_between_ns for case in cases)
     return Quantiles.of([mean for mean in means if mean is not None])
 
 

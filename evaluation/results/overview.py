@@ -17,7 +17,6 @@ from evaluation.reporting.tables import (
     Cell,
     ClusterRate,
     Rate,
-    Size,
     Table,
     duration,
     quantile_cell,
@@ -28,7 +27,6 @@ from evaluation.results.measurements import (
     by_schema,
     compiled_by_all,
     first_mask,
-    mask_applied,
     measure_run,
     to_first_mask,
 )
@@ -67,12 +65,6 @@ _COVERAGE_NOTE = (
     "Instances are those that were walked. orders accepted: valid instances with their "
     f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
 )
-_APPLIED_NOTE = (
-    "One mask applied to the logits of one text on the CPU, by the engine's own "
-    "kernel: XGrammar's for torch, llguidance's for numpy. Of one schema in 64, "
-    "since it hardly depends on the schema; no table below 30. A server pays it beside "
-    "the mask."
-)
 _FIRST_NOTE = (
     "The compile call alone, without waiting for a core. A schema that was cut off by "
     "the deadline counts as at least that; one that was refused, or on which the "
@@ -88,8 +80,6 @@ _BY_SCHEMA_NOTE = (
 )
 _ALL_COMPILE = "Of the schemas that every engine here compiles: one that takes only "
 _ALL_COMPILE += "easy ones looks no faster for it."
-#: Applications of a mask below which their times are no table.
-_FEWEST_APPLIED = 30
 
 
 def overview(run: RunRows, task: str) -> Report:
@@ -236,14 +226,12 @@ def latency(
         ("Time between masks by schema", "schemas", _BY_SCHEMA_NOTE, by_schema),
         ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
         ("First mask after compile", "schemas", "", first_mask),
-        ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
     )
     for title, what, meaning, times in kinds:
         quantiles_by_engine = {
             name: times(cases) for name, cases in cases_by_engine.items()
         }
-        fewest = _FEWEST_APPLIED if times is mask_applied else 1
-        if max(map(len, quantiles_by_engine.values()), default=0) >= fewest:
+        if any(map(len, quantiles_by_engine.values())):
             text = " ".join(filter(None, (meaning, suffix and _ALL_COMPILE)))
             table = quantiles(title + suffix, quantiles_by_engine, what, text)
             yield replace(table, name=title)
@@ -301,7 +289,7 @@ def _conditions(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
     most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
     quiet = [case.quiet for case in cases if case.quiet is not None]
     return {
-        "largest memory": None if most is None else Size(most),
+        "largest memory (MiB)": None if most is None else most >> 20,
         "undisturbed": Rate(sum(quiet), len(quiet)),
         "ended by the wall clock": sum(case.ended_by_wall_clock for case in cases),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from evaluation.core.records import is_free
 from evaluation.reporting.bootstrap import mean_difference, ratio_over
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
     from evaluation.core.suite import ScoredResponse
 
+    #: The cluster of a case, and whether it is good for side a, and for side b.
+    GoodCase: TypeAlias = tuple[Hashable, bool, bool]
+
 _T = TypeVar("_T")
+_K = TypeVar("_K")
 _NOTE = (
     "Answers that both have and that count. difference: b - a, with a 95 % interval by "
     "bootstrap over clusters (schemas, kinds; else records). p: exact, two-sided, over "
@@ -41,9 +45,19 @@ class PairedSides:
 
     def by_cluster(
         self, fact: Callable[[ScoredResponse], _T]
-    ) -> list[tuple[str, _T, _T]]:
+    ) -> list[tuple[Hashable, _T, _T]]:
         """Return the cluster of each pair of answers, with a fact about both."""
         return [(a.cluster, fact(a), fact(b)) for a, b in self.answers]
+
+
+def is_passed(scored: ScoredResponse) -> bool:
+    """Return whether an answer passes."""
+    return scored.verdict.passed
+
+
+def matched(a: Mapping[_K, _T], b: Mapping[_K, _T]) -> list[tuple[_T, _T]]:
+    """Return what both sides have under one key, in the order of a."""
+    return [(first, b[key]) for key, first in a.items() if key in b]
 
 
 def pair_sides(
@@ -68,11 +82,7 @@ def pair_sides(
         PairedSides(
             a=a,
             b=b,
-            answers=[
-                (answer, counted[b][key])
-                for key, answer in counted[a].items()
-                if key in counted[b]
-            ],
+            answers=matched(counted[a], counted[b]),
         )
         for a, b in (combinations(sides, 2) if labels is None else labels)
     ]
@@ -113,57 +123,37 @@ def paired_rates(
         title: The table's title.
         name: The table's name for programs.
     """
-    return shares_table(
-        title,
-        "passes",
-        [
-            PairedShares(
-                pair.a,
-                pair.b,
-                pair.by_cluster(lambda one: one.verdict.passed),
-                sign_flip(cluster_differences(pair).values()) if pair.answers else None,
-            )
-            for pair in pairs
-        ],
-        _NOTE,
-        name,
-    )
-
-
-class PairedShares(NamedTuple):
-    """How two sides fared on the same cases."""
-
-    a: str
-    b: str
-    #: Of each case its cluster, and whether it is good for a, and for b.
-    cases: Sequence[tuple[Hashable, bool, bool]]
-    #: Of there being no difference; None without cases.
-    p: float | None
+    cases = [(pair.a, pair.b, pair.by_cluster(is_passed)) for pair in pairs]
+    return shares_table(title, "passes", cases, _NOTE, name)
 
 
 def shares_table(
-    title: str, verb: str, pairs: Sequence[PairedShares], note: str, name: str = ""
+    title: str,
+    verb: str,
+    pairs: Sequence[tuple[str, str, Sequence[GoodCase]]],
+    note: str,
+    name: str = "",
 ) -> Table:
     """Return both shares of each pair, what only one has, and the test of it.
 
     Args:
         title: The table's title.
         verb: What a good case does: `passes`.
-        pairs: What is compared, one line each; their p are adjusted together.
+        pairs: Two sides and their cases, one line each; p are adjusted together.
         note: The table's note.
         name: The table's name for programs.
     """
-    ps = {place: pair.p for place, pair in enumerate(pairs) if pair.p is not None}
+    ps = {line: paired_p(cases) for line, (_, _, cases) in enumerate(pairs) if cases}
     # One test leaves nothing to adjust.
     adjusted = holm(ps) if len(ps) > 1 else {}
     rows: list[tuple[Cell, ...]] = []
-    for place, (a, b, cases, p) in enumerate(pairs):
+    for line, (a, b, cases) in enumerate(pairs):
         clusters = [cluster for cluster, *_ in cases]
         good = [first for _, first, _ in cases], [second for *_, second in cases]
         rates = [Rate.of_answers(zip(clusters, own, strict=True)) for own in good]
         counts = Counter(zip(*good, strict=True))
         difference = Shift.of(mean_difference(*good, clusters))
-        figures = (difference, p, adjusted.get(place))
+        figures = (difference, ps.get(line), adjusted.get(line))
         rows.append((a, b, *rates, counts[True, False], counts[False, True], *figures))
     shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
     return Table(
@@ -173,6 +163,14 @@ def shares_table(
         note=note,
         name=name,
     ).without_empty_columns("p adjusted")
+
+
+def paired_p(cases: Iterable[GoodCase]) -> float:
+    """Return the exact p of both sides being alike, by how clusters differ."""
+    differences: dict[Hashable, int] = {}
+    for cluster, first, second in cases:
+        differences[cluster] = differences.get(cluster, 0) + second - first
+    return sign_flip(differences.values())
 
 
 def changes_table(
@@ -201,15 +199,6 @@ def changes_table(
     return Table(
         title=title, columns=("a", "b", "of a", "of b", of), rows=tuple(rows), name=name
     )
-
-
-def cluster_differences(pair: PairedSides) -> dict[str, int]:
-    """Return how many more answers of each cluster pass on side b than on side a."""
-    differences: dict[str, int] = {}
-    for a, b in pair.answers:
-        more = int(b.verdict.passed) - int(a.verdict.passed)
-        differences[a.cluster] = differences.get(a.cluster, 0) + more
-    return differences
 
 
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadData
 from evaluation.core.cases import Result, Row
-from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.results.outcomes import COMPLIANT, WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.task import RunRows
 
 #: Member of a run's header that says which suite was run, and how.
@@ -136,70 +136,8 @@ def ask_again(
     return shlex.join(words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedSuiteRun:
-    """A run of a suite, read back; it is a `ScoredRun`."""
-
-    facts: Mapping[str, Json]
-    by_label: Mapping[str, Sequence[ScoredResponse]]
-
-
-def joined_runs(runs: Mapping[str, RecordedSuiteRun]) -> RecordedSuiteRun:
-    """Join several runs of one suite for one report.
-
-    If two share a model and condition, the later label names its run too.
-
-    Args:
-        runs: The runs by their names, one at least.
-
-    Raises:
-        BadConfiguration: they were scored by different readings.
-    """
-    readings = {
-        name: run.facts.get("compat") or "recommended" for name, run in runs.items()
-    }
-    if len(set(readings.values())) > 1:
-        names = ", ".join(f"{name}: {reading}" for name, reading in readings.items())
-        what = f"the runs were scored by different readings ({names})"
-        raise BadConfiguration(what, then="score them anew by one of them")
-    joined: dict[str, Sequence[ScoredResponse]] = {}
-    for name, run in runs.items():
-        for label, responses in run.by_label.items():
-            joined[f"{name}: {label}" if label in joined else label] = responses
-    facts = joined_facts([run.facts for run in runs.values()])
-    return RecordedSuiteRun(facts=facts, by_label=joined)
-
-
-def joined_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what the headers of several runs say of one suite, one at least."""
-    models = {str(model): model for its in facts for model in models_of(its)}
-    told = {
-        name: ", ".join(dict.fromkeys(str(its[name]) for its in facts if name in its))
-        for name in ("data", "origin")
-        if any(name in its for its in facts)
-    }
-    return {**facts[0], **told, "models": [*models.values()]}
-
-
-def models_of(facts: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return what a header says of each model of a suite, one at least.
-
-    The budget of the suite's settings is each one's that has none of its own.
-    """
-    budget = (facts.get("settings") or {}).get("budget")
-    models: Any = facts.get("models") or ({},)
-    return [{**one, "budget": one.get("budget") or budget} for one in models]
-
-
-def scored_run(
-    run: RunRows, suite: str, raw_header: Mapping[str, Any]
-) -> RecordedSuiteRun:
+def scored_run(run: RunRows, suite: str) -> ScoredRun:
     """Return the scored responses of one suite in a run.
-
-    Args:
-        run: The run.
-        suite: The suite's name.
-        raw_header: The whole content of `run.json`.
 
     Raises:
         BadData: a row is no suite's.
@@ -215,8 +153,8 @@ def scored_run(
                 where = f"{row.engine}, {row.config}/{row.id}"
                 raise BadData(f"no row of suite {suite} ({error})", where) from error
             by_label.setdefault(row.engine, []).append(scored)
-    facts = raw_header.get(SUITE)
-    return RecordedSuiteRun(
+    facts = run.raw_header.get(SUITE)
+    return ScoredRun(
         facts=facts if isinstance(facts, dict) else {},
         by_label={
             label: responses for label, responses in by_label.items() if responses
@@ -224,21 +162,16 @@ def scored_run(
     )
 
 
-def passing_less(
-    run: RunRows, raw_header: Mapping[str, Any], percent: float
-) -> list[str]:
+def passing_less(run: RunRows, percent: float) -> list[str]:
     """Return the labels that pass less than a share of their responses, with figures.
 
     Args:
         run: A run of a suite.
-        raw_header: The whole content of `run.json`.
         percent: The least share that must pass, of the responses that count.
     """
-    facts = raw_header.get(SUITE) or {}
     under = []
-    for label, scored in scored_run(
-        run, str(facts.get("name")), raw_header
-    ).by_label.items():
+    name = str((run.raw_header.get(SUITE) or {}).get("name"))
+    for label, scored in scored_run(run, name).by_label.items():
         counted = [one.verdict for one in scored if one.verdict.counted]
         passed = sum(verdict.passed for verdict in counted)
         if 100 * passed < percent * len(counted) or not counted:

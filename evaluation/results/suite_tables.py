@@ -13,7 +13,7 @@ from evaluation.core.suite import COMMON_CLASSES, ScoredResponse, ScoredRun, Sui
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.statistics import holm, sign_flip
+from evaluation.reporting.statistics import holm
 from evaluation.reporting.tables import (
     Cell,
     ClusterRate,
@@ -22,8 +22,12 @@ from evaluation.reporting.tables import (
     Table,
     quantile_cell,
 )
-from evaluation.results.suite_pairs import cluster_differences, pair_sides, paired_rates
-from evaluation.results.suite_rows import models_of
+from evaluation.results.suite_pairs import (
+    is_passed,
+    pair_sides,
+    paired_p,
+    paired_rates,
+)
 
 #: A server or a list of prices does not tell it.
 NOT_TOLD = MissingFigure("not told")
@@ -65,7 +69,9 @@ def reading(facts: Mapping[str, Json]) -> str:
         facts: What a run's header says of its suite.
     """
     compat = facts.get("compat") or "the recommended one"
-    budgets = {one["budget"] for one in models_of(facts)} - {None}
+    settings: Any = facts.get("settings") or {}
+    models: Any = facts.get("models") or ({},)
+    budgets = {it.get("budget") or settings.get("budget") for it in models} - {None}
     tokens = " or ".join(f"{budget:,}" for budget in sorted(budgets))
     data = str(facts.get("data", "not recorded")).split(", ")
     # Reports are handed on: where on a machine a folder was is nobody's affair.
@@ -101,7 +107,7 @@ def standings(run: ScoredRun) -> Table:
     rates = {label: passed(responses) for label, responses in by_label.items()}
     order = sorted(rates, key=lambda label: -(rates[label].share or 0.0))
     pairs = pair_sides(by_label, [(label, order[0]) for label in order[1:]])
-    ps = {pair.a: sign_flip(cluster_differences(pair).values()) for pair in pairs}
+    ps = {pair.a: paired_p(pair.by_cluster(is_passed)) for pair in pairs}
     adjusted = holm(ps)
     rows: list[dict[str, Cell]] = []
     for label in order:

@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from evaluation.core.cases import InstanceResult, Row
-from evaluation.reporting.tables import Rate, Table
+from evaluation.core.cases import Row
+from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.outcomes import FAULTS, is_judged_apart, number_in
 
 #: Places that are named in a line of the table.
 _PLACES: Final = 2
 
 
-@dataclass(slots=True)
-class WhyClass:
-    """The wrong walks of one engine that have one class."""
+class WrongWalk(NamedTuple):
+    """A wrong walk of a class."""
 
-    engine: str
-    valid: bool
-    stands: str
-    keyword: str
-    setting: str
-    walks: int = 0
-    #: The schemas, `CONFIG/ID`.
-    schemas: set[str] = field(default_factory=set)
-    contexts: Counter[str] = field(default_factory=Counter)
-    #: The schema with the smallest example, and its size.
-    example: str = ""
-    size: int = -1
-    _failed_in: str = ""
-
-    def add(self, row: Row, walked: InstanceResult) -> None:
-        """Take one walk of a row."""
-        name = f"{row.config}/{row.id}"
-        self.walks += 1
-        self.schemas.add(name)
-        self.contexts[walked.why.context if walked.why else ""] += 1
-        if walked.verdict in FAULTS and self._failed_in == name:
-            # The failure of an earlier text may be the reason of this one.
-            return
-        self._failed_in = name
-        size = number_in(row, "size", 0) + walked.tokens
-        if not 0 <= self.size <= size:
-            self.example, self.size = name, size
-
-    @property
-    def places(self) -> str:
-        """Where the governing schemas stand, the most frequent first."""
-        named = [(name, count) for name, count in self.contexts.items() if name]
-        named.sort(key=lambda pair: -pair[1])
-        shown = [f"{name} {count:,}" for name, count in named[:_PLACES]]
-        return ", ".join([*shown, "..."] if len(named) > _PLACES else shown)
-
-    @property
-    def fault(self) -> str:
-        """What is wrong, in a few words."""
-        if self.stands in {verdict.replace("_", " ") for verdict in FAULTS}:
-            return "engine at odds with itself"
-        return "valid blocked" if self.valid else "invalid accepted"
+    #: `CONFIG/ID`.
+    schema: str
+    #: Where the governing schema stands.
+    context: str
+    #: Of schema and text.
+    size: int
+    #: Whether the engine was at odds with itself.
+    is_fault: bool
 
 
 @dataclass(slots=True)
@@ -68,7 +33,10 @@ class WhyClasses:
     """Gathers the classes of a task's rows."""
 
     schemas: Counter[str] = field(default_factory=Counter)
-    _classes: dict[tuple[str, ...], WhyClass] = field(default_factory=dict)
+    #: By engine, whether the text is valid, what stands there, keyword and setting.
+    _walks: dict[tuple[str, bool, str, str, str], list[WrongWalk]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def add(self, row: Row) -> None:
         """Take the walks of one row."""
@@ -77,39 +45,46 @@ class WhyClasses:
             why = walked.why
             if why is None or is_judged_apart(walked):
                 continue
-            key = (row.engine, str(walked.valid), *why.cause)
-            own = self._classes.setdefault(
-                key, WhyClass(row.engine, walked.valid, *why.cause)
+            wrong = WrongWalk(
+                schema=f"{row.config}/{row.id}",
+                context=why.context,
+                size=number_in(row, "size", 0) + walked.tokens,
+                is_fault=walked.verdict in FAULTS,
             )
-            own.add(row, walked)
-
-    def of(self, engine: str) -> list[WhyClass]:
-        """Return an engine's classes, the most frequent first."""
-        own = [one for one in self._classes.values() if one.engine == engine]
-        return sorted(own, key=lambda one: (-one.walks, one.stands, one.keyword))
+            self._walks[row.engine, walked.valid, *why.cause].append(wrong)
 
     def table(self, name: str) -> Table:
-        """Return every class, by engine."""
-        return Table.of_records(
-            "Why walks go wrong",
-            (
+        """Return every class, by engine, the most frequent first."""
+        totals: Counter[str] = Counter()
+        for (engine, *_), walks in self._walks.items():
+            totals[engine] += len(walks)
+        engines = [*self.schemas]
+        rows: list[dict[str, Cell]] = []
+        for (engine, valid, stands, keyword, setting), walks in sorted(
+            self._walks.items(),
+            key=lambda item: (engines.index(item[0][0]), -len(item[1]), item[0][2:4]),
+        ):
+            fault = "valid blocked" if valid else "invalid accepted"
+            if walks[0].is_fault:
+                fault = "engine at odds with itself"
+            schemas = len({walk.schema for walk in walks})
+            rows.append(
                 {
                     "engine": engine,
-                    "fault": one.fault,
-                    "what stands there": one.stands,
-                    "keyword": one.keyword or None,
-                    "setting": one.setting or None,
-                    "walks": one.walks,
-                    "% of wrong walks": 100 * one.walks / total,
-                    "schemas": Rate(len(one.schemas), self.schemas[engine]),
-                    "places": one.places,
-                    "smallest": one.example,
+                    "fault": fault,
+                    "what stands there": stands,
+                    "keyword": keyword or None,
+                    "setting": setting or None,
+                    "walks": len(walks),
+                    "% of wrong walks": 100 * len(walks) / totals[engine],
+                    "schemas": Rate(schemas, self.schemas[engine]),
+                    "places": _places(walks),
+                    "smallest": _smallest(walks),
                 }
-                for engine in self.schemas
-                for own in [self.of(engine)]
-                for total in [sum(one.walks for one in own)]
-                for one in own
-            ),
+            )
+        return Table.of_records(
+            "Why walks go wrong",
+            rows,
             name=name,
             note="Each wrong walk once. what stands there: at the byte that is "
             "refused. keyword: the first that governs the value there; of an invalid "
@@ -119,9 +94,21 @@ class WhyClasses:
         )
 
 
-def classes_of(rows: Iterable[Row]) -> WhyClasses:
-    """Return the classes of rows."""
-    classes = WhyClasses()
-    for row in rows:
-        classes.add(row)
-    return classes
+def _places(walks: Sequence[WrongWalk]) -> str:
+    """Return where the governing schemas stand, the most frequent first."""
+    contexts = Counter(walk.context for walk in walks if walk.context)
+    shown = [f"{name} {count:,}" for name, count in contexts.most_common(_PLACES)]
+    return ", ".join([*shown, "..."] if len(contexts) > _PLACES else shown)
+
+
+def _smallest(walks: Sequence[WrongWalk]) -> str:
+    """Return the schema with the smallest example.
+
+    A failure of an earlier text may be the reason of a later one of the same schema.
+    """
+    sizes: dict[str, int] = {}
+    for walk in walks:
+        first = sizes.setdefault(walk.schema, walk.size)
+        if not walk.is_fault:
+            sizes[walk.schema] = min(first, walk.size)
+    return min(sizes, key=lambda schema: sizes[schema])

@@ -1,4 +1,4 @@
-"""The site of an edition: static pages of its rows, and the page of one run.
+"""The site of an edition: static pages of its rows.
 
 One module a page (`front`, `keywords`, ...), each with one template of its name in
 `templates/` and a function `pages(site)` that yields `Page`s; `build` lists the modules

@@ -136,7 +136,6 @@ def _environment() -> Environment:
         "figure": figure,
         "side": _side,
         "lines": _lines,
-        "safe_name": safe_name,
     }
     environment.globals |= {
         "engine_path": engine_path,

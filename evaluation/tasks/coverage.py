@@ -12,7 +12,7 @@ def _report(run: RunRows) -> Report:
     from evaluation.suites.coverage.report import report  # noqa: PLC0415 - heavy
     from evaluation.suites.coverage.suite import SUITE  # noqa: PLC0415 - heavy
 
-    texts = scored_run(run, "coverage", {})
+    texts = scored_run(run, "coverage")
     own = report(texts).tables
     others = [table for table in tables_of_all(texts, SUITE.classes) if table.rows]
     return Report(tables=(*own, *others))

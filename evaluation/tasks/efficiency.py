@@ -14,7 +14,7 @@ def _report(run: RunRows) -> Report:
     from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 - heavy
     from evaluation.suites.coverage.efficiency import report  # noqa: PLC0415 - heavy
 
-    return report(scored_run(run, "coverage", {}), run.header)
+    return report(scored_run(run, "coverage"), run.header)
 
 
 TASK = Task(

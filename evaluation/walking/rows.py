@@ -87,8 +87,6 @@ class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
     #: Of all walks, in order; not run are those that were not reached.
     walks: tuple[WalkedText, ...] = ()
     first_mask_ns: Whole | None = None
-    #: Nanoseconds of applying a mask to logits; None where the engine has no kernel.
-    apply_ns: Whole | None = None
     #: Says so where the deadline ended the walks.
     late: str = ""
     #: Whether that was the wall clock's.
@@ -154,7 +152,6 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         ended_by_wall_clock=walked.by_wall_clock
         or (end is not None and end.by_wall_clock),
         first_mask_ns=walked.first_mask_ns,
-        apply_ns=walked.apply_ns,
         rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
         walks=tuple(

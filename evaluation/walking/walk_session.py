@@ -57,9 +57,6 @@ _MOST_SAID = 500
 #: What is compiled and walked before anything is timed, and for how many masks.
 _WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
 _WARM_MASKS = 16
-#: Of so many schemas the first has the engine's kernel timed: what one application
-#: takes depends on the vocabulary, hardly on the mask, and may be milliseconds.
-_APPLIED_ONE_OF = 64
 _UNSPELT = "no tokens of this vocabulary spell it"
 #: Masks whose items are bytes as they are.
 _BYTES = (bytearray, bytes)
@@ -83,8 +80,6 @@ class WalkSession:
         self._compiled = False
         self._warm = False
         self._waits = CoreWaits()
-        #: Schemas of which a mask was computed.
-        self._walked = 0
 
     def _warm_up(self) -> None:
         """Run everything that happens once per process before anything is timed.
@@ -100,7 +95,6 @@ class WalkSession:
                 if token is None or not matcher.commit(token):
                     break
                 matcher.may_end()
-            apply_ns(self._engine, matcher.mask())
         for _ in range(_WARM_MASKS):
             calibration_ns()
         self._printed.take()
@@ -141,7 +135,7 @@ class WalkSession:
             [_NOT_RUN, None, [], [], None, _UNSPELT if tokens is None else "", None]
             for tokens in texts
         ]
-        first, late, mask = None, False, None
+        first, late = None, False
         counted = question.get("forced") or [True] * len(texts)
         spelled = question.get("texts") or [None] * len(texts)
         for place in question.get("order") or range(len(texts)):
@@ -158,7 +152,6 @@ class WalkSession:
             )
             self._waits.since_last()
             walk.run(self._engine, self._grammar)
-            mask = mask or walk.first_mask
             first = walk.first_ns if first is None else first
             late = walk.late
             waited = self._waits.since_last()
@@ -167,7 +160,6 @@ class WalkSession:
         return {
             "walks": walks,
             "first_mask_ns": first,
-            "apply_ns": None if mask is None else self._apply_ns(mask),
             "late": deadline.passed if late else "",
             "by_wall_clock": late and deadline.by_wall_clock,
             "for_want_of_core": late and deadline.for_want_of_core,
@@ -198,12 +190,6 @@ class WalkSession:
                 taken += 1
         return taken
 
-    def _apply_ns(self, mask: bytes | bytearray | memoryview) -> int | None:
-        """Return how long the engine's kernel takes, of one schema among several."""
-        self._walked += 1
-        measured = (self._walked - 1) % _APPLIED_ONE_OF == 0
-        return apply_ns(self._engine, mask) if measured else None
-
 
 class _Walk:
     """One text on its way through the masks."""
@@ -225,7 +211,6 @@ class _Walk:
         self.commit_ns: list[int] = []
         self.forced: int | None = None
         self.first_ns: int | None = None
-        self.first_mask: bytes | bytearray | memoryview | None = None
 
     def result(self) -> list[object]:
         """Return what is answered of it; see `WalkedText`."""
@@ -276,7 +261,7 @@ class _Walk:
             end = clock()
             note_mask(end - start)
             if not index:
-                self.first_ns, self.first_mask = making_ns + end - start, mask
+                self.first_ns = making_ns + end - start
             if failure := failure_of():
                 self._fail(index, failure)
                 return False
@@ -354,28 +339,6 @@ class _Walk:
         """Book what the engine says of itself: the first line of it."""
         line = str(what).partition("\n")[0].strip()[:_MOST_SAID]
         self._stop(_ENGINE_ERROR, index, encodable(line))
-
-
-def apply_ns(engine: Engine, mask: bytes | bytearray | memoryview) -> int | None:
-    """Return the time of the engine's kernel, at its second application.
-
-    None if the engine has no kernel, or it fails here.
-    """
-    kernel = getattr(engine, "kernel", None)
-    if kernel is None:
-        return None
-    try:
-        apply = kernel(mask)
-        if apply is None:
-            return None
-        apply()
-        start = perf_counter_ns()
-        apply()
-        return perf_counter_ns() - start
-    except (KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException:  # noqa: BLE001 - it is measured beside, and decides nothing
-        return None
 
 
 def _takes(take: Callable[[int], bool], token: int) -> bool:

@@ -39,7 +39,7 @@ from curation.verification.check import ItemResult
 from curation.verification.folder_contents import open_folder
 from curation.verification.registry import CHECKS
 from curation.workers.outcomes import Ending, ProcessResult
-from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
+from evaluation.analysis.compare_runs import compare_runs
 from evaluation.results.reader import open_run
 from tests.builds import write_build
 from tests.evaluation.made_runs import many, write_run
@@ -188,7 +188,7 @@ def _compare(count: int) -> Work:
 
     def work() -> object:
         before, now = open_run(folder), open_run(folder)
-        return compare_runs(ComparisonRequest(run=now, baseline=before))
+        return compare_runs(run=now, baseline=before)
 
     return work
 

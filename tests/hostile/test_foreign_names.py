@@ -49,7 +49,6 @@ _RUN = [
         for form in ("parquet", "maskbench", "profiles")
     ),
     Case("results export RUN --format plots --out OUT", is_slow=True),
-    Case("results export RUN --format html --out OUT/page.html", is_slow=True),
     Case("results publish RUN --out OUT"),
 ]
 _EDITION = [

@@ -86,12 +86,11 @@ _MISTAKES = {
         eval --engine none --task masks --data good.json --tokenizer ./bad.json
         suite run passrate --data bad.json
         suite score passrate bad.jsonl --data BUILD
-        suite report badrun
         results show badrun
         results compare badrun
         results compare RUN badrun
         results compare RUN bad.json
-        results export badrun --format html --out o
+        results export badrun --format outcomes --out o
         results publish badrun --out o
         results verify badedition
         results paper-table 4 badrun
@@ -123,13 +122,12 @@ _MISTAKES = {
         suite run passrate --data nosuch.json
         suite run ./nosuch
         suite score passrate nosuch.jsonl
-        suite report nosuch
         suite prompts passrate --data nosuch.json
         suite selftest passrate --data nosuch.json
         results show nosuch
         results compare nosuch
         results compare RUN nosuch
-        results export nosuch --format html --out o
+        results export nosuch --format outcomes --out o
         results publish nosuch --out o
         results verify nosuch
         results paper-table 4 nosuch
@@ -144,7 +142,6 @@ _MISTAKES = {
         eval --engine none --task masks --data BUILD --id nosuch
         suite run passrate --data BUILD --config nosuch --limit 1
         suite run passrate --data BUILD --id nosuch --limit 1
-        suite report RUN
         results show RUN --task nosuch
         results show RUN --failures --engine nosuch
         results shrink RUN nosuch/x
@@ -158,7 +155,6 @@ _MISTAKES = {
         suite prompts ifstruct --limit 1 --out file/x
         suite generate ifstruct --rows 2 --out file/x
         results export RUN --format parquet --out file/x
-        results export RUN --format html --out file/x
         results publish RUN --out file/x
         results export RUN --format outcomes --out file/x
         site EDITION --out file/x
@@ -180,11 +176,9 @@ _MISTAKES = {
         site EDITION --out taken
         """,
 }
-_MISTAKES["a URL where a command writes to this machine", 2] = (
-    _MISTAKES["a place that cannot be written", 73].replace("file/x", "s3://bucket/x")
-    + """suite report RUN --html s3://bucket/x
-    """
-)
+_MISTAKES["a URL where a command writes to this machine", 2] = _MISTAKES[
+    "a place that cannot be written", 73
+].replace("file/x", "s3://bucket/x")
 _CASES = [
     pytest.param(line, code, id=line)
     for (_, code), lines in _MISTAKES.items()

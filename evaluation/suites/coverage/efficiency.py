@@ -6,6 +6,7 @@ A deadline that passes, and a budget that is used up, leave a lower bound of a t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.cases import Result
@@ -21,14 +22,14 @@ from evaluation.reporting.tables import (
     Ratio,
     Table,
 )
+from evaluation.results.suite_pairs import matched
 from evaluation.suites.coverage.texts import (
     CommonTexts,
     GeneratedText,
-    PairedTexts,
     configs_of_texts,
     is_unconstrained,
     on_common_samples,
-    pair_texts,
+    text_key,
     texts_by_engine,
     texts_of_config,
 )
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     #: Returns a figure of one text, or a lower bound; None if nothing is known.
     Figure: TypeAlias = Callable[[Generation], Quantile | None]
+    #: Texts of two participants for the same requests.
+    _Pairs: TypeAlias = Sequence[tuple[GeneratedText, GeneratedText]]
 
 _NOTE: Final = (
     "Medians with quartiles, over the texts for schemas on which every engine here "
@@ -151,52 +154,50 @@ def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:
 def pairs(sides: Mapping[str, Sequence[GeneratedText]], limits: LimitsHeader) -> Table:
     """Return the times of every two participants on the texts that both wrote."""
     figures = TextFigures(limits)
-    ns = [
-        (pair, _ratio(pair, figures.per_token))
-        for pair in pair_texts(
+    written = {
+        engine: {text_key(text): text for text in side if text.generation.generated}
+        for engine, side in sides.items()
+    }
+    rows: list[dict[str, Cell]] = []
+    ps: dict[int, float] = {}
+    for a, b in combinations(written, 2):
+        texts = matched(written[a], written[b])
+        if not texts:
+            continue
+        per_token = _ratio(texts, figures.per_token)
+        if per_token is not None and per_token.p is not None:
+            ps[len(rows)] = per_token.p
+        rows.append(
             {
-                engine: [text for text in side if text.generation.generated]
-                for engine, side in sides.items()
+                "a": a,
+                "b": b,
+                "schemas": len({text.schema_key for text, _ in texts}),
+                "TTFT": Ratio.of(_ratio(texts, figures.first_token)),
+                "TPOT": Ratio.of(per_token),
+                "p": ps.get(len(rows)),
+                "p adjusted": None,
+                "TGT": Ratio.of(_ratio(texts, figures.total)),
+                "cut off": _cut_off(texts, figures.total),
             }
         )
-        if pair.texts
-    ]
-    ps = {
-        place: ratio.p
-        for place, (_, ratio) in enumerate(ns)
-        if ratio is not None and ratio.p is not None
-    }
-    adjusted = holm(ps) if len(ps) > 1 else {}
-    rows: list[dict[str, Cell]] = [
-        {
-            "a": pair.a,
-            "b": pair.b,
-            "schemas": len({a.schema_key for a, _ in pair.texts}),
-            "TTFT": Ratio.of(_ratio(pair, figures.first_token)),
-            "TPOT": Ratio.of(per_token),
-            "p": ps.get(place),
-            "p adjusted": adjusted.get(place),
-            "TGT": Ratio.of(_ratio(pair, figures.total)),
-            "cut off": _cut_off(pair, figures.total),
-        }
-        for place, (pair, per_token) in enumerate(ns)
-    ]
+    for line, p in holm(ps).items() if len(ps) > 1 else ():
+        rows[line]["p adjusted"] = p
     table = Table.of_records("Times, paired", rows, _PAIR_NOTE, "times-paired")
     return table.without_empty_columns("p adjusted")
 
 
-def _ratio(pair: PairedTexts, figure: Figure) -> PairedFigure | None:
+def _ratio(texts: _Pairs, figure: Figure) -> PairedFigure | None:
     """Return b / a over the texts of which both figures are known exactly."""
 
     def exact(text: GeneratedText) -> float | None:
         quantile = figure(text.generation)
         return None if quantile is None or quantile.at_least else quantile.value
 
-    return ratio_over(pair.texts, exact, lambda text: text.schema_key)
+    return ratio_over(texts, exact, lambda text: text.schema_key)
 
 
-def _cut_off(pair: PairedTexts, figure: Figure) -> int:
-    bounds = [(figure(a.generation), figure(b.generation)) for a, b in pair.texts]
+def _cut_off(texts: _Pairs, figure: Figure) -> int:
+    bounds = [(figure(a.generation), figure(b.generation)) for a, b in texts]
     return sum(a.at_least or b.at_least for a, b in bounds if a and b)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from evaluation.generation.text_generation import DecidedApart
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, ClusterRate, MissingFigure, Rate, Table
@@ -51,19 +50,12 @@ _READINGS: Mapping[str, Callable[[GeneratedText], bool]] = {
     ", Listing 10": lambda text: text.compliant_by_listing_10,
     ", as published": lambda text: text.compliant_as_published,
 }
-_BATCH_NOTE: Final = (
-    "Greedy texts of batches. decided apart: some token was so close to the chosen one "
-    "that sums in another order might turn the choice; the text was written again "
-    "alone, and that one counts. another text, another class: what the batch had "
-    "written was not that, of those decided apart."
-)
 
 
 def report(run: ScoredRun) -> Report:
     """Return the tables of task coverage; what would be empty is left out."""
     sides = texts_by_engine(run)
-    tables = [coverage(sides), keywords(sides), outputs(sides)]
-    tables += [decided_apart(sides), adapted(sides)]
+    tables = (coverage(sides), keywords(sides), outputs(sides), adapted(sides))
     return Report(tables=tuple(table for table in tables if table.rows))
 
 
@@ -198,32 +190,3 @@ def share_of_texts(
 
 def _is_compliant(text: GeneratedText) -> bool:
     return text.compliant
-
-
-def decided_apart(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
-    """Return how many texts were written again alone, and what that changed."""
-    rows: list[dict[str, Cell]] = []
-    for engine, side in sides.items():
-        written = [text for text in side if text.generation.generated]
-        again = [text for text in written if _was_written_again(text)]
-        if again:
-            rows.append(
-                {
-                    "engine": engine,
-                    "decided apart": share_of_texts(written, _was_written_again),
-                    "another text": share_of_texts(
-                        again, lambda text: text.generation.apart is DecidedApart.OTHER
-                    ),
-                    "another class": share_of_texts(again, _changed_class),
-                }
-            )
-    title = "Texts that turn on their batch"
-    return Table.of_records(title, rows, _BATCH_NOTE, "batches")
-
-
-def _was_written_again(text: GeneratedText) -> bool:
-    return text.generation.apart is not DecidedApart.NO
-
-
-def _changed_class(text: GeneratedText) -> bool:
-    return text.class_in_batch not in (None, text.outcome)

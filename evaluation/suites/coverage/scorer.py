@@ -89,26 +89,13 @@ class CoverageScorer:
         generation = generation_of(response)
         judgement = self._readings(schema, dialect, generation)
         outcome = classify(generation, judgement)
-        in_batch = None
-        if generation.batch_ending is not None:
-            beside = replace(
-                generation,
-                result=Result.OK,
-                text=generation.batch_text,
-                ending=generation.batch_ending,
-            )
-            readings = self._readings(schema, dialect, beside)
-            in_batch = classify(beside, readings).value
         detail = generation.detail or (judgement.detail if judgement else "")
         compliant = outcome is TextClass.COMPLIANT
         return Verdict(
             passed=compliant,
             failure_class="" if compliant else outcome.value,
             reasons=() if compliant else (detail or outcome.explanation,),
-            details={
-                "judgement": None if judgement is None else asdict(judgement),
-                "class_in_batch": in_batch,
-            },
+            details={"judgement": None if judgement is None else asdict(judgement)},
         )
 
     def _readings(

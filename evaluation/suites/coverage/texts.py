@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -43,8 +42,6 @@ class GeneratedText:
     outcome: TextClass
     #: That of the record.
     weight: float = 1.0
-    #: The class of the text that was written beside others, if that is another text.
-    class_in_batch: TextClass | None = None
 
     @property
     def declared(self) -> bool:
@@ -116,7 +113,6 @@ def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
     if scored.writing is None:
         raise TypeError(scored)
     verdict = scored.verdict
-    in_batch = verdict.details.get("class_in_batch")
     return GeneratedText(
         engine=engine,
         subject=scored.record.removeprefix(f"{scored.group}/"),
@@ -126,7 +122,6 @@ def text_of(engine: str, scored: ScoredResponse) -> GeneratedText:
         judgement=judgement_of(verdict),
         outcome=class_of(verdict),
         weight=scored.weight,
-        class_in_batch=None if in_batch is None else TextClass(str(in_batch)),
     )
 
 
@@ -199,30 +194,6 @@ def on_common_samples(sides: Mapping[str, Sequence[GeneratedText]]) -> CommonTex
         },
         left_out=tuple(engine for engine, texts in timed.items() if not texts),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedTexts:
-    """What two participants wrote for the same requests."""
-
-    a: str
-    b: str
-    texts: Sequence[tuple[GeneratedText, GeneratedText]]
-
-
-def pair_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[PairedTexts]:
-    """Return every two participants with the texts that both were asked for."""
-    keyed = {
-        engine: {text_key(text): text for text in side}
-        for engine, side in sides.items()
-    }
-    pairs = []
-    for a, b in combinations(keyed, 2):
-        both = [
-            (text, keyed[b][key]) for key, text in keyed[a].items() if key in keyed[b]
-        ]
-        pairs.append(PairedTexts(a=a, b=b, texts=both))
-    return pairs
 
 
 def text_key(text: GeneratedText) -> tuple[str, str, int]:

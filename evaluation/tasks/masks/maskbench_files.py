@@ -96,7 +96,7 @@ def result_of(row: Row, name: str) -> MaskBenchResult:
         return {"pending_file": 1}
     measured = measure(row, None)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    steps = (*measured.ordinary.between_ns, *measured.length_misses.between_ns)
+    steps = (*measured.ordinary_ns, *measured.length_misses_ns)
     times = [time // _US for time in steps]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
     result: MaskBenchResult = {

@@ -33,7 +33,7 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
     for name, cases in cases_by_engine.items():
         for case in sorted(cases, key=_total, reverse=True)[:_MOST]:
             if _total(case):
-                times = (*case.ordinary.between_ns, *case.length_misses.between_ns)
+                times = (*case.ordinary_ns, *case.length_misses_ns)
                 rows.append(
                     {
                         "engine": name,
@@ -42,7 +42,7 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
                         "all": duration(_total(case)),
                         "compile": duration(case.compile_ns),
                         "masks": len(times),
-                        "mean": duration(case.ordinary.mean_between_ns),
+                        "mean": duration(case.mean_between_ns),
                         "longest": duration(max(times, default=None)),
                     }
                 )
@@ -56,11 +56,7 @@ def slowest_schemas(cases_by_engine: Cases) -> Table:
 
 
 def _total(case: CaseMeasurement) -> int:
-    return (
-        (case.compile_ns or 0)
-        + sum(case.ordinary.between_ns)
-        + sum(case.length_misses.between_ns)
-    )
+    return (case.compile_ns or 0) + sum(case.ordinary_ns) + sum(case.length_misses_ns)
 
 
 _MOST_KEYWORDS = 30

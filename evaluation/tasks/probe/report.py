@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from evaluation.reporting.charts import heat_map
-from evaluation.reporting.report import Plot, Report
+from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.results.outcomes import did_compile, features_of, formats_of
 from evaluation.tasks.probe import NAME
@@ -174,17 +173,10 @@ def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _Suppor
         return _probed([result for result in results if result.context in contexts])
 
     declared: list[tuple[str, _SupportOf]] = [
-        (declaration.title, partial(_anywhere, declaration.features))
+        (declaration.title, declaration.features_in)
         for declaration in _declarations_of(name)
     ]
     return [*declared, ("probes", proven_in)]
-
-
-def _anywhere(
-    features: Mapping[str, Support], _contexts: frozenset[str]
-) -> Mapping[str, Support]:
-    """Return what a document says, which knows no contexts."""
-    return features
 
 
 def _rates(
@@ -224,7 +216,7 @@ def report(run: RunRows) -> Report:
     tables += [pairs_table(of_pairs)] if of_pairs else []
     tables += theoretical_coverages(run, by_engine, names)
     tables += [_matrix(engine, results) for engine, results in by_engine.items()]
-    return Report(tables=tuple(tables), plots=(_heat_map(by_engine),))
+    return Report(tables=tuple(tables))
 
 
 def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
@@ -320,20 +312,4 @@ def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
         ),
         note=_OUTCOME_NOTE,
         name=f"probe {engine}",
-    )
-
-
-def _heat_map(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Plot:
-    shares = {
-        engine: {name: good / of for name, (_, good, of) in proven(results).items()}
-        for engine, results in by_engine.items()
-    }
-    names = dict.fromkeys(name for own in shares.values() for name in own)
-    return heat_map(
-        "probe-features",
-        "Share of probes that are as specified",
-        {
-            name: {engine: own.get(name) for engine, own in shares.items()}
-            for name in names
-        },
     )

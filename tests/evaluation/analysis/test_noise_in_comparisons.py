@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.analysis.compare_runs import (
-    ComparisonRequest,
     PairedEngines,
     compare_runs,
     compared_engines,
@@ -102,8 +101,7 @@ def test_an_older_run_still_compares(tmp_path: Path) -> None:
     pair = _pair(tmp_path, old, _rows("alpha 1.0", speed=1.4))
     assert machine_speed(pair) is None
     assert len(slowdowns([pair])) == len(TIMES)
-    request = ComparisonRequest(run=pair.b.run, baseline=pair.a.run)
-    tables = compare_runs(request).tables
+    tables = compare_runs(run=pair.b.run, baseline=pair.a.run).tables
     (times,) = (table for table in tables if table.title.startswith("Times, paired"))
     assert "without calibration work" in times.note
 
@@ -197,7 +195,7 @@ def test_tables_name_the_machine_where_runs_differ_in_it(tmp_path: Path) -> None
     """Of two runs the times are divided by it."""
     first = open_run(write_run(tmp_path / "a", _rows("alpha 1.0")))
     second = open_run(write_run(tmp_path / "b", _rows("beta 2.0", machine=1.5)))
-    compared = compare_runs(ComparisonRequest(run=second, baseline=first))
+    compared = compare_runs(run=second, baseline=first)
     (times,) = (each for each in compared.tables if each.title == "Times, paired")
     assert str(times.rows[0][times.columns.index("machine")]) == "1.5x"
     assert str(times.rows[0][3]).startswith("1x [")

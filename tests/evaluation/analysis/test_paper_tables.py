@@ -11,8 +11,12 @@ from typer.testing import CliRunner
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
-from evaluation.analysis.paper_setup import _figures, printed
-from evaluation.analysis.paper_tables import by_dataset, paper_table
+from evaluation.analysis.paper_tables import (
+    _figures,
+    by_dataset,
+    paper_table,
+    printed,
+)
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from evaluation.core.records import FREE, Verdict

@@ -229,8 +229,7 @@ def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR
         named = table["name"] in re.split(r"[,\s]+", answer.stderr)
         assert named or shown in answer.stdout.splitlines()
     first = [each["title"] for each in every if each["task"] in {None, "masks"}]
-    shift = 2 if command == "show" else 0
-    assert first[shift] == "What passes, paired"
+    assert first[0] == "What passes, paired"
     last = every[-1]["name"]
     told = json.loads(_ask(command, run, "--table", last, "--format", "json").stdout)
     assert {each["name"] for each in told["tables"]} == {last}
@@ -353,13 +352,12 @@ def test_a_url_is_no_folder_of_a_run(words: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "form",
     [
-        pytest.param("html", marks=pytest.mark.slow),
         pytest.param("plots", marks=pytest.mark.slow),
         *("parquet", "maskbench"),
     ],
 )
 def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) -> None:
-    """On the page, below a plot, and beside files; nothing where the data are whole."""
+    """Below a plot, and beside files; nothing where the data are whole."""
     line = "the embedded sample: none of its schemas is real"
     partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
     for name, head, said in (("partial", partial, True), ("whole", _HEAD, False)):
@@ -380,7 +378,6 @@ def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) 
     "form",
     [
         # Every table and plot of it is drawn.
-        pytest.param("html", marks=pytest.mark.slow),
         *("plots", "parquet", "maskbench"),
     ],
 )

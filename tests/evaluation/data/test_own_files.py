@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.download.folder_files import FolderFiles
 from curation.instances.dataset.records import MaskFile, MaskTest, write_files
-from curation.sources.local import open_source
 from curation.system.errors import BadData, CannotCreate, NoInput
 from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
-from evaluation.data import open_data, own_schemas
-from evaluation.data.own_schemas import OwnSchemaReader
+from evaluation.data import open_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -317,25 +314,3 @@ def test_what_old_code_made_is_thrown_away(tmp_path: Path) -> None:
     assert b"young" in keys
     assert b"old" not in keys
     assert len(keys) == 2
-
-
-@pytest.mark.parametrize(("kept", "times"), [(1 << 20, 1), (0, 2)])
-def test_small_files_are_parsed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int, times: int
-) -> None:
-    """Naming them is reading them, too; large ones are not held in memory."""
-    asked: list[str] = []
-    read = FolderFiles.read
-
-    def counted(files: FolderFiles, path: str) -> bytes:
-        asked.append(path)
-        return read(files, path)
-
-    monkeypatch.setattr(FolderFiles, "read", counted)
-    monkeypatch.setattr(own_schemas, "_KEPT_BYTES", kept)
-    (tmp_path / "a.json").write_text('{"type": "object"}')
-    files = OwnSchemaReader.of(open_source(str(tmp_path)))
-    assert [name.id for name in files.names()] == ["a"]
-    (sample,) = files.records({0})
-    assert sample.schema == '{"type": "object"}'
-    assert len(asked) == times

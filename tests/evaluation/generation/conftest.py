@@ -26,7 +26,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(model_folder: Path) -> TransformersModel:
-    """Return the small model, with nothing in its prefix cache."""
+    """Return the small model."""
     return load_model(model_folder, LoadOptions(device="cpu", dtype="fp32"))
 
 

@@ -28,7 +28,6 @@ from tests.evaluation.generation.loop_sessions import (
     sessions,
     tokenized,
 )
-from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from evaluation.models.transformers import TransformersModel
@@ -49,57 +48,6 @@ def test_without_an_engine_the_text_is_that_of_generate(
     ]
 
 
-_LONG = "the same beginning of a long instruction, " * 12
-_REUSING = LoopOptions(prefix_cache=True)
-
-
-def test_the_prefix_cache_changes_no_bit(model: TransformersModel) -> None:
-    """What a prompt shares with the one before is taken over, and nobody sees it."""
-    prompts = [tokenized(model, _LONG + end).prompt for end in ("one", "two", "other")]
-    fresh = []
-    for prompt in prompts:
-        model.forget()
-        fresh.append(model.open().admit(prompt, "line").logits.tensor())
-    model.forget()
-    later = [model.open().admit(prompt, "line") for prompt in prompts]
-    assert [found.reused > 0 for found in later] == [False, False, True]
-    for found, logits in zip(later, fresh, strict=True):
-        assert torch.equal(found.logits.tensor(), logits)
-
-
-def test_a_block_on_which_the_model_fails_is_in_no_later_prompt(
-    model: TransformersModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its first layers have kept it: memory that is used up ends a pass anywhere."""
-    one, two = (tokenized(model, _LONG + end).prompt for end in ("one", "two"))
-    fresh = model.open().admit(two).logits.tensor()
-
-    def full(*_arguments: object, **_named: object) -> None:
-        raise MemoryError
-
-    model.open().admit(one, "line")
-    with monkeypatch.context() as patched:
-        patched.setattr(model.module.model.layers[-1], "forward", full)
-        with pytest.raises(MemoryError):
-            model.open().admit(two, "line")
-    again = model.open().admit(two, "line").logits.tensor()
-    assert torch.allclose(again, fresh, atol=1e-4)
-
-
-def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) -> None:
-    """The same prompt under two engines is prefilled twice: times are comparable."""
-    asked = [tokenized(model, _LONG + say, budget=3) for say in ("one", "two", "six")]
-    reused = []
-    for request in asked:
-        for line in ("first", "second"):
-            made = generate(model, [request], [None], _REUSING, line)[0]
-            reused.append(made.reused_tokens)
-    assert reused[:4] == [0] * 4
-    assert 0 < reused[4] == reused[5] < len(asked[1].prompt) - 1
-    unasked = generate(model, [asked[0]], [None], LoopOptions(), "first")[0]
-    assert unasked.reused_tokens == 0
-
-
 def test_a_batch_writes_what_each_text_would_bealone(model: TransformersModel) -> None:
     """Texts of a batch do not disturb each other, whatever their prompts' lengths."""
     asked = [
@@ -113,12 +61,11 @@ def test_a_batch_writes_what_each_text_would_bealone(model: TransformersModel) -
 
 
 @pytest.mark.parametrize("forced", [False, True])
-@pytest.mark.parametrize("overlap", first_fast(1, [True, False]))
 def test_under_an_engine_even_a_random_model_satisfies_the_schema(
-    model: TransformersModel, tokenizer: TokenizerFiles, *, overlap: bool, forced: bool
+    model: TransformersModel, tokenizer: TokenizerFiles, *, forced: bool
 ) -> None:
-    """Overlaps and forced tokens change the times, never what is allowed."""
-    options = LoopOptions(overlap_compile=overlap, overlap_mask=overlap, forced=forced)
+    """Forced tokens change the times, never what is allowed."""
+    options = LoopOptions(forced=forced)
     validator = jsonschema_rs.Draft202012Validator(SCHEMA)
     with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
         for say in ("one", "two", "three"):
@@ -133,19 +80,6 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
             assert made.total_ns
             assert made.total_ns >= made.ttft_ns
             assert sum(each.fed for each in made.steps[1:]) == len(made.tokens)
-
-
-def test_the_overlaps_change_no_text(
-    model: TransformersModel, tokenizer: TokenizerFiles
-) -> None:
-    """With and without overlapping the same tokens are chosen."""
-    texts = set()
-    with session(tokenizer, ENGINES / "llguidance.py", COMPACT) as opened:
-        for overlap in (True, False):
-            options = LoopOptions(overlap_compile=overlap, overlap_mask=overlap)
-            made = generate(model, [tokenized(model, "go")], [opened], options)[0]
-            texts.add(made.tokens)
-    assert len(texts) == 1
 
 
 def test_the_budget_ends_a_text(model: TransformersModel) -> None:

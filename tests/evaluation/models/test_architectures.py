@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.records import Message
-from evaluation.models import forward as prefixes
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.models.tiny_models import KINDS, tiny_model
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from evaluation.models.transformers import TransformersModel
 
 _QUICK = ("llama", "gemma3_text", "lfm2", "recurrent_gemma")
-_BLOCK = 16
 _EVERY = [
     kind if kind in _QUICK else pytest.param(kind, marks=pytest.mark.slow)
     for kind in KINDS
@@ -45,18 +43,9 @@ def model(
     return load_model(folder, LoadOptions(device="cpu", dtype="fp32"))
 
 
-@pytest.fixture(autouse=True)
-def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a short prompt have several blocks, so that a full pass is a short one."""
-    monkeypatch.setattr(prefixes, "BLOCK", _BLOCK)
-
-
 def _prompts(model: TransformersModel) -> list[tuple[int, ...]]:
-    """Return prompts that share more than a block, and then differ in length."""
-    shared = "the same instruction for all of them. " * (_BLOCK // 8)
-    return [
-        model.prompt([Message(role="user", content=shared + said)]) for said in _SAID
-    ]
+    """Return prompts that differ in length."""
+    return [model.prompt([Message(role="user", content=said)]) for said in _SAID]
 
 
 def _without_cache(model: TransformersModel, tokens: Sequence[int]) -> torch.Tensor:
@@ -72,22 +61,16 @@ def _assert_right(
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("line", [None, "a line"])
 def test_the_logits_are_those_of_a_full_pass(
-    model: TransformersModel, rows: int, line: str | None
+    model: TransformersModel, rows: int
 ) -> None:
-    """Alone or beside others, prefix cache or none, one token a pass or several."""
+    """Alone or beside others, one token a pass or several."""
     model.forget()
     prompts = _prompts(model)[:rows]
-    if line is not None:
-        # What was read before is taken over where that can be done.
-        earlier = [model.open().admit(prompts[0], line) for _ in range(3)]
-        cannot = "one by one" in model.limits or "whole text" in model.limits
-        assert bool(earlier[2].reused) is not cannot
     decoding = model.open()
     texts = [list(prompt) for prompt in prompts]
     for text, prompt in zip(texts, prompts, strict=True):
-        _assert_right(model, decoding.admit(prompt, line).logits.tensor(), text)
+        _assert_right(model, decoding.admit(prompt).logits.tensor(), text)
     for fed in _PASSES:
         logits = decoding.feed(fed[:rows]).logits
         for text, tokens, found in zip(texts, fed, logits, strict=False):
@@ -100,7 +83,7 @@ def test_the_logits_are_those_of_a_full_pass(
         for place, found in zip((0, 2), both, strict=True):
             texts[place].extend([21] if place == 0 else [22, 23])
             _assert_right(model, found, texts[place])
-        late = decoding.admit(prompts[1], line)
+        late = decoding.admit(prompts[1])
         _assert_right(model, late.logits.tensor(), prompts[1])
         last = decoding.feed([[24], [25], [26, 27]]).logits
         _assert_right(model, last[2], [*prompts[1], 26, 27])

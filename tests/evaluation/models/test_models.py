@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
@@ -18,7 +16,6 @@ from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
 from evaluation.generation.text_generation import LoopOptions
 from evaluation.models import hardware as memory
-from evaluation.models.forward import shared_length
 from evaluation.models.known.smollm2 import NAME
 from evaluation.models.loading import (
     LoadOptions,
@@ -32,22 +29,6 @@ from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@given(
-    st.lists(st.integers(0, 2), max_size=6),
-    st.lists(st.lists(st.integers(0, 2), max_size=4), min_size=1, max_size=4),
-)
-def test_what_rows_share_is_a_prefix_of_each_and_no_longer(
-    head: list[int], tails: list[list[int]]
-) -> None:
-    """The shared length is where the first row differs, or ends."""
-    rows = [head + tail for tail in tails]
-    length = shared_length(rows)
-    assert length >= len(head)
-    assert len({tuple(row[:length]) for row in rows}) == 1
-    longer = {tuple(row[: length + 1]) for row in rows}
-    assert len(longer) > 1 or any(len(row) == length for row in rows)
 
 
 @pytest.mark.slow

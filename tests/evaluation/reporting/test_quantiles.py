@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.reporting.quantiles import PERCENTILES, Quantiles, index_percentile
+from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 
 numpy = pytest.importorskip("numpy")
 
@@ -51,12 +51,3 @@ def test_all_cut_off_has_a_lower_bound_only() -> None:
     found = Quantiles.of([], [40e9, 40e9]).at(50)
     assert found is not None
     assert (found.value, found.at_least) == (40e9, True)
-
-
-@pytest.mark.parametrize(
-    ("percent", "value"), [(0, 1), (50, 3), (74, 3), (75, 4), (99.9, 4), (100, 4)]
-)
-def test_maskbench_takes_the_value_at_the_index(percent: float, value: float) -> None:
-    """Its rule is int(n * p / 100), the last value for all of them."""
-    assert index_percentile([1, 2, 3, 4], percent) == value
-    assert index_percentile([], percent) is None

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from evaluation.core.records import Verdict
-from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Rate
 from evaluation.results.suite_pairs import (
     changed_classes,
-    cluster_differences,
     pair_sides,
     paired_rates,
     pairs_with_free,
 )
-from evaluation.results.suite_rows import RecordedSuiteRun, joined_runs
 from evaluation.results.suite_tables import passed, reading, repairs_table, standings
 
 if TYPE_CHECKING:
@@ -61,7 +58,6 @@ def test_answers_of_one_cluster_count_together() -> None:
             for place in range(20)
         ]
     (pair,) = pair_sides(sides)
-    assert cluster_differences(pair) == {"one schema": 20}
     table = paired_rates([pair])
     (row,) = table.rows
     cells = dict(zip(table.columns, row, strict=True))
@@ -69,7 +65,7 @@ def test_answers_of_one_cluster_count_together() -> None:
     assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
     assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
     twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
-    repairs = repairs_table(SimpleNamespace(by_label=twice, facts={}))
+    repairs = repairs_table(ScoredRun(by_label=twice, facts={}))
     assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
 
 
@@ -94,7 +90,7 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
         ]
         for label, verdict in verdicts.items()
     }
-    table = standings(SimpleNamespace(by_label=by_label, facts={}))
+    table = standings(ScoredRun(by_label=by_label, facts={}))
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert [row["model"] for row in rows] == ["b", "a"]
     assert rows[0]["p against the first"] is None
@@ -102,21 +98,6 @@ def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
     assert rows[1]["fails most"] == "parse 10"
     assert rows[0]["cost"] == 5
     assert "every model answered: 10 of 12." in table.note
-
-
-def test_runs_of_one_report_keep_their_names_and_budgets() -> None:
-    """A budget of the settings is one of the run's."""
-    label, side = _side("m", "free")
-    budgets: list[dict[str, Json]] = [
-        {"models": [{"model": "m", "budget": 100}]},
-        {"models": [], "settings": {"budget": 2_000}},
-    ]
-    runs = {
-        name: RecordedSuiteRun(facts=facts, by_label={label: side})
-        for name, facts in zip(("sA", "sB"), budgets, strict=True)
-    }
-    joined = joined_runs(runs)
-    assert "At most 100 or 2,000 tokens a text." in reading(joined.facts)
 
 
 def test_a_report_names_a_folder_without_where_it_was() -> None:

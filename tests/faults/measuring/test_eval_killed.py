@@ -59,7 +59,6 @@ def _timeless(row: Row) -> Row:
         compile_ns=None,
         compile_waited_ns=None,
         first_mask_ns=None,
-        apply_ns=None,
         calibration_ns=None,
         rss_bytes=None,
         quiet=None,

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.records import Response, Verdict
-from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.results.suite_rows import RecordedSuiteRun
 from evaluation.suites.concodeeval.report import report
 from evaluation.suites.concodeeval.scorer import ConcodeScorer
 from evaluation.suites.concodeeval.settings import ConcodeSettings, TaskName
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from evaluation.reporting.tables import Table
 
 
-def _run(settings: ConcodeSettings, kind: str) -> RecordedSuiteRun:
+def _run(settings: ConcodeSettings, kind: str) -> ScoredRun:
     """Return a run in which every record got its known answer of one kind."""
     scorer = ConcodeScorer(settings)
     scored = []
@@ -33,7 +32,7 @@ def _run(settings: ConcodeSettings, kind: str) -> RecordedSuiteRun:
                 verdict = scorer(record)(response)
                 scored.append(_scored(record.key, record.group, (verdict,)))
                 break
-    return RecordedSuiteRun(facts={"settings": {}}, by_label={"mine free": scored})
+    return ScoredRun(facts={"settings": {}}, by_label={"mine free": scored})
 
 
 def _scored(key: str, group: str, verdicts: tuple[Verdict, ...]) -> ScoredResponse:
@@ -47,7 +46,7 @@ def _scored(key: str, group: str, verdicts: tuple[Verdict, ...]) -> ScoredRespon
     )
 
 
-def _validation(pairs: list[tuple[str, str]]) -> RecordedSuiteRun:
+def _validation(pairs: list[tuple[str, str]]) -> ScoredRun:
     """Return a run of task 2 with these labels and what was said."""
     scored = [
         _scored(
@@ -72,10 +71,10 @@ def _validation(pairs: list[tuple[str, str]]) -> RecordedSuiteRun:
         )
         for number, (label, said) in enumerate(pairs)
     ]
-    return RecordedSuiteRun(facts={}, by_label={"mine free": scored})
+    return ScoredRun(facts={}, by_label={"mine free": scored})
 
 
-def _tables(run: RecordedSuiteRun) -> dict[str, Table]:
+def _tables(run: ScoredRun) -> dict[str, Table]:
     return {table.slug: table for table in report(run).tables}
 
 
@@ -129,9 +128,7 @@ def test_the_papers_forms_are_among_the_tables() -> None:
 def test_a_run_with_examples_prints_table_2() -> None:
     """The form is that of Table 1."""
     run = _validation([("yes", "yes")])
-    shown = RecordedSuiteRun(
-        facts={"settings": {"few_shot": True}}, by_label=run.by_label
-    )
+    shown = ScoredRun(facts={"settings": {"few_shot": True}}, by_label=run.by_label)
     assert "table-2" in _tables(shown)
     assert "table-1" not in _tables(shown)
 
@@ -153,7 +150,5 @@ def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> N
     """Its id says what it was about, since its verdict does not."""
     lost = Verdict(passed=False, failure_class="scoring_timeout", reasons=("late",))
     key = "f/generation-nl-xml:f_i_0"
-    run = RecordedSuiteRun(
-        facts={}, by_label={"mine free": [_scored(key, "f", (lost,))]}
-    )
+    run = ScoredRun(facts={}, by_label={"mine free": [_scored(key, "f", (lost,))]})
     assert _tables(run)["table-1"].rows == (("nl", "mine free", 0.0, None),)

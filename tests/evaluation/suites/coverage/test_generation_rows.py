@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import DecidedApart, Generation, TextEnding
+from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.reporting.tables import MissingFigure, Rate
-from evaluation.suites.coverage.judgement import Judgement, TextClass, TextVerdict
-from evaluation.suites.coverage.report import coverage, decided_apart, outputs
+from evaluation.suites.coverage.judgement import Judgement, TextVerdict
+from evaluation.suites.coverage.report import coverage, outputs
 from tests.evaluation.suites.coverage.written_texts import (
     GENERATIONS,
     OK,
@@ -152,23 +152,6 @@ def test_without_an_engine_there_is_nothing_to_declare() -> None:
     row = coverage({"none": side}).rows[0]
     assert isinstance(row[2], MissingFigure)
     assert row[3] == Rate(1, 1)
-
-
-def test_what_a_batch_turned_is_counted() -> None:
-    """Texts written again alone have a line, with other texts and other classes."""
-    same = replace(OK, apart=DecidedApart.SAME)
-    other = replace(
-        OK, apart=DecidedApart.OTHER, batch_text="{", batch_ending=TextEnding.TRUNCATED
-    )
-    side = [
-        written(OK, VALID, subject="o1"),
-        written(same, VALID, subject="o2"),
-        written(other, VALID, subject="o3", class_in_batch=TextClass.TRUNCATED),
-        written(other, VALID, subject="o4", class_in_batch=TextClass.COMPLIANT),
-    ]
-    (row,) = decided_apart({"some": side, "alone": [written(OK, VALID)]}).rows
-    counts = [(rate.count, rate.of) for rate in row[1:] if isinstance(rate, Rate)]
-    assert counts == [(3, 4), (2, 3), (1, 3)]
 
 
 def test_what_texts_cost_is_added_up_and_never_zero_for_nothing() -> None:

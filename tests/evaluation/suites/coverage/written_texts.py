@@ -83,7 +83,6 @@ def row_of(  # noqa: PLR0913 (the parts of a row)
     engine: str = "some 1.0 faithful",
     config: str = "Github_easy",
     repeat: int = 0,
-    class_in_batch: TextClass | None = None,
     fingerprint: str = "f",
 ) -> Row:
     """Return the row of a text that was written and judged so."""
@@ -92,10 +91,7 @@ def row_of(  # noqa: PLR0913 (the parts of a row)
     verdict = Verdict(
         passed=compliant,
         failure_class="" if compliant else outcome.value,
-        details={
-            "judgement": None if judgement is None else asdict(judgement),
-            "class_in_batch": class_in_batch,
-        },
+        details={"judgement": None if judgement is None else asdict(judgement)},
     )
     scored = ScoredResponse(
         record=f"{config}/{generation.id}",
@@ -121,14 +117,12 @@ def written(
     *,
     engine: str = "some 1.0 faithful",
     subject: str = "o1",
-    class_in_batch: TextClass | None = None,
 ) -> GeneratedText:
     """Return a text out of the row that is written of it."""
     row = row_of(
         replace(generation, id=subject),
         judgement,
         engine=engine,
-        class_in_batch=class_in_batch,
     )
     content = orjson.dumps(row, default=msgspec.to_builtins)
     return text_from_row(parse_row(content))

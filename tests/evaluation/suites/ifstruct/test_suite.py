@@ -13,9 +13,8 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import NoInput
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.core.suite import RecordRequest, ScoredResponse
+from evaluation.core.suite import RecordRequest, ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Rate
-from evaluation.results.suite_rows import RecordedSuiteRun
 from evaluation.results.suite_tables import suite_report
 from evaluation.suites.ifstruct.rows import SLICES, read_record
 from evaluation.suites.ifstruct.settings import IfstructSettings, RuleReading
@@ -200,7 +199,7 @@ def _scored(
 
 def _tables(*sides: list[ScoredResponse]) -> dict[str, Table]:
     by_label = {side[0].label: side for side in sides}
-    run = RecordedSuiteRun(facts={}, by_label=by_label)
+    run = ScoredRun(facts={}, by_label=by_label)
     return {table.slug: table for table in suite_report(SUITE, run).tables}
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
 from evaluation.core.records import FREE, Verdict
-from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.results.suite_tables import suite_report
 from evaluation.suites.quality.report import quality_report
@@ -17,14 +16,13 @@ from evaluation.suites.quality.suite import SUITE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import Json
     from evaluation.reporting.tables import Table
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    by_label: Mapping[str, Sequence[ScoredResponse]]
-    facts: Mapping[str, Json] = field(default_factory=lambda: {"origin": "made here"})
+def _run(
+    by_label: Mapping[str, Sequence[ScoredResponse]], origin: str = "made here"
+) -> ScoredRun:
+    return ScoredRun(facts={"origin": origin}, by_label=by_label)
 
 
 def _answers(
@@ -52,13 +50,13 @@ def _answers(
     ]
 
 
-def _table(run: _Run, name: str) -> Table:
+def _table(run: ScoredRun, name: str) -> Table:
     return next(table for table in quality_report(run).tables if table.slug == name)
 
 
 def test_a_constraint_is_compared_on_the_same_problems() -> None:
     """Ten that only the constrained answers got, one the other way: p by McNemar."""
-    run = _Run(
+    run = _run(
         {
             "m free": _answers(FREE, "1" + "0" * 10 + "1" * 4),
             "m llguidance": _answers("llguidance", "0" + "1" * 14),
@@ -74,14 +72,14 @@ def test_a_constraint_is_compared_on_the_same_problems() -> None:
 def test_orders_are_compared_by_problem() -> None:
     """The record of a problem has one id in both groups."""
     answers = [*_answers(FREE, "1111"), *_answers(FREE, "1100", "gsm8k (answer-first)")]
-    (row,) = _table(_Run({"m free": answers}), "answer-first").rows
+    (row,) = _table(_run({"m free": answers}), "answer-first").rows
     assert row[:2] == ("gsm8k: m free", "gsm8k (answer-first): m free")
     assert row[2:6] == (Rate(4, 4), Rate(2, 4), 2, 0)
 
 
 def test_pairs_that_all_agree_give_no_interval() -> None:
     """Four problems that both got wrong do not prove that there is no difference."""
-    run = _Run(
+    run = _run(
         {
             "m free": _answers(FREE, "0000"),
             "m llguidance": _answers("llguidance", "0000"),
@@ -93,14 +91,14 @@ def test_pairs_that_all_agree_give_no_interval() -> None:
 
 def test_what_was_not_run_is_not_run() -> None:
     """A task without answers has no figure, and not the figure 0."""
-    run = _Run({"m free": _answers(FREE, "10")})
+    run = _run({"m free": _answers(FREE, "10")})
     (row,) = _table(run, "paper-table-7").rows
     assert row == ("m free", NOT_RUN, NOT_RUN, FixedFigure(50))
 
 
 def test_answers_that_nobody_can_be_blamed_for_are_in_no_share() -> None:
     """They stay out of the denominator, and out of every pair."""
-    run = _Run(
+    run = _run(
         {
             "m free": _answers(FREE, "11", counted=False),
             "m llguidance": _answers("llguidance", "10"),
@@ -114,7 +112,7 @@ def test_answers_that_nobody_can_be_blamed_for_are_in_no_share() -> None:
 
 def test_every_table_says_whose_problems_they_are() -> None:
     """A figure on problems of our own is no figure on the published ones."""
-    run = _Run(
+    run = _run(
         {
             "m free": [
                 *_answers(FREE, "1"),
@@ -130,5 +128,5 @@ def test_every_table_says_whose_problems_they_are() -> None:
 
 def test_a_table_without_a_row_is_not_shown() -> None:
     """A run without a constraint, in one order, has nothing to compare."""
-    tables = quality_report(_Run({"m free": _answers(FREE, "1")})).tables
+    tables = quality_report(_run({"m free": _answers(FREE, "1")})).tables
     assert [table.slug for table in tables] == ["accuracy", "paper-table-7"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from evaluation.core.records import Response
-from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.suites.sob.metrics import RECOMMENDED
 from evaluation.suites.sob.report import report
 from evaluation.suites.sob.scorer import PreparedRecord, judge
@@ -18,16 +17,8 @@ from tests.evaluation.suites.sob.all_mutations import MUTATIONS, mutated
 from tests.evaluation.suites.sob.stored import stored_records
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from curation.core.json_types import Json
     from evaluation.reporting.tables import Table
-
-
-@dataclass(frozen=True)
-class _Run:
-    facts: Mapping[str, Json]
-    by_label: Mapping[str, Sequence[ScoredResponse]]
 
 
 @cache
@@ -63,7 +54,8 @@ def _answers(
 def _tables(
     *sides: tuple[str, list[ScoredResponse]], **facts: Json
 ) -> dict[str, Table]:
-    run = _Run({"settings": {"reading": "recommended"}, **facts}, dict(sides))
+    settings: Json = {"reading": "recommended"}
+    run = ScoredRun(facts={"settings": settings, **facts}, by_label=dict(sides))
     return {table.slug: table for table in report(run).tables}
 
 

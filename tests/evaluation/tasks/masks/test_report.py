@@ -9,10 +9,8 @@ import pytest
 
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.tables import NOT_RUN, Rate
-from evaluation.results.overview import _APPLIED_NOTE, _FEWEST_APPLIED
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.report import report_of
-from evaluation.walking.walk_session import _APPLIED_ONE_OF
 from tests.evaluation.made_runs import accepted, blocked, many, row, write_run
 
 if TYPE_CHECKING:
@@ -70,12 +68,6 @@ def test_intervals_take_texts_of_a_schema_for_one(tmp_path: Path) -> None:
     for slug in ("coverage", "masks-keywords"):
         assert worths[slug]
         assert worths[slug] == pytest.approx([low.low] * len(worths[slug]))
-
-
-def test_notes_name_the_figures_of_the_code() -> None:
-    """How often a kernel is timed stands in one place, and the note has it."""
-    assert f"Of one schema in {_APPLIED_ONE_OF}," in _APPLIED_NOTE
-    assert f"below {_FEWEST_APPLIED}." in _APPLIED_NOTE
 
 
 def test_other_orders_stand_apart(tmp_path: Path) -> None:
