@@ -161,7 +161,7 @@ def _everything(folder: Path) -> Iterator[tuple[str, bytes]]:
 @pytest.mark.parametrize(
     ("step", "code"),
     [
-        (None, 0),
+        pytest.param(None, 0, marks=pytest.mark.slow),
         (("GET", "/tree/"), 65),
         pytest.param(("PUT", "X-Amz"), 65, marks=pytest.mark.slow),
         pytest.param(("POST", "/commit/"), 65, marks=pytest.mark.slow),
