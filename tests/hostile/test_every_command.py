@@ -172,12 +172,10 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def sound(
-    sample_build_with_instances: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def sound(sample_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of valid inputs, by the names in `_SOUND`."""
     root = tmp_path_factory.mktemp("sound")
-    shutil.copytree(sample_build_with_instances, root / "build")
+    shutil.copytree(sample_build, root / "build")
     write_run(root / "run", [*many("alpha 1.0", 3), *many("beta 2.0", 3)])
     schema = '{"type": "object", "properties": {"a": {"type": "string"}}}'
     (root / "schemas").mkdir()

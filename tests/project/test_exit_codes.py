@@ -32,8 +32,14 @@ _MISTAKES = {
         probe http://localhost:1/v1#m --format nosuch
         diff good.json good.json --fail-on nosuch
         build --rules nosuch
+        build --with nosuch
+        build --with default=.
+        build --with data=.
+        check good.json --format nosuch
         build --executor nosuch
         sources nosuch
+        sources --fetch nosuch
+        explain --nosuch
         stats BUILD --table nosuch
         export maskbench o --split nosuch --data BUILD
         eval --engine nosuch --data good.json --task masks
@@ -65,6 +71,7 @@ _MISTAKES = {
         results paper-table 99 RUN
         results export RUN --format nosuch --out o
         engines add nosuch -y
+        engines add nosuch==1
         """,
     ("a file that is not JSON, where problems are what is asked for", 1): """
         check bad.json
@@ -116,6 +123,14 @@ _MISTAKES = {
         export maskbench o --data nosuch
         build --sample --out o --with ./nosuch.json
         build --sample --out o --with openapi:nosuch.json
+        build --mirror nosuch
+        build --with Own=nosuch
+        card
+        explain x
+        instances x
+        stats
+        verify
+        sources --mirror nosuch
         sources --fetch --offline --mirror nosuch
         eval --data nosuch.json --engine none --task masks
         eval --engine ./nosuch.py --data good.json --task masks
@@ -135,6 +150,16 @@ _MISTAKES = {
         results paper-table 4 nosuch
         results shrink nosuch a/b
         site nosuch --out o
+        """,
+    ("a folder that holds none of what is looked for", 66): """
+        card taken
+        explain x --in taken
+        export maskbench o --data taken
+        instances --report taken
+        push taken --repo a/b --dry-run
+        results show taken
+        stats taken
+        verify taken
         """,
     ("a config, an id, a task or an engine that the data or the run has not", 66): """
         explain nosuch --in BUILD
@@ -186,11 +211,13 @@ _MISTAKES["a URL where a command writes to this machine", 2] = (
     """
 )
 _CASES = [
-    pytest.param(line, code, id=line)
+    (line.strip(), code)
     for (_, code), lines in _MISTAKES.items()
-    for line in map(str.strip, lines.strip().splitlines())
+    for line in lines.strip().splitlines()
 ]
-_LINES = [str(case.values[0]) for case in _CASES]
+_LINES = [line for line, _ in _CASES]
+#: The first lines of a kind.
+_FAST = {("nosuch", 2), ("check nosuch.json", 66), ("fit bad.json", 65)}
 #: The command itself, and `engines`, which has nothing to be wrong in.
 _WITHOUT = {"", "engines"}
 
@@ -226,16 +253,22 @@ def _exit_code(words: list[str]) -> tuple[int | str | None, str]:
     raise AssertionError("a command ends by an exit")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("line", "code"), _CASES)
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(*it, id=it[0], marks=[pytest.mark.slow] * (it not in _FAST))
+        for it in _CASES
+    ],
+)
 def test_a_mistake_has_one_exit_code(
     line: str, code: int, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same in every command that can make it."""
+    """The same in every command that can make it, and one line that says why."""
     monkeypatch.chdir(place)
     monkeypatch.setenv("CSBDATA_CACHE", str(place / "cache"))
     found, said = _exit_code(shlex.split(line))
     assert found == code, said
+    assert "\n" not in said
     assert [path.name for path in (place / "taken").iterdir()] == ["mine.txt"]
 
 

@@ -71,8 +71,8 @@ def _prepared(folder: Path) -> Iterator[tuple[FakeHub, dict[str, bytes], Path]]:
     old = {name: published()[name] for name in ("README.md", *tables)}
     with fake_hub() as hub:
         hub.allow(TOKEN)
-        # Several pages and parts: more instants at which a process can die.
-        hub.page, hub.part_bytes = 3, 4000
+        # Several pages: more instants at which a process can die.
+        hub.page = 3
         hub.store.put(NAME, old)
         yield hub, old, write_folder(folder / "new")
 
