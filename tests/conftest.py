@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.publishing import Connection
+
 # A busy machine is slow at drawing examples too; that says nothing of our code. New
 # examples are looked for on a developer's machine; continuous integration, which
 # judges one change, draws the same ones every time.
@@ -167,6 +169,17 @@ def sample_build(sample_result: BuildResult) -> Path:
 def folder(sample_build: Path, tmp_path: Path) -> Path:
     """Return a build of the sample that a test may spoil."""
     return copytree(sample_build, tmp_path / "built")
+
+
+@pytest.fixture
+def there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Connection]:
+    """Return a Hub that the library is turned to."""
+    from tests.publishing import connected  # noqa: PLC0415 (heavy)
+
+    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
+        yield connection
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.schema.dialects import DRAFT_2020_12
 from curation.system.errors import BadData
-from tests.schema_strategies import schemas
+from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -13,21 +13,16 @@ from curation.cli import application
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import CsbdataError, NoInput, NotPermitted, Unavailable
 from tests.fake_hub.troubles import status
-from tests.publishing import HASTY, NAME, TOKEN, Connection, connected
+from tests.publishing import HASTY, NAME, TOKEN, Connection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
-@pytest.fixture
-def there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Connection]:
-    """A Hub that the library is turned to."""
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Hub that does not answer is soon given up."""
     monkeypatch.setattr("curation.download.huggingface.HubTimeLimits", lambda: HASTY)
-    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
-        yield connection
 
 
 def run(*arguments: object) -> Result:

@@ -16,7 +16,6 @@ from tests.slow_cases import first_fast
 
 ROOT = Path(__file__).parents[3]
 KILL_POINTS = ROOT / "tests/faults/kill_points.py"
-MINIATURE = ROOT / "tests" / "miniature_worker.py"
 SCENARIOS = {"completions": 8, "one_file": 4, "out": 10, "out_slow": 12}
 
 

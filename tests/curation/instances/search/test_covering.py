@@ -21,7 +21,7 @@ from curation.instances.search.witnesses import (
 )
 from curation.instances.values.model import InstanceKind, Witnesses
 from tests.curation.instances.unreached import unreached
-from tests.schema_strategies import schemas
+from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
