@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -13,11 +14,10 @@ from evaluation.commands import show_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from evaluation.reporting.tables import Table
 
 
+@pytest.mark.slow
 def test_the_demo_ends_with_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
