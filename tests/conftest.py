@@ -6,6 +6,7 @@ import gc
 import hashlib
 import os
 import pickle
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,8 @@ from curation.workers import process
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from tests.publishing import Connection
 
 # A busy machine is slow at drawing examples too; that says nothing of our code. New
 # examples are looked for on a developer's machine; continuous integration, which
@@ -132,51 +135,51 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def sample_result(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
-    """Return what building the embedded sample gave; its folder is to be read only."""
-    return _built_once(tmp_path_factory, "sample", instances=False)
+    """Return what building the embedded sample with its instances gave.
 
-
-@pytest.fixture(scope="session")
-def sample_build(sample_result: BuildResult) -> Path:
-    """Return a build of the embedded sample, to be read only."""
-    return sample_result.request.out
-
-
-@pytest.fixture(scope="session")
-def sample_result_with_instances(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> BuildResult:
-    """Return the same of the sample with its instances."""
-    return _built_once(tmp_path_factory, "sample-instances", instances=True)
-
-
-@pytest.fixture(scope="session")
-def sample_build_with_instances(sample_result_with_instances: BuildResult) -> Path:
-    """Return a build of the embedded sample with its instances, to be read only."""
-    return sample_result_with_instances.request.out
-
-
-def _built_once(
-    tmp_path_factory: pytest.TempPathFactory, name: str, *, instances: bool
-) -> BuildResult:
-    """Build where all workers of a test run look, once for all of them."""
+    All workers of a test run build it once; its folder is to be read only.
+    """
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    kept = shared / name / "result.pickle"
-    with FileLock(shared / f"{name}.lock"):
+    kept = shared / "sample" / "result.pickle"
+    with FileLock(shared / "sample.lock"):
         if not kept.exists():
-            fetch = FetchSettings(
-                mirror=None, cache=shared / name / "cache", offline=True
-            )
-            out = shared / name / "built"
+            cache = shared / "sample" / "cache"
             request = BuildRequest(
-                out=out, sample=True, instances=instances, jobs=2, fetch=fetch
+                out=shared / "sample" / "built",
+                sample=True,
+                instances=True,
+                jobs=2,
+                fetch=FetchSettings(mirror=None, cache=cache, offline=True),
             )
             kept.write_bytes(pickle.dumps(build(request, Quiet())))
     result = pickle.loads(kept.read_bytes())  # noqa: S301 - our own bytes
     assert isinstance(result, BuildResult)
     return result
+
+
+@pytest.fixture(scope="session")
+def sample_build(sample_result: BuildResult) -> Path:
+    """Return a build of the embedded sample with its instances, to be read only."""
+    return sample_result.request.out
+
+
+@pytest.fixture
+def folder(sample_build: Path, tmp_path: Path) -> Path:
+    """Return a build of the sample that a test may spoil."""
+    return copytree(sample_build, tmp_path / "built")
+
+
+@pytest.fixture
+def there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Connection]:
+    """Return a Hub that the library is turned to."""
+    from tests.publishing import connected  # noqa: PLC0415 (heavy)
+
+    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
+        yield connection
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
     python -m tests.mutants [--count N] [--seed TEXT] [--jobs N] [FOLDER ...]
 
-A mutant changes one operator, constant or statement of one line. The seed, by default
+A mutant changes one operator, constant or statement. The seed, by default
 the commit before the last, draws them from all candidates in the folders (`curation`
 and `evaluation` by default), the same ones on every machine. Each is tried in a copy of
 the tree, by the tests of its module, then by those of its folder. Exits with 1 if fewer
@@ -17,13 +17,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, NamedTuple, cast
 
 ROOT: Final = Path(__file__).parents[1]
 SHARE: Final = 0.85
@@ -32,104 +32,75 @@ _SECONDS: Final = 600
 _COPIED: Final = (
     *("bench", "cards", "curation", "docs", "evaluation", "raw", "results", "tests"),
 )
-_OPERATORS: Final[dict[type[ast.AST], tuple[str, str]]] = {
-    ast.Lt: ("<", "<="),
-    ast.LtE: ("<=", "<"),
-    ast.Gt: (">", ">="),
-    ast.GtE: (">=", ">"),
-    ast.Eq: ("==", "!="),
-    ast.NotEq: ("!=", "=="),
-    ast.Is: (" is ", " is not "),
-    ast.IsNot: (" is not ", " is "),
-    ast.In: (" in ", " not in "),
-    ast.NotIn: (" not in ", " in "),
-    ast.And: (" and ", " or "),
-    ast.Or: (" or ", " and "),
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
+_OTHERS: Final[dict[type[ast.AST], type[ast.AST]]] = {
+    first: second
+    for one, other in (
+        *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq)),
+        *((ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or)),
+        (ast.Add, ast.Sub),
+    )
+    for first, second in ((one, other), (other, one))
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
-    """One change of one line; columns count bytes of UTF-8."""
+class Mutant(NamedTuple):
+    """One change of one module: the line, what it does, and its number there."""
 
     file: str
     line: int
-    start: int
-    end: int
-    text: str
+    what: str
+    number: int
 
     def apply(self, root: Path) -> None:
-        """Make the change in a copy of the tree."""
-        path = root / self.file
-        lines = path.read_bytes().splitlines(keepends=True)
-        line = lines[self.line - 1]
-        lines[self.line - 1] = (
-            line[: self.start] + self.text.encode() + line[self.end :]
-        )
-        path.write_bytes(b"".join(lines))
+        """Make the change in a copy of the tree, whose comments it leaves out."""
+        tree = ast.parse((root / self.file).read_text("utf-8"))
+        *_, change = list(changes(tree))[self.number]
+        change()
+        source = ast.unparse(ast.fix_missing_locations(tree))
+        (root / self.file).write_text(source, "utf-8")
 
 
-def candidates(file: str, source: str) -> Iterator[Mutant]:  # noqa: C901 (a branch a kind of node)
-    """Yield every mutant of a module."""
-    lines = [line.encode() for line in source.splitlines()]
-
-    def between(left: ast.expr, right: ast.expr, operator: ast.AST) -> Iterator[Mutant]:
-        """Yield the change of an operator between two operands on one line."""
-        words = _OPERATORS.get(type(operator))
-        if words is None or left.end_lineno != right.lineno:
-            return
-        start = left.end_col_offset or 0
-        gap = lines[right.lineno - 1][start : right.col_offset].decode()
-        if gap.count(words[0]) == 1:
-            yield Mutant(
-                file=file,
-                line=right.lineno,
-                start=start,
-                end=right.col_offset,
-                text=gap.replace(*words),
-            )
-
-    def whole(node: ast.expr | ast.stmt, text: str) -> Iterator[Mutant]:
-        """Yield the replacement of a node that stands on one line."""
-        if node.lineno == node.end_lineno:
-            yield Mutant(
-                file=file,
-                line=node.lineno,
-                start=node.col_offset,
-                end=node.end_col_offset or 0,
-                text=text,
-            )
-
-    for node in ast.walk(ast.parse(source)):
+def changes(tree: ast.Module) -> Iterator[tuple[int, str, Callable[[], None]]]:
+    """Yield every change of a module: its line, what it does, what makes it."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
-            operands = [node.left, *node.comparators]
-            for index, operator in enumerate(node.ops):
-                yield from between(operands[index], operands[index + 1], operator)
-        elif isinstance(node, ast.BoolOp):
-            for index in range(len(node.values) - 1):
-                yield from between(node.values[index], node.values[index + 1], node.op)
-        elif isinstance(node, ast.BinOp):
-            yield from between(node.left, node.right, node.op)
+            for place, operator in enumerate(node.ops):
+                other = cast("type[ast.cmpop]", _OTHERS[type(operator)])
+                what = f"{type(operator).__name__} is {other.__name__}"
+                yield node.lineno, what, partial(node.ops.__setitem__, place, other())
+        elif isinstance(node, ast.BoolOp | ast.BinOp) and type(node.op) in _OTHERS:
+            other_operator = _OTHERS[type(node.op)]()
+            what = f"{type(node.op).__name__} is {type(other_operator).__name__}"
+            yield node.lineno, what, partial(setattr, node, "op", other_operator)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield from whole(node, f"({ast.unparse(node.operand)})")
+            twice = ast.UnaryOp(ast.Not(), node.operand)
+            yield (
+                node.lineno,
+                "not is left out",
+                partial(setattr, node, "operand", twice),
+            )
         elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int):
             is_bool = isinstance(node.value, bool)
-            yield from whole(node, str(not node.value if is_bool else node.value + 1))
-        elif isinstance(node, ast.Continue):
-            yield from whole(node, "break")
-        elif isinstance(node, ast.Raise):
-            yield from whole(node, "pass")
+            value = not node.value if is_bool else node.value + 1
+            what = f"{node.value} is {value}"
+            yield node.lineno, what, partial(setattr, node, "value", value)
+        for _, body in ast.iter_fields(node):
+            for place, part in enumerate(body if isinstance(body, list) else ()):
+                if isinstance(part, ast.Raise | ast.Continue):
+                    new = ast.Pass() if isinstance(part, ast.Raise) else ast.Break()
+                    what = f"{type(part).__name__} is {type(new).__name__}"
+                    yield part.lineno, what, partial(body.__setitem__, place, new)
 
 
 def draw(seed: str, count: int, folders: list[str]) -> list[Mutant]:
     """Return the mutants that a seed draws."""
     found = [
-        mutant
+        Mutant(str(path.relative_to(ROOT)), line, what, number)
         for folder in folders
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for mutant in candidates(str(path.relative_to(ROOT)), path.read_text("utf-8"))
+        for number, (line, what, _) in enumerate(
+            changes(ast.parse(path.read_text("utf-8")))
+        )
     ]
     return sorted(found, key=lambda it: sha256(f"{seed} {it}".encode()).digest())[
         :count
@@ -191,8 +162,8 @@ def main(arguments: list[str]) -> int:
         for mutant, noticed in zip(drawn, pool.map(is_noticed, drawn), strict=True):
             dead += noticed
             how = "dies" if noticed else "survives"
-            place = f"{mutant.file}:{mutant.line}:{mutant.start}"
-            sys.stdout.write(f"{place}: {mutant.text.strip()}: {how}\n")
+            place = f"{mutant.file}:{mutant.line}"
+            sys.stdout.write(f"{place}: {mutant.what}: {how}\n")
             sys.stdout.flush()
     sys.stdout.write(f"{dead} of {len(drawn)} mutants die, drawn by {seed}\n")
     return int(dead < SHARE * len(drawn))

@@ -81,13 +81,11 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "set()"
 
 
-@pytest.mark.parametrize(
-    "schema", [{"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}']
-)
-def test_a_check_is_one_call(schema: dict[str, str] | str | bytes) -> None:
+def test_a_check_is_one_call() -> None:
     """A schema is checked as a value, as text, or as the bytes of a file."""
-    report = csbdata.check(schema)
-    assert [problem.code for problem in report.problems] == ["invalid_schema"]
+    for schema in ({"type": "banana"}, '{"type": "banana"}', b'{"type": "banana"}'):
+        report = csbdata.check(schema)
+        assert [problem.code for problem in report.problems] == ["invalid_schema"]
     assert not csbdata.check(True).problems  # noqa: FBT003 (a boolean is a schema)
 
 

@@ -217,68 +217,6 @@ def test_a_closed_stdout_is_as_if_it_led_nowhere() -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-NOWHERE = [
-    ("build", "--mirror", "nowhere"),
-    ("build", "--with", "Own=nowhere"),
-    ("card", "nowhere"),
-    ("check", "nowhere.json"),
-    ("diff", "nowhere", "nowhere"),
-    ("eval", "--data", "nowhere"),
-    ("explain", "x", "--in", "nowhere"),
-    ("export", "maskbench", "out", "--data", "nowhere"),
-    ("sources", "--fetch", "--mirror", "nowhere"),
-    ("instances", "nowhere.json"),
-    ("instances", "--report", "nowhere"),
-    ("push", "nowhere", "--repo", "owner/name", "--dry-run"),
-    ("results", "show", "nowhere"),
-    ("sources", "--mirror", "nowhere"),
-    ("stats", "nowhere"),
-    ("verify", "nowhere"),
-    # No folder is named, and the one that is meant then is not there.
-    ("card",),
-    ("explain", "x"),
-    ("instances", "x"),
-    ("stats",),
-    ("verify",),
-    # A folder that is there and holds none of what is looked for.
-    ("card", "."),
-    ("explain", "x", "--in", "."),
-    ("export", "maskbench", "out", "--data", "."),
-    ("instances", "--report", "."),
-    ("push", ".", "--repo", "owner/name", "--dry-run"),
-    ("results", "show", "."),
-    ("stats", "."),
-    ("stats", "folder"),
-    ("verify", "."),
-]
-UNKNOWN = [
-    ("build", "--rules", "nothing"),
-    ("build", "--with", "nothing"),
-    ("build", "--with", "default=."),
-    # Where the Hub keeps the rows of a dataset's unnamed config.
-    ("build", "--with", "data=."),
-    ("check", "schema.json", "--format", "nothing"),
-    ("engines", "add", "nothing==1"),
-    ("eval", "--engine", "nothing", "--data", "."),
-    ("eval", "--task", "nothing", "--data", "."),
-    ("explain", "--nothing"),
-    ("sources", "--fetch", "nothing"),
-    ("nothing",),
-]
-
-
-@pytest.mark.parametrize("call", NOWHERE, ids=" ".join)
-def test_what_is_not_there_is_66_for_every_command(
-    call: tuple[str, ...], run: Callable[..., Ended]
-) -> None:
-    """One line, one exit code; the Hub is not asked for a folder's default name."""
-    ended = run(*call)
-    assert ended.code == 66, ended.said
-    (line,) = [line for line in ended.said.splitlines() if line.startswith("csbdata")]
-    assert "Traceback" not in ended.said
-    assert len(line) > len("csbdata: ")
-
-
 @pytest.mark.parametrize("word", ["x" * 300, f'{{"type": "{"x" * 300}"}}'])
 @pytest.mark.parametrize(
     "name", ["check", "diff", "fit", "instances", "stats", "verify"]
@@ -292,13 +230,3 @@ def test_a_word_that_is_too_long_for_a_path_is_66(
     assert ended.code == 66, ended.said
     (line,) = ended.said.splitlines()
     assert line.startswith("csbdata: ")
-
-
-@pytest.mark.parametrize("call", UNKNOWN, ids=" ".join)
-def test_a_name_that_nothing_has_is_2_for_every_command(
-    call: tuple[str, ...], run: Callable[..., Ended]
-) -> None:
-    """Rule sets, sources, engines, tasks, reasons, options and commands alike."""
-    ended = run(*call)
-    assert ended.code == 2, ended.said
-    assert "Traceback" not in ended.said

@@ -22,7 +22,7 @@ def folder(request: pytest.FixtureRequest) -> Path:
     """Return a build with instances: the one that is named, or one of the sample."""
     if _BUILD in os.environ:
         return Path(os.environ[_BUILD]).resolve()
-    built: Path = request.getfixturevalue("sample_build_with_instances")
+    built: Path = request.getfixturevalue("sample_build")
     return built
 
 

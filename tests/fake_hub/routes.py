@@ -26,7 +26,7 @@ def answer_hub(handler: Handler) -> None:
     with handler.hub.store.lock:
         for method, pattern, needs, action in _ROUTES:
             found = re.fullmatch(pattern, handler.route)
-            if found and method in {handler.command, "*"}:
+            if found and method == handler.command:
                 _permitted(handler, found, needs, action)
                 return
         handler.refuse(404, f"No such route: {handler.command} {handler.route}")
@@ -69,26 +69,6 @@ def _create(handler: Handler, _none: None, _rest: str) -> None:
         return
     store.create(name, private=asked.get("visibility") == "private")
     handler.reply(200, {"url": url, "name": name, "id": name})
-
-
-def _delete(handler: Handler, _none: None, _rest: str) -> None:
-    asked = handler.json()
-    handler.hub.store.repositories.pop(f"{asked['organization']}/{asked['name']}", None)
-    handler.reply(200, {})
-
-
-def _who(handler: Handler, _none: None, _rest: str) -> None:
-    store = handler.hub.store
-    role = store.tokens[handler.token]
-    handler.reply(
-        200,
-        {
-            "type": "user",
-            "name": store.user,
-            "orgs": [],
-            "auth": {"accessToken": {"role": role}},
-        },
-    )
 
 
 def _valid_yaml(handler: Handler, _none: None, _rest: str) -> None:
@@ -168,19 +148,12 @@ def _apply(
     elif key == "deletedFile":
         if files.pop(path, None) is None:
             return "A file with this name doesn't exist"
-    elif key == "deletedFolder":
-        for each in [each for each in files if each.startswith(path)]:
-            del files[each]
     else:
         return f"unknown operation {key}"
     return ""
 
 
 def _tag(handler: Handler, repository: Repository, rest: str) -> None:
-    if handler.command == "DELETE":
-        repository.tags.pop(rest, None)
-        handler.reply(200, {})
-        return
     commit, name = repository.resolve(rest), handler.json()["tag"]
     if commit is None:
         handler.refuse(404, "Invalid rev id", "RevisionNotFound")
@@ -224,40 +197,23 @@ def _resolve(handler: Handler, repository: Repository, rest: str) -> None:
     handler.reply(302, content=b"", headers=headers)
 
 
-def _complete(handler: Handler, _none: None, rest: str) -> None:
-    name, _, oid = rest.rpartition("/")
-    storage.complete(handler, handler.hub.repository(name), oid)
-
-
-def _verify(handler: Handler, repository: Repository, rest: str) -> None:
-    storage.verify(handler, repository, rest)
-
-
-def _batch(handler: Handler, repository: Repository, _rest: str) -> None:
-    storage.batch(handler, repository)
-
-
 _API = rf"/api/datasets/{_NAME}"
 _MODELS = rf"/api/models/{_NAME}"
 #: Method, path, what the token must allow, and what is done.
 _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] = (
     ("POST", r"/api/repos/create", "write", _create),
-    ("DELETE", r"/api/repos/delete", "write", _delete),
-    ("GET", r"/api/whoami-v2", "known", _who),
     ("POST", r"/api/validate-yaml", "read", _valid_yaml),
     ("GET", rf"{_API}/xet-write-token/{_REST}", "write", xet.give_token),
     ("POST", rf"{_API}/preupload/{_REST}", "write", _preupload),
     ("POST", rf"{_API}/commit/{_REST}", "write", _commit),
-    ("*", rf"{_API}/tag/{_REST}", "write", _tag),
+    ("POST", rf"{_API}/tag/{_REST}", "write", _tag),
     ("GET", rf"{_API}/revision/{_REST}", "read", listings.info),
     ("GET", rf"{_API}/tree/{_REST}", "read", listings.tree),
     ("GET", rf"{_API}/refs", "read", listings.refs),
     ("GET", rf"{_API}/commits/{_REST}", "read", listings.commits),
     ("GET", _API, "read", listings.info),
-    ("POST", rf"/datasets/{_NAME}\.git/info/lfs/objects/batch", "write", _batch),
-    # The client sends no token here: the real address is a signed one.
-    ("POST", rf"/complete/{_REST}", "read", _complete),
-    ("POST", rf"/verify/{_NAME}/{_REST}", "write", _verify),
+    ("POST", rf"/datasets/{_NAME}\.git/info/lfs/objects/batch", "write", storage.batch),
+    ("POST", rf"/verify/{_NAME}/{_REST}", "write", storage.verify),
     ("GET", rf"/datasets/{_NAME}/resolve/{_REST}", "read", _resolve),
     ("HEAD", rf"/datasets/{_NAME}/resolve/{_REST}", "read", _resolve),
     # A model is read like a dataset, by other addresses.

@@ -214,8 +214,6 @@ class FakeHub:
         self.asked: list[Asked] = []
         #: The tokens that came to each door.
         self.seen_tokens: dict[str, set[str]] = {"hub": set(), "storage": set()}
-        #: Bytes of a part where the storage wants parts; None: one PUT a file.
-        self.part_bytes: int | None = None
         #: The dataset for which the client was last given a token of the storage.
         self.xet_repository = ""
         #: Entries on one page of a listing; the real Hub's 1000.

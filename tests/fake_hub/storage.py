@@ -1,4 +1,4 @@
-"""Large file storage: signed addresses, one PUT or several parts, and reading."""
+"""Large file storage: signed addresses, one PUT each, and reading."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ def signed(hub: FakeHub, path: str) -> str:
     )
 
 
-def batch(handler: Handler, repository: Repository) -> None:
+def batch(handler: Handler, repository: Repository, _rest: str) -> None:
     """Answer where to put each object; nothing for those that are there."""
     objects = [
         _object(handler.hub, repository, each) for each in handler.json()["objects"]
     ]
-    chosen = "multipart" if handler.hub.part_bytes else "basic"
-    handler.reply(200, {"transfer": chosen, "objects": objects})
+    handler.reply(200, {"transfer": "basic", "objects": objects})
 
 
 def _object(
@@ -35,27 +34,9 @@ def _object(
     if oid in repository.large:
         return {"oid": oid, "size": size}
     place = f"/{repository.name}/{oid}"
-    upload: dict[str, Any] = {"href": signed(hub, place)}
-    if hub.part_bytes:
-        parts = -(-size // hub.part_bytes)
-        upload = {
-            "href": f"{hub.endpoint}/complete{place}",
-            "header": {"chunk_size": str(hub.part_bytes)}
-            | {
-                f"{number:05d}": signed(hub, f"{place}/{number}")
-                for number in range(1, parts + 1)
-            },
-        }
+    upload = {"href": signed(hub, place)}
     verify = {"href": f"{hub.endpoint}/verify{place}"}
     return {"oid": oid, "size": size, "actions": {"upload": upload, "verify": verify}}
-
-
-def complete(handler: Handler, repository: Repository, oid: str) -> None:
-    """Put the parts of an object together."""
-    parts = [each["partNumber"] for each in handler.json()["parts"]]
-    waiting = handler.hub.store.parts
-    content = b"".join(waiting.pop((oid, number), b"") for number in parts)
-    _keep(handler, repository, oid, content)
 
 
 def verify(handler: Handler, repository: Repository, oid: str) -> None:
@@ -84,13 +65,10 @@ def answer_storage(handler: Handler) -> None:
     if handler.query.get("X-Amz-Signature") != handler.hub.signature:
         handler.refuse(403, "SignatureDoesNotMatch")
         return
-    owner, name, oid, *number = handler.route.strip("/").split("/")
+    owner, name, oid = handler.route.strip("/").split("/")
     repository = handler.hub.repository(f"{owner}/{name}")
     with handler.hub.store.lock:
-        if handler.command == "PUT" and number:
-            handler.hub.store.parts[oid, int(number[0])] = handler.body
-            handler.reply(200, {}, {"ETag": f'"part-{number[0]}"'})
-        elif handler.command == "PUT":
+        if handler.command == "PUT":
             _keep(handler, repository, oid, handler.body)
         else:
             _read(handler, repository, oid)

@@ -126,8 +126,6 @@ class Store:
         self.repositories: dict[str, Repository] = {}
         #: Scope (`write`, `read`) by token.
         self.tokens: dict[str, str] = {}
-        #: Parts of large files that wait for the others, by digest and number.
-        self.parts: dict[tuple[str, int], bytes] = {}
         #: The chunks of each xorb, by its name.
         self.xorbs: dict[str, list[bytes]] = {}
         #: What the owner of every token is called.

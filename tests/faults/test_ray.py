@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-pytest.importorskip("ray", reason="csbdata[ray] is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("ray") is None, reason="csbdata[ray] is missing"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.hostile.patterns import PATTERNS
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import UntypedJson
 
@@ -232,12 +230,75 @@ SIZES: Mapping[str, UntypedJson] = {
     "long-text": {**_object(a={"type": "string"}), "description": "x" * 2_000_000},
 }
 
-#: Every hostile schema that has a name of its own.
+_PATTERNS: tuple[str, ...] = (
+    "^(a+)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y",
+    "((((a{0,1000}){0,1000}){0,1000}){0,1000}){0,1000}", "a{4294967296}",
+    "a{99999999999999999999}", "a{3,1}", "(" * 250 + "a" + ")" * 250,
+    "(" * 50_000 + "a" + ")" * 50_000, "(?=" * 5_000 + ")" * 5_000, "[" * 10_000,
+    "|" * 100_000, "a?" * 5_000 + "a" * 5_000, "[\\u0000-\\u{10FFFF}]{1000}" * 10,
+    "(?<a>x)\\k<a>", "(?<a>x)(?<a>y)", "(?P<a>x)", "(?<=a)b(?<!c)d", "x\\Z", "\\Ax\\z",
+    "(?i)x", "[[:alpha:]]+", "\\p{L}\\P{Script=Greek}", "\\p{Nothing}", "\\p{^L}",
+    "\\h\\_\\-\\@", "[a-\\d]", "[z-a]", "{", "}", "]", "a{,3}", "a**", "*", "+", "(",
+    ")", "[", "\\", "\\u{110000}", "\\ud800", "\\c", "\\x1", "\\1\\2\\99", "\0", "\n",
+    "\u2028", "", "$^", "/^a$/i",
+)  # fmt: skip
+#: F26, F27: regular expressions that backtrack, explode or are none.
+PATTERNS: Mapping[str, UntypedJson] = {
+    f"pattern-{number}": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "pattern": pattern}},
+        "patternProperties": {pattern: {"type": "string"}},
+    }
+    for number, pattern in enumerate(_PATTERNS)
+} | {
+    "pattern-not-text": {
+        "type": "object",
+        "properties": {"a": {"pattern": 5}, "b": {"pattern": ["a"]}},
+    }
+}
+
+#: Every hostile schema that is small.
 NAMED: Mapping[str, UntypedJson] = {
-    **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **NAMES, **SIZES
+    **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **NAMES
 }  # fmt: skip
 
 
 def text(schema: UntypedJson) -> bytes:
     """Return a schema's JSON text."""
     return json.dumps(schema).encode()
+
+
+_WORDS = (
+    "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor",
+    "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
+    "definitions", "type", "enum", "const", "properties", "patternProperties",
+    "additionalProperties", "propertyNames", "required", "dependencies",
+    "dependentSchemas", "dependentRequired", "minProperties", "maxProperties",
+    "items", "prefixItems", "additionalItems", "unevaluatedItems",
+    "unevaluatedProperties", "contains", "minContains", "maxContains", "minItems",
+    "maxItems", "uniqueItems", "allOf", "anyOf", "oneOf", "not", "if", "then",
+    "else", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+    "multipleOf", "divisibleBy", "minLength", "maxLength", "pattern", "format",
+    "title", "description", "default", "examples", "extends", "disallow",
+    "optional", "readOnly", "contentEncoding", "contentMediaType", "contentSchema",
+    "_format", "_uniqueItems", "_id", "_$id", "self", "${x}",
+)  # fmt: skip
+_VALUES: tuple[UntypedJson, ...] = (
+    None, True, False, 0, -1, 1.5, "", "#", "a", "object", "array", [], [[]], [{}],
+    ["a", "a"], [1, "1"], {}, {"a": 1}, {"a": {}}, {"a": []}, {"a": ["b"]},
+    {"type": "string"}, {"$ref": "#"}, [{"$ref": "#/properties/a"}],
+)  # fmt: skip
+
+
+def misplaced() -> Iterator[tuple[str, UntypedJson]]:
+    """Yield every keyword with values of every kind, at the root and inside."""
+    for word in _WORDS:
+        for number, value in enumerate(_VALUES):
+            yield f"{word}={number}", {word: value}
+            yield (
+                f"{word}={number}-inside",
+                {
+                    "type": "object",
+                    "properties": {"a": {word: value}, "b": {"type": "null"}},
+                },
+            )

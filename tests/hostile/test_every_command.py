@@ -7,22 +7,21 @@ change here; a required parameter that is no path needs a value in `_VALUES`.
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from curation import cli
 from curation.system.errors import CsbdataError
-from evaluation.core.records import Record, encode_records
 from tests.evaluation.made_runs import many, write_run
+from tests.project.test_help import PATHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,23 +42,18 @@ _EXTRA = {
     "build": ["--sample", "--jobs", "1"],
     "eval": ["--task", "masks", "--engine", "none", "--limit", "2"],
     "push": ["--dry-run"],
-    "release": ["--dry-run"],
     "suite run": ["--limit", "1", "--set", "budget=4"],
 }
 #: Targets of commands that take seconds; the folder holds all the others.
 _FEW = ("folder", "binary.json", "loop.json")
 _SLOW = {
-    *("build", "eval", "load", "push", "suite collect", "suite run", "suite submit"),
+    *("build", "eval", "push", "suite collect", "suite run", "suite submit"),
     "verify",
 }
 #: Commands that take no path, or would install something.
 _LEFT_OUT = {"engines add", "sources"}
-_SOUND = {
-    "RUN": ("run", "suite"),
-    "DATA": ("build", "schemas", "records.jsonl"),
-    "SOURCE": ("schemas", "records.jsonl"),
-    "FILE": ("responses.jsonl", "instances.jsonl"),
-}
+#: By a word of the placeholder.
+_SOUND = {"RUN": "run", "DATA": "build", "SOURCE": "schemas", "FILE": "responses.jsonl"}
 #: Exit codes that a documented error has.
 _CODES = {0, 1, 2, 65, 66, 69, 73, 75, 77, 78}
 #: Those of one command: `fit` has a code for each of its verdicts.
@@ -74,79 +68,53 @@ class Case(NamedTuple):
     parameter: str
 
 
-def _leaves(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    children = getattr(command, "commands", None)
-    if not children:
-        yield path
-        return
-    for name, child in children.items():
-        yield from _leaves(child, (*path, name))
+#: The parameters of each command, help apart.
+_PARAMETERS = {
+    " ".join(path): [each for each in command.params if each.name != "help"]
+    for path, command in PATHS.items()
+    if not getattr(command, "commands", None)
+}
 
 
-@cache
-def _tree() -> object:
-    return typer.main.get_command(cli.application())
+def _words(parameter: Any) -> set[str]:  # noqa: ANN401 (typer has no public type)
+    return set(re.sub(r"[]\[|=/.#]", " ", parameter.metavar or "").split())
 
 
-def _parameters(path: tuple[str, ...]) -> list[object]:
-    command = _tree()
-    for name in path:
-        command = command.commands[name]  # type: ignore[attr-defined]  # typer has no public type
-    return [each for each in command.params if each.name != "help"]  # type: ignore[attr-defined]  # typer has no public type
+_CASES = [
+    Case(command, parameter.name)
+    for command, parameters in _PARAMETERS.items()
+    if command not in _LEFT_OUT
+    for parameter in parameters
+    if _words(parameter) & {*_PATHS} or parameter.name in {"out", "mirror"}
+]
 
 
-def _words(parameter: object) -> set[str]:
-    metavar = getattr(parameter, "metavar", None) or ""
-    for mark in "[]|=/.#":
-        metavar = metavar.replace(mark, " ")
-    return set(metavar.split())
-
-
-def _takes_path(parameter: object) -> bool:
-    name = str(getattr(parameter, "name", ""))
-    return not _words(parameter).isdisjoint(_PATHS) or name in {"out", "mirror"}
-
-
-def _cases() -> list[Case]:
-    return [
-        Case(" ".join(path), str(parameter.name))  # type: ignore[attr-defined]  # typer has no public type
-        for path in _leaves(_tree())
-        if " ".join(path) not in _LEFT_OUT
-        for parameter in _parameters(path)
-        if _takes_path(parameter)
-    ]
-
-
-def _sound(parameter: object) -> tuple[str, ...]:
-    if getattr(parameter, "name", "") == "run_dir":
+def _sound(parameter: Any) -> str:  # noqa: ANN401 (typer has no public type)
+    if parameter.name == "run_dir":
         return _SOUND["RUN"]
     words = _words(parameter)
-    return next((_SOUND[word] for word in _SOUND if word in words), ("build",))
+    return next((_SOUND[word] for word in _SOUND if word in words), "build")
 
 
 def _command_line(case: Case, target: str, sound: Path) -> list[str]:
     """Return a command line with a target in one place, and sound values elsewhere."""
-    path = tuple(case.command.split())
-    line = [*path, *_EXTRA.get(case.command, [])]
+    line = [*case.command.split(), *_EXTRA.get(case.command, [])]
     arguments: list[str] = []
-    for parameter in _parameters(path):
-        is_argument = parameter.param_type_name == "argument"  # type: ignore[attr-defined]  # typer has no public type
-        metavar = str(getattr(parameter, "metavar", "") or "")
-        name = str(getattr(parameter, "name", ""))
-        own = name == case.parameter
-        if not own and not getattr(parameter, "required", False):
+    for parameter in _PARAMETERS[case.command]:
+        own = parameter.name == case.parameter
+        if not own and not parameter.required:
             continue
-        value = _VALUES.get(metavar) or str(sound / _sound(parameter)[0])
+        value = _VALUES.get(parameter.metavar or "") or str(sound / _sound(parameter))
         if own:
             value = target
-        elif name in {"form", "format_"}:
+        elif parameter.name in {"form", "format_"}:
             value = "html"
-        elif name == "out":
+        elif parameter.name == "out":
             value = f"new-{uuid4().hex}"
-        if is_argument:
+        if parameter.param_type_name == "argument":
             arguments.append(value)
         else:
-            line += [max(parameter.opts, key=len), value]  # type: ignore[attr-defined]  # typer has no public type
+            line += [max(parameter.opts, key=len), value]
     return [*line, *arguments]
 
 
@@ -172,12 +140,10 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def sound(
-    sample_build_with_instances: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def sound(sample_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of valid inputs, by the names in `_SOUND`."""
     root = tmp_path_factory.mktemp("sound")
-    shutil.copytree(sample_build_with_instances, root / "build")
+    shutil.copytree(sample_build, root / "build")
     write_run(root / "run", [*many("alpha 1.0", 3), *many("beta 2.0", 3)])
     schema = '{"type": "object", "properties": {"a": {"type": "string"}}}'
     (root / "schemas").mkdir()
@@ -185,15 +151,9 @@ def sound(
     (root / "schemas" / "b.json").write_text(
         f'{{"schema": {schema}, "tests": [{{"data": {{"a": 1}}, "valid": false}}]}}'
     )
-    records = [Record(id=name, group="g", schema=schema) for name in "ab"]
-    (root / "records.jsonl").write_bytes(encode_records(records))
     (root / "responses.jsonl").write_text(
         '{"record": "g/a", "text": "{}"}\n{"record": "g/b", "text": "1"}\n'
     )
-    (root / "instances.jsonl").write_text('{"id": "Github_easy/o1", "text": "{}"}\n')
-    score = ["suite", "score", "passrate", str(root / "responses.jsonl")]
-    of = ["--data", str(root / "records.jsonl"), "--run-dir", str(root / "suite")]
-    assert CliRunner().invoke(cli.application(), [*score, *of]).exit_code == 0
     return root
 
 
@@ -232,7 +192,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_alone")
-@pytest.mark.parametrize("case", _cases(), ids=" ".join)
+@pytest.mark.parametrize("case", _CASES, ids=" ".join)
 def test_no_path_is_a_defect(case: Case, hostile: dict[str, str], sound: Path) -> None:
     """Each ends with a documented code, in a line of its own or with a result."""
     names = _FEW if case.command in _SLOW else hostile
@@ -270,7 +230,7 @@ def _other_tables(table: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     "case",
     [
         case
-        for case in _cases()
+        for case in _CASES
         if case.parameter in {"where", "a", "b", "build", "folder", "against", "data"}
     ],
     ids=" ".join,
@@ -297,13 +257,6 @@ def test_no_column_of_a_table_is_a_defect(
 
 def test_every_required_parameter_is_tried() -> None:
     """A new command with a parameter that is no path needs a value here."""
-    commands = {case.command for case in _cases()}
-    assert {
-        "check",
-        "build",
-        "eval",
-        "verify",
-        "results show",
-        "suite score",
-    } <= commands
-    assert len(_cases()) > 30
+    wanted = {"check", "build", "eval", "verify", "results show", "suite score"}
+    assert wanted <= {case.command for case in _CASES}
+    assert len(_CASES) > 30

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from shutil import copytree
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -47,18 +46,6 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
-
-
-@pytest.fixture(scope="session")
-def sound(sample_build: Path) -> Path:
-    """Return a build of the sample, to be read only."""
-    return sample_build
-
-
-@pytest.fixture
-def folder(sound: Path, tmp_path: Path) -> Path:
-    """Return a build of the sample that a test may spoil."""
-    return copytree(sound, tmp_path / "built")
 
 
 def unread(folder: Path, checks: Sequence[FolderCheck] = QUICK) -> list[str]:
@@ -123,7 +110,7 @@ def test_a_manifest_that_is_none_is_one_line(folder: Path, text: str) -> None:
 @given(st.tuples(JSON, JSON, JSON))
 @settings(max_examples=20)
 def test_no_card_and_no_manifest_makes_it_fail(
-    sound: Path,
+    sample_build: Path,
     tmp_path_factory: pytest.TempPathFactory,
     parts: tuple[UntypedJson, ...],
 ) -> None:
@@ -131,7 +118,7 @@ def test_no_card_and_no_manifest_makes_it_fail(
     folder = tmp_path_factory.mktemp("any")
     (folder / "Snowplow").mkdir()
     name = "Snowplow/val-00000-of-00001.parquet"
-    (folder / name).write_bytes((sound / name).read_bytes())
+    (folder / name).write_bytes((sample_build / name).read_bytes())
     head = yaml.safe_dump({"configs": parts[0]})
     (folder / "README.md").write_text(f"---\n{head}\n---\n")
     manifest = {"configs": parts[1], "files": parts[2], "partial": [], "rules": "x"}

@@ -89,7 +89,7 @@ def _everything(out: Path) -> str:
 @pytest.mark.parametrize(
     "kind",
     first_fast(
-        2,
+        1,
         [
             *("password", "anything", "provider", "user"),
             *("api_key", "access_token", "key"),

@@ -146,6 +146,7 @@ def test_the_action_runs(tmp_path: Path) -> None:
     assert "failed: accept_all" in closed.stderr
 
 
+@pytest.mark.slow
 def test_the_action_holds_schemas_against_targets(tmp_path: Path) -> None:
     """Without an engine it installs less, and `fit` ends with the code of `fit`."""
     job = _Job(tmp_path, {"fit": "openai-strict,gemini", "schemas": "a.schema.json"})

@@ -6,10 +6,9 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from typer.main import get_command
 
 from curation.checking.schema_fit import FitOutcome
 from curation.cli import application
@@ -32,8 +31,14 @@ _MISTAKES = {
         probe http://localhost:1/v1#m --format nosuch
         diff good.json good.json --fail-on nosuch
         build --rules nosuch
+        build --with nosuch
+        build --with default=.
+        build --with data=.
+        check good.json --format nosuch
         build --executor nosuch
         sources nosuch
+        sources --fetch nosuch
+        explain --nosuch
         stats BUILD --table nosuch
         export maskbench o --split nosuch --data BUILD
         eval --engine nosuch --data good.json --task masks
@@ -65,6 +70,7 @@ _MISTAKES = {
         results paper-table 99 RUN
         results export RUN --format nosuch --out o
         engines add nosuch -y
+        engines add nosuch==1
         """,
     ("a file that is not JSON, where problems are what is asked for", 1): """
         check bad.json
@@ -115,6 +121,14 @@ _MISTAKES = {
         export maskbench o --data nosuch
         build --sample --out o --with ./nosuch.json
         build --sample --out o --with openapi:nosuch.json
+        build --mirror nosuch
+        build --with Own=nosuch
+        card
+        explain x
+        instances x
+        stats
+        verify
+        sources --mirror nosuch
         sources --fetch --offline --mirror nosuch
         eval --data nosuch.json --engine none --task masks
         eval --engine ./nosuch.py --data good.json --task masks
@@ -133,6 +147,16 @@ _MISTAKES = {
         results paper-table 4 nosuch
         results shrink nosuch a/b
         site nosuch --out o
+        """,
+    ("a folder that holds none of what is looked for", 66): """
+        card taken
+        explain x --in taken
+        export maskbench o --data taken
+        instances --report taken
+        push taken --repo a/b --dry-run
+        results show taken
+        stats taken
+        verify taken
         """,
     ("a config, an id, a task or an engine that the data or the run has not", 66): """
         explain nosuch --in BUILD
@@ -180,11 +204,13 @@ _MISTAKES["a URL where a command writes to this machine", 2] = _MISTAKES[
     "a place that cannot be written", 73
 ].replace("file/x", "s3://bucket/x")
 _CASES = [
-    pytest.param(line, code, id=line)
+    (line.strip(), code)
     for (_, code), lines in _MISTAKES.items()
-    for line in map(str.strip, lines.strip().splitlines())
+    for line in lines.strip().splitlines()
 ]
-_LINES = [str(case.values[0]) for case in _CASES]
+_LINES = [line for line, _ in _CASES]
+#: The first lines of a kind.
+_FAST = {("nosuch", 2), ("check nosuch.json", 66), ("fit bad.json", 65)}
 #: The command itself, and `engines`, which has nothing to be wrong in.
 _WITHOUT = {"", "engines"}
 
@@ -220,40 +246,40 @@ def _exit_code(words: list[str]) -> tuple[int | str | None, str]:
     raise AssertionError("a command ends by an exit")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("line", "code"), _CASES)
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(*it, id=it[0], marks=[pytest.mark.slow] * (it not in _FAST))
+        for it in _CASES
+    ],
+)
 def test_a_mistake_has_one_exit_code(
     line: str, code: int, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same in every command that can make it."""
+    """The same in every command that can make it, and one line that says why."""
     monkeypatch.chdir(place)
     monkeypatch.setenv("CSBDATA_CACHE", str(place / "cache"))
     found, said = _exit_code(shlex.split(line))
     assert found == code, said
+    assert "\n" not in said
     assert [path.name for path in (place / "taken").iterdir()] == ["mine.txt"]
 
 
 def test_every_command_is_tried() -> None:
     """A new command gets a line above."""
     groups = {" ".join(path[:-1]) for path in PATHS}
-    commands = {" ".join(path) for path in PATHS} - groups - _WITHOUT
-    assert {
-        name
-        for name in commands
-        if not any(f"{it} ".startswith(f"{name} ") for it in _LINES)
-    } == set()
+    for name in {" ".join(path) for path in PATHS} - groups - _WITHOUT:
+        assert any(f"{it} ".startswith(f"{name} ") for it in _LINES), name
 
 
 def test_every_command_that_writes_a_folder_is_tried_on_that_of_others() -> None:
     """Each with --out or --run-dir that is no file is asked to write into `taken`."""
-    writing = set()
-    for path in PATHS:
-        command: Any = get_command(application())
-        for name in path:
-            command = command.commands[name]
-        for option in command.params:
-            if {"--out", "--run-dir"} & {*option.opts} and option.metavar != "FILE":
-                writing.add(" ".join(path))
+    writing = {
+        " ".join(path)
+        for path, command in PATHS.items()
+        for option in command.params
+        if {"--out", "--run-dir"} & {*option.opts} and option.metavar != "FILE"
+    }
     tried = [line for line in _LINES if "taken" in line.split()]
     for name in writing:
         assert any(line.startswith(f"{name} ") for line in tried), name

@@ -19,13 +19,16 @@ _LINES = 60
 _COLUMNS = 80
 
 
-def _paths(command: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    yield path
+def _commands(
+    command: object, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    yield path, command
     for name, child in getattr(command, "commands", {}).items():
-        yield from _paths(child, (*path, name))
+        yield from _commands(child, (*path, name))
 
 
-PATHS = [*_paths(get_command(application()))]
+#: Every command and group of them by its words.
+PATHS = dict(_commands(get_command(application())))
 
 
 def help_of(path: tuple[str, ...], option: str = "--help") -> str:
@@ -59,10 +62,7 @@ def test_help_all_has_the_rest(
     monkeypatch.setenv("COLUMNS", str(_COLUMNS))
     shown, every = help_of(path, "--help"), help_of(path, "--help-all")
     assert "--help-all" in shown
-    command: Any = get_command(application(path))
-    for name in path:
-        command = command.commands[name]
-    options = [parameter.opts[0] for parameter in command.params]
+    options = [parameter.opts[0] for parameter in PATHS[path].params]
     rest = [name for name in options if name.startswith("-") and name not in shown]
     assert rest or "Settings of --set" in every
     assert all(option in every for option in rest)

@@ -62,6 +62,7 @@ def test_the_process_of_a_check_loads_no_library_of_formats(tmp_path: Path) -> N
     assert loaded & _HEAVY == set()
 
 
+@pytest.mark.slow
 def test_the_processes_of_a_fit_load_no_validator_written_in_python(
     tmp_path: Path,
 ) -> None:

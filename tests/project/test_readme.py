@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Reason
-from curation.rules.sets import rule_set
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 README = Path(__file__).parents[2] / "README.md"
-DATASET = README.parent / "docs" / "dataset.md"
 _TUTORIALS = README.parent / "docs" / "tutorials.md"
 _TASKS = README.parent / "docs" / "tasks.md"
 _ENGINES = README.parent / "docs" / "engines.md"
@@ -105,36 +101,3 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = [found[1] for found in _LINK.finditer(page.read_text("utf-8"))]
     lost = [name for name in targets if not (page.parent / name).exists()]
     assert not lost
-
-
-def _between(name: str, text: str) -> str:
-    """Return docs/dataset.md with a text between the two marks of a generated part."""
-    marks = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
-    shown = DATASET.read_text(encoding="utf-8")
-    assert marks.search(shown)
-    return marks.sub(lambda _: text, shown)
-
-
-def test_the_table_of_reasons_is_that_of_the_code(
-    compare_golden: Callable[[Path, str], None],
-) -> None:
-    """The page's reasons and their explanations are those of `Reason`."""
-    rows = "".join(f"| `{each.value}` | {each.explanation} |\n" for each in Reason)
-    table = f"| reason | a document has it if |\n|---|---|\n{rows}"
-    compare_golden(DATASET, _between("reasons", table))
-
-
-def test_the_tables_of_rules_are_those_of_the_code(
-    compare_golden: Callable[[Path, str], None],
-) -> None:
-    """The page's rules, their places and summaries are those of the rule sets."""
-    tables = []
-    for name in ("clean", "paper"):
-        rules = rule_set(name)
-        rows = "".join(
-            f"| {rules.numbers[each.name]} | `{each.name}` | {each.summary} |\n"
-            for each in rules.all_rules
-        )
-        head = "|  | rule | what it does |\n|--:|---|---|\n"
-        tables.append(f"**`{name}`**: {rules.summary}\n\n{head}{rows}")
-    compare_golden(DATASET, _between("rules", "\n".join(tables)))

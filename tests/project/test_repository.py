@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import tomllib
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -41,25 +39,6 @@ def _tracked(*patterns: str) -> list[Path]:
     ).stdout
     paths = [ROOT / name for name in listed.split("\0") if name]
     return [path for path in paths if path.is_file()]
-
-
-@cache
-def _tree(path: Path) -> ast.Module:
-    """Return a module as Python reads it: many a test looks at all of them."""
-    return ast.parse(path.read_text())
-
-
-def test_every_test_says_its_claim() -> None:
-    """The docstring of each test function is there and is its claim."""
-    silent = [
-        f"{path.relative_to(ROOT)}::{node.name}"
-        for path in _tracked("tests/*.py")
-        for node in ast.walk(_tree(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.name.startswith("test_")
-        and not ast.get_docstring(node)
-    ]
-    assert silent == []
 
 
 def test_every_ignored_lint_rule_has_its_reason() -> None:

@@ -27,16 +27,10 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-@pytest.fixture(scope="module")
-def built(sample_build_with_instances: Path) -> Path:
-    """Return a build of the sample with its instances, to be read only."""
-    return sample_build_with_instances
-
-
-def test_a_file_has_what_maskbench_reads(built: Path, tmp_path: Path) -> None:
+def test_a_file_has_what_maskbench_reads(sample_build: Path, tmp_path: Path) -> None:
     """Its name holds config and id; its members are MaskBench's, tests included."""
     out = tmp_path / "mb"
-    run("export", "maskbench", out, "--data", built, "--config", "Snowplow")
+    run("export", "maskbench", out, "--data", sample_build, "--config", "Snowplow")
     paths = list(out.glob("*.json"))
     assert all(each.name.startswith("Snowplow---") for each in paths)
     given = json.loads(paths[0].read_bytes())
@@ -52,11 +46,11 @@ def test_a_file_has_what_maskbench_reads(built: Path, tmp_path: Path) -> None:
     }
 
 
-def test_splits_add_up_to_the_whole(built: Path, tmp_path: Path) -> None:
+def test_splits_add_up_to_the_whole(sample_build: Path, tmp_path: Path) -> None:
     """The files of the three splits are those of all, none twice."""
     counts = []
     for split in ("train", "val", "test"):
-        arguments = ("--data", built, "--split", split, "--format", "json")
+        arguments = ("--data", sample_build, "--split", split, "--format", "json")
         _, text = run("export", "maskbench", tmp_path / split, *arguments)
         counts.append(json.loads(text)["files"])
     assert sum(counts) == 307
@@ -64,25 +58,35 @@ def test_splits_add_up_to_the_whole(built: Path, tmp_path: Path) -> None:
 
 
 def test_an_export_replaces_an_export_and_nothing_else(
-    built: Path, tmp_path: Path
+    sample_build: Path, tmp_path: Path
 ) -> None:
     """What an earlier one left is gone; a folder of someone else's stays."""
     out = tmp_path / "mb"
-    run("export", "maskbench", out, "--data", built, "--config", "Snowplow")
-    run("export", "maskbench", out, "--data", built, "--config", "Kubernetes")
+    run("export", "maskbench", out, "--data", sample_build, "--config", "Snowplow")
+    run("export", "maskbench", out, "--data", sample_build, "--config", "Kubernetes")
     names = {each.name.partition("---")[0] for each in out.glob("*.json")}
     assert names == {"Kubernetes"}
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "thesis.txt").touch()
     with pytest.raises(CannotCreate, match="holds something else"):
-        run("export", "maskbench", mine, "--data", built)
+        run("export", "maskbench", mine, "--data", sample_build)
     assert [each.name for each in mine.iterdir()] == ["thesis.txt"]
 
 
-def test_a_config_that_is_not_there_is_named(built: Path, tmp_path: Path) -> None:
+def test_a_config_that_is_not_there_is_named(
+    sample_build: Path, tmp_path: Path
+) -> None:
     """The fault lists those that are; nothing is written."""
     out = tmp_path / "mb"
     with pytest.raises(NoInput, match=r"no config Github_hrad.*Github_hard"):
-        run("export", "maskbench", out, "--data", built, "--config", "Github_hrad")
+        run(
+            "export",
+            "maskbench",
+            out,
+            "--data",
+            sample_build,
+            "--config",
+            "Github_hrad",
+        )
     assert not out.exists()

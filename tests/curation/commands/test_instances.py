@@ -33,12 +33,6 @@ def run(*arguments: str) -> tuple[int, str]:
     return result.exit_code, result.stdout
 
 
-@pytest.fixture(scope="module")
-def built(sample_build_with_instances: Path) -> Path:
-    """Return a build of the sample with its instances, to be read only."""
-    return sample_build_with_instances
-
-
 def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     """Its dialect is found, and each near miss says what refuses it."""
     file = tmp_path / "s.json"
@@ -164,23 +158,23 @@ def test_the_same_seed_gives_the_same_instances(tmp_path: Path) -> None:
     assert run(str(file), "--seed", "8", "--format", "json") != first
 
 
-def test_a_record_is_found_by_its_id(built: Path) -> None:
+def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
     """What is made is what the build has packaged."""
     import polars as pl  # noqa: PLC0415 (slow to import)
 
-    rows = pl.read_parquet(built / "instances/Snowplow/train-*.pq")
+    rows = pl.read_parquet(sample_build / "instances/Snowplow/train-*.pq")
     name = rows["unique_id"][0]
-    code, text = run(f"Snowplow/{name}", "--in", str(built), "--format", "json")
+    code, text = run(f"Snowplow/{name}", "--in", str(sample_build), "--format", "json")
     assert code == 0
     packaged = rows.filter(unique_id=name)["text"].to_list()
     assert [each["text"] for each in json.loads(text)["instances"]] == packaged
     with pytest.raises(NoInput, match="no record"):
-        run("nobody", "--in", str(built))
+        run("nobody", "--in", str(sample_build))
 
 
-def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:
+def test_the_report_has_a_denominator_for_every_share(sample_build: Path) -> None:
     """The counts of the configs add up to those of all."""
-    code, text = run("--report", str(built), "--format", "json")
+    code, text = run("--report", str(sample_build), "--format", "json")
     found = json.loads(text)
     assert code == 0
     configs = found["configs"]
@@ -191,12 +185,14 @@ def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:
     assert total["shares"]["keywords_covered"] >= 0.95
     assert total["pairs_possible"] <= total["pairs"] - total["pairs_implied"]
     assert found["costs"]["schema_seconds"] > 0
-    assert run("--report", "--in", str(built))[0] == 0
+    assert run("--report", "--in", str(sample_build))[0] == 0
 
 
-def test_given_instances_that_schemas_refuse_are_told_by_keyword(built: Path) -> None:
+def test_given_instances_that_schemas_refuse_are_told_by_keyword(
+    sample_build: Path,
+) -> None:
     """Where sources give none, nothing is said."""
-    report = report_of(built)
+    report = report_of(sample_build)
     assert list(given_lines(report)) == []
     figures = replace(report.figures[TOTAL], given=7, given_refused={"enum": 2})
     told = given_lines(replace(report, figures={TOTAL: figures}))

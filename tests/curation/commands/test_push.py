@@ -17,27 +17,21 @@ from tests.publishing import (
     NAME,
     UPLOAD_WARNING,
     Connection,
-    connected,
     contents,
     write_folder,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 
 
-@pytest.fixture
-def there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Connection]:
-    """A Hub that the library is turned to; every folder counts as verified."""
+@pytest.fixture(autouse=True)
+def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every folder counts as verified."""
     verified = Verification(findings=())
     monkeypatch.setattr(module, "verify_folder", lambda *_, **__: verified)
-    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
-        yield connection
 
 
 def _run(*arguments: str, answer: str | None = None) -> Result:

@@ -229,6 +229,7 @@ def test_half_of_a_surrogate_pair_is_refused() -> None:
         table_of([replace(_ROW, name="\ud800")], columns_of(_Row))
 
 
+@pytest.mark.slow
 def test_making_a_table_does_not_load_pandas() -> None:
     """Every build would wait half a second for a library that it does not use."""
     code = (

@@ -9,7 +9,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.fit import rewriting
@@ -31,7 +31,7 @@ from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.schema.dialects import DRAFT_2020_12
 from curation.system.errors import BadData
-from tests.schema_strategies import schemas
+from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -206,7 +206,6 @@ def _assert_true(fit: Fit, *, may_be_mute: bool = False) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
 @given(
     # Not draft-04, which takes 1.0 for no integer: claims compare numbers by value.
     schema=st.sampled_from(("draft-06", "draft-07", "2019-09", "2020-12")).flatmap(
@@ -227,7 +226,6 @@ def test_claims_hold_for_any_schema(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(schema=schemas(leaves=8, satisfiable=False))
 def test_a_tidied_schema_accepts_the_same_values(schema: dict[str, Json]) -> None:
     """Also of one that is no canonical form: parts of a `not` are left as they were."""

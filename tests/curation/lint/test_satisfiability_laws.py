@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -90,7 +90,6 @@ _INSTANCES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     _SCHEMAS,
     _SCHEMAS,
@@ -113,7 +112,6 @@ def test_no_instance_contradicts_a_proof(
         assert not rust_accepts(whole, instance, dialect)
 
 
-@settings(deadline=None, max_examples=100)
 @given(_SCHEMAS, _SCHEMAS)
 def test_what_has_a_witness_is_not_refuted(
     schema: UntypedJson, definition: UntypedJson

@@ -11,13 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(scope="session")
-def sample(sample_build: Path) -> Path:
-    """Return a build of the sample, to be read only."""
-    return sample_build
-
-
 @pytest.fixture
-def built(sample: Path, tmp_path: Path) -> Path:
+def built(sample_build: Path, tmp_path: Path) -> Path:
     """Return a build of the sample that a test may spoil."""
-    return copytree(sample, tmp_path / "built")
+    return copytree(sample_build, tmp_path / "built")

@@ -290,18 +290,18 @@ def test_the_snippet_names_the_place_where_it_is_published(tmp_path: Path) -> No
 
 
 def test_the_first_screen_ends_with_a_row_and_its_instances(
-    sample_build_with_instances: Path,
+    sample_build: Path,
 ) -> None:
     """Sentence, picture, snippet, row, what it accepts and refuses; the rest is folded.
 
     The head has at most 200 lines, and every fold is closed again.
     """
-    card = (sample_build_with_instances / "README.md").read_text()
+    card = (sample_build / "README.md").read_text()
     head, text = card.split("\n---\n", 1)
     assert head.count("\n") < 200
     first, folds = text.split("<details>", 1)
     (picture,) = re.findall(r"!\[.*\]\((.*)\)", first)
-    assert (sample_build_with_instances / picture).is_file()
+    assert (sample_build / picture).is_file()
     snippet, row, lines = re.findall(r"```(?:python|json)\n(.*?)```", first, re.DOTALL)
     assert first.index(picture) < first.index(snippet)
     schema = json.loads(row)["json_schema"]

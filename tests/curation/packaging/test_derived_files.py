@@ -20,12 +20,16 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import figure_2, table_8, table_9
+from curation.download.acquire import FetchSettings
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import read_manifest
 from curation.packaging.table_columns import refuse_foreign_columns
+from curation.pipeline.build import build
+from curation.pipeline.request import BuildRequest
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.system.progress import Quiet
 from curation.verification.registry import CHECKS
 from curation.verification.run import verify_folder
 from curation.workers.run_folder import locked, run_folder_of
@@ -47,21 +51,25 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def drawn(sample_build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the sample's own plots where a test is not about drawing them."""
     monkeypatch.setattr(
         "curation.packaging.plots.draw_plots",
         lambda _tables, into: copytree(
-            sample / "plots", into / "plots", dirs_exist_ok=True
+            sample_build / "plots", into / "plots", dirs_exist_ok=True
         ),
     )
 
 
+@pytest.mark.slow
 def test_the_card_of_the_sample_is_as_it_was(
-    sample: Path, compare_golden: Callable[[Path, str], None]
+    tmp_path: Path, compare_golden: Callable[[Path, str], None]
 ) -> None:
-    """The sample's card is the checked-in one; `make check` compares them too."""
-    compare_golden(GOLDEN, (sample / "README.md").read_text(encoding="utf-8"))
+    """Without instances it is the checked-in one; `make check` compares them too."""
+    fetch = FetchSettings(cache=tmp_path / "cache", offline=True)
+    build(BuildRequest(out=tmp_path / "built", sample=True, fetch=fetch), Quiet())
+    card = tmp_path / "built" / "README.md"
+    compare_golden(GOLDEN, card.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow
@@ -76,11 +84,11 @@ def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> Non
 
 
 @pytest.mark.slow
-def test_an_untouched_folder_does_not_differ(sample: Path) -> None:
+def test_an_untouched_folder_does_not_differ(sample_build: Path) -> None:
     """A check finds nothing, and writes nothing."""
-    before = bytes_of(sample)
-    assert differing_files(sample) == []
-    assert bytes_of(sample) == before
+    before = bytes_of(sample_build)
+    assert differing_files(sample_build) == []
+    assert bytes_of(sample_build) == before
 
 
 @pytest.mark.slow
@@ -110,42 +118,42 @@ def test_changed_rows_show_in_what_is_derived(built: Path) -> None:
     assert {"README.md", "manifest.json", "SHA256SUMS"} <= set(found)
 
 
-def test_the_digests_are_those_of_coreutils(sample: Path) -> None:
+def test_the_digests_are_those_of_coreutils(sample_build: Path) -> None:
     """`sha256sum -c` finds every file but its list itself, and each as listed."""
     ended = subprocess.run(
         ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"],  # noqa: S607 (as the user has it)
-        cwd=sample,
+        cwd=sample_build,
         capture_output=True,
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (0, b"")
-    assert set(read_sums(sample)) == set(bytes_of(sample)) - {"SHA256SUMS"}
+    assert set(read_sums(sample_build)) == set(bytes_of(sample_build)) - {"SHA256SUMS"}
 
 
-def test_the_manifest_lists_all_but_itself_and_the_digests(sample: Path) -> None:
+def test_the_manifest_lists_all_but_itself_and_the_digests(sample_build: Path) -> None:
     """The two lists agree, and neither lists itself."""
-    listed = read_manifest(sample).files
-    sums = read_sums(sample)
+    listed = read_manifest(sample_build).files
+    sums = read_sums(sample_build)
     assert set(listed) == set(sums) - {"manifest.json"}
     assert all(listed[name].sha256 == sums[name] for name in listed)
 
 
-def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
+def test_every_parquet_file_carries_the_canary(sample_build: Path) -> None:
     """The canary is in each file's metadata and the manifest, and in no schema."""
-    paths = list(sample.rglob("*.parquet"))
+    paths = list(sample_build.rglob("*.parquet"))
     assert paths
     for path in paths:
         metadata = pq.read_schema(path).metadata
         assert metadata[METADATA_KEY.encode()] == CANARY.encode()
         columns = pq.read_table(path)
         assert CANARY not in json.dumps(columns.to_pylist(), default=str)
-    assert read_manifest(sample).canary == CANARY
+    assert read_manifest(sample_build).canary == CANARY
 
 
 @pytest.mark.slow
-def test_the_plots_are_those_of_the_rows(sample: Path, tmp_path: Path) -> None:
+def test_the_plots_are_those_of_the_rows(sample_build: Path, tmp_path: Path) -> None:
     """Drawn in this process from the folder's rows, they have the same bytes."""
-    statistics = statistics_of(open_edition(str(sample)))
+    statistics = statistics_of(open_edition(str(sample_build)))
     paths = plots.draw(
         figure_2(statistics.records),
         table_8(statistics.measured),
@@ -153,7 +161,7 @@ def test_the_plots_are_those_of_the_rows(sample: Path, tmp_path: Path) -> None:
         tmp_path,
     )
     for path in paths:
-        assert path.read_bytes() == (sample / "plots" / path.name).read_bytes()
+        assert path.read_bytes() == (sample_build / "plots" / path.name).read_bytes()
 
 
 @pytest.mark.usefixtures("drawn")
@@ -322,13 +330,15 @@ def test_what_a_killed_card_left_is_gone_after_the_next(built: Path) -> None:
     assert not left.exists()
 
 
-def test_features_are_counted_once(sample: Path) -> None:
+def test_features_are_counted_once(sample_build: Path) -> None:
     """Card and plot count as the column does: under each row's own dialect."""
-    rows = pl.read_parquet(sorted(sample.glob("[A-Z]*/t*.parquet")), glob=False)
-    rows = pl.concat([rows, *map(pl.read_parquet, sample.glob("[A-Z]*/val*.parquet"))])
+    rows = pl.read_parquet(sorted(sample_build.glob("[A-Z]*/t*.parquet")), glob=False)
+    rows = pl.concat(
+        [rows, *map(pl.read_parquet, sample_build.glob("[A-Z]*/val*.parquet"))]
+    )
     counted = rows.select(pl.col("features").explode()).group_by("features").len()
-    tables = as_json(statistics_of(open_edition(str(sample))))
+    tables = as_json(statistics_of(open_edition(str(sample_build))))
     shown = tables["figure_2"]["features"]  # type: ignore[index,call-overload]  # as_json
     assert shown == dict(counted.drop_nulls().iter_rows())
-    text = (sample / "README.md").read_text(encoding="utf-8")
+    text = (sample_build / "README.md").read_text(encoding="utf-8")
     assert f"| `required` | {shown['required']} |" in text

@@ -23,23 +23,23 @@ datasets = pytest.importorskip("datasets")
 
 
 def test_the_head_is_short_and_datasets_loads_what_it_names(
-    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At most 200 lines; every config has its rows and columns, `default` all rows."""
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
-    head = (sample / "README.md").read_text(encoding="utf-8").split("\n---\n")[0]
+    head = (sample_build / "README.md").read_text(encoding="utf-8").split("\n---\n")[0]
     assert head.count("\n") < 200
-    data = DatasetCard.load(sample / "README.md").data
+    data = DatasetCard.load(sample_build / "README.md").data
     names = [config["config_name"] for config in data["configs"]]
     assert names[:2] == ["default", "Glaiveai2K"]
     rows = {}
     for name in names:
-        loaded = datasets.load_dataset(str(sample), name, cache_dir=str(tmp_path))
+        loaded = datasets.load_dataset(str(sample_build), name, cache_dir=str(tmp_path))
         rows[name] = sum(loaded[split].num_rows for split in loaded)
         assert {tuple(loaded[split].features) for split in loaded} == {
             tuple(COLUMNS.names)
         }
-    tables = [sample / name for name in names if name != "default"]
+    tables = [sample_build / name for name in names if name != "default"]
     files = {path.name: list(path.glob("*.parquet")) for path in tables}
     assert {name: rows[name] for name in files} == {
         name: sum(pq.read_metadata(path).num_rows for path in paths)

@@ -67,7 +67,7 @@ def _here(folder: Path, worked: list[int]) -> object:
 
 @pytest.mark.slow
 def test_three_shards_joined_give_the_bytes_of_one_build(
-    sample_result_with_instances: BuildResult,
+    sample_result: BuildResult,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -82,7 +82,7 @@ def test_three_shards_joined_give_the_bytes_of_one_build(
         joining.setattr("curation.instances.dataset.worker.Worker", _interrupted)
         joined = build(request, Quiet())
     assert worked == [1, 2, 3]
-    whole = sample_result_with_instances.request.out
+    whole = sample_result.request.out
     names = _files(whole)
     assert _files(joined.request.out) == names
     _, differing, failed = filecmp.cmpfiles(

@@ -66,10 +66,10 @@ serve(start)
 
 
 @pytest.fixture
-def built(sample_result_with_instances: BuildResult) -> BuildResult:
+def built(sample_result: BuildResult) -> BuildResult:
     """Return what building the sample with its instances gave, by two workers."""
-    assert sample_result_with_instances.request.jobs == 2
-    return sample_result_with_instances
+    assert sample_result.request.jobs == 2
+    return sample_result
 
 
 def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> None:
@@ -260,6 +260,7 @@ def test_stored_targets_are_found_again_and_none_is_asked_anew(tmp_path: Path) -
         assert [fit.fits[-1] for fit in again.fits()].count("no such") > 0
 
 
+@pytest.mark.slow
 def test_a_killed_step_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,13 +68,13 @@ def test_recursion_by_its_own_keywords_is_recursion() -> None:
 
 
 def test_long_chains_of_references_are_followed_without_recursion() -> None:
-    """A ring of 20,000 definitions is found, and an open chain is none."""
+    """A ring of 3,000 definitions is found, and an open chain is none."""
     chain: dict[str, UntypedJson] = {
         f"d{number}": {"not": {"$ref": f"#/definitions/d{number + 1}"}}
-        for number in range(20_000)
+        for number in range(3_000)
     }
     assert not is_recursive({"definitions": chain}, DRAFT_07)
-    chain["d20000"] = {"$ref": "#/definitions/d0"}
+    chain["d3000"] = {"$ref": "#/definitions/d0"}
     assert is_recursive({"definitions": chain}, DRAFT_07)
 
 

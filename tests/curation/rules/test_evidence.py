@@ -18,8 +18,8 @@ from curation.rules.mechanical import misspelt_types
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_07
 from curation.sources.registry import source_named
+from tests.curation.pinned import pinned
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, document
-from tests.pinned import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,9 @@ from curation.system.errors import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytest.importorskip("mcp")
+pytestmark = pytest.mark.skipif(
+    find_spec("mcp") is None, reason="pip install 'csbdata[mcp]'"
+)
 PYTHON = shlex.quote(sys.executable)
 #: A server by the protocol's own library, which says what it finds around itself.
 SERVER = """

@@ -12,8 +12,8 @@ import pytest
 from curation.download.acquire import UnavailableArchive
 from curation.sources import schemastore
 from curation.sources.registry import source_named
-from tests.pinned import acquired
-from tests.pinned import pinned as reading_of
+from tests.curation.pinned import acquired
+from tests.curation.pinned import pinned as reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,7 +32,7 @@ LIMITS = {Reason.TOO_LARGE, Reason.TOO_DEEP, Reason.OUT_OF_MEMORY, Reason.CRASHE
 BY_NAME = {Reason.OPTED_OUT}
 #: What is mended everywhere but in the user's own schemas.
 OF_LOCAL_ONLY = {"dead-keyword"}
-RULE_SETS = ("clean", "paper")
+RULE_SETS = ["clean", pytest.param("paper", marks=pytest.mark.slow)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,6 +134,7 @@ def test_signed_tokens_are_found_wherever_they_begin(parts: list[str]) -> None:
     assert redacted(text) == plain
 
 
+@pytest.mark.slow
 def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(
     subtests: pytest.Subtests,
 ) -> None:

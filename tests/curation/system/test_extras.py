@@ -26,7 +26,6 @@ assert len(held) > 8
 sys.meta_path.insert(0, Absent)
 sys.argv[1:] = {words!r}
 from csbdata import main
-from tests.slow_cases import first_fast
 main()
 """
 
@@ -56,7 +55,7 @@ def test_what_no_extra_holds_is_a_defect(
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     first_fast(
-        3,
+        2,
         [
             (["check", "{schema}"], 0, ""),
             (["build", "--sample"], 69, "csbdata[build]"),

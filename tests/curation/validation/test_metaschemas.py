@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_specifications import REGISTRY
 
@@ -193,7 +193,6 @@ def test_the_standard_documents_are_those_of_the_registry() -> None:
     assert standard_documents() == known
 
 
-@settings(max_examples=200, deadline=None)
 @given(schemas())
 def test_both_checks_agree_on_generated_schemas(schema: UntypedJson) -> None:
     """jsonschema-rs and `check_schema` give one verdict where nothing is doubtful."""
@@ -202,7 +201,6 @@ def test_both_checks_agree_on_generated_schemas(schema: UntypedJson) -> None:
             assert is_valid(schema, each) == (python_complaint(schema, each) is None)
 
 
-@settings(max_examples=100, deadline=None)
 @given(schemas())
 def test_a_complaint_is_made_exactly_of_the_invalid(schema: UntypedJson) -> None:
     """`valid_under`, `is_valid` and `complaint` are three views of one verdict."""

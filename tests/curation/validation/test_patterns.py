@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import regress
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.validation.patterns import (
@@ -162,7 +162,6 @@ _PIECES = st.sampled_from(
 _TEXTS = st.text(alphabet="abc-_:@ .{}],09\x00[\n", max_size=8)
 
 
-@settings(deadline=None, max_examples=400)
 @given(st.lists(_PIECES, min_size=1, max_size=6), st.lists(_TEXTS, min_size=8))
 def test_a_repaired_pattern_matches_what_the_loose_one_matched(
     pieces: list[str], texts: list[str]

@@ -13,21 +13,16 @@ from curation.cli import application
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import CsbdataError, NoInput, NotPermitted, Unavailable
 from tests.fake_hub.troubles import status
-from tests.publishing import HASTY, NAME, TOKEN, Connection, connected
+from tests.publishing import HASTY, NAME, TOKEN, Connection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
-@pytest.fixture
-def there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Connection]:
-    """A Hub that the library is turned to."""
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Hub that does not answer is soon given up."""
     monkeypatch.setattr("curation.download.huggingface.HubTimeLimits", lambda: HASTY)
-    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
-        yield connection
 
 
 def run(*arguments: object) -> Result:
@@ -39,9 +34,9 @@ def run(*arguments: object) -> Result:
 
 
 @pytest.mark.slow
-def test_a_build_is_sound_and_ends_with_the_next_command(sound: Path) -> None:
+def test_a_build_is_sound_and_ends_with_the_next_command(sample_build: Path) -> None:
     """No failure, every config and split was opened, and where to go on."""
-    done = run(sound)
+    done = run(sample_build)
     assert done.exit_code == 0, done.output
     assert "texts" in done.stdout
     assert "failed" not in done.stdout
@@ -55,7 +50,7 @@ def test_a_build_is_sound_and_ends_with_the_next_command(sound: Path) -> None:
     ):
         assert counted in done.stderr
     assert "is a partial build, and says so" in done.stderr
-    assert f"csbdata push {sound} --repo" in done.stderr
+    assert f"csbdata push {sample_build} --repo" in done.stderr
 
 
 @pytest.mark.slow
@@ -84,12 +79,12 @@ def test_a_table_that_cannot_be_read_is_another_code(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_repository_is_downloaded_and_verified(
-    there: Connection, sound: Path
+    there: Connection, sample_build: Path
 ) -> None:
     """Every file of it, whatever the Hub put beside them; at the revision asked for."""
     files = {
-        each.relative_to(sound).as_posix(): each.read_bytes()
-        for each in sound.rglob("*")
+        each.relative_to(sample_build).as_posix(): each.read_bytes()
+        for each in sample_build.rglob("*")
         if each.is_file()
     }
     there.hub.store.put(NAME, {**files, ".gitattributes": b"*.parquet filter=lfs\n"})

@@ -42,14 +42,15 @@ def _wrong(folder: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-def test_every_instance_of_a_build_is_as_labelled(sound: Path) -> None:
+def test_every_instance_of_a_build_is_as_labelled(sample_build: Path) -> None:
     """All are judged and made again, and none differs; a sample is some of each."""
-    rows = sum(len(pl.read_parquet(path)) for path in sound.glob("instances/*/*.pq"))
-    found = verify_folder(sound, checks=[LABELS], whole=True)
+    paths = list(sample_build.glob("instances/*/*.pq"))
+    rows = sum(len(pl.read_parquet(path)) for path in paths)
+    found = verify_folder(sample_build, checks=[LABELS], whole=True)
     assert found.failures == ()
     assert found.counted == {"records made again": 307, "instances judged": rows}
-    some = verify_folder(sound, checks=[LABELS]).counted
-    tables = sum(1 for _ in sound.glob("instances/*/*.pq"))
+    some = verify_folder(sample_build, checks=[LABELS]).counted
+    tables = len(paths)
     assert tables < some["instances judged"] < rows
     assert tables < some["records made again"] < 307
 

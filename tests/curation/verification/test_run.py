@@ -189,9 +189,9 @@ def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
     assert ["invalid under" in each.detail for each in found.notes] == [True]
 
 
-def test_a_schema_that_kills_its_child_costs_one_line(sound: Path) -> None:
+def test_a_schema_that_kills_its_child_costs_one_line(sample_build: Path) -> None:
     """The record's place and how the child ended; the others are judged."""
-    contents = open_folder(sound)
+    contents = open_folder(sample_build)
     item = CheckItem(where=TABLE, group=0, row=7)
     killed = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
     found = ROWS.judge(contents, [ItemResult(item=item, result=killed)])
@@ -286,9 +286,9 @@ def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
         verify_folder(tmp_path)
 
 
-def test_a_check_without_its_program_is_not_run(sound: Path) -> None:
+def test_a_check_without_its_program_is_not_run(sample_build: Path) -> None:
     """That is no failure of the folder, and no pass: the exit code is 69."""
-    contents = open_folder(sound)
+    contents = open_folder(sample_build)
     (items,) = LOADING.batches(contents)
     answer = msgspec.to_builtins(OpenedConfig(installed=False))
     result = ProcessResult(ending=Ending.OK, answer=answer)

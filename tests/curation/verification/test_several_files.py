@@ -44,9 +44,9 @@ def small_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def several(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def several(sample_build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the sample's build, written with several files a split."""
-    folder = copytree(sound, tmp_path_factory.mktemp("several") / "built")
+    folder = copytree(sample_build, tmp_path_factory.mktemp("several") / "built")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("curation.dataset.parquet.FULL_FILE", FULL)
         for config in CONFIGS:
@@ -82,13 +82,13 @@ def test_all_checks_hold(several: Path) -> None:
     assert [line for line in found if GROUPS not in line] == []
 
 
-def test_the_rows_are_those_of_one_file(several: Path, sound: Path) -> None:
+def test_the_rows_are_those_of_one_file(several: Path, sample_build: Path) -> None:
     """`diff` finds no record that differs, and none too many or too few."""
-    assert compare(open_edition(str(sound)), open_edition(str(several))) == []
+    assert compare(open_edition(str(sample_build)), open_edition(str(several))) == []
 
 
 def test_datasets_streams_them_in_their_order(
-    several: Path, sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    several: Path, sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The card's `data_files` name every file, one after the other."""
     datasets = pytest.importorskip("datasets")
@@ -102,15 +102,15 @@ def test_datasets_streams_them_in_their_order(
                 cache_dir=str(tmp_path / folder.name),
                 streaming=True,
             )
-            for folder in (several, sound)
+            for folder in (several, sample_build)
         )
         assert streamed.num_shards > wanted.num_shards
         assert list(streamed) == list(wanted)
 
 
-def test_an_engine_is_asked_the_same(several: Path, sound: Path) -> None:
+def test_an_engine_is_asked_the_same(several: Path, sample_build: Path) -> None:
     """Samples, with the instances that stand in other files, are equal."""
-    one, other = (ParquetTables.of(folder, "") for folder in (sound, several))
+    one, other = (ParquetTables.of(folder, "") for folder in (sample_build, several))
     assert one is not None
     assert other is not None
     places = range(len(list(one.names())))
@@ -126,11 +126,11 @@ def test_a_record_of_the_last_file_is_found(several: Path) -> None:
     assert story.record["unique_id"] == name
 
 
-def test_masks_are_the_same(several: Path, sound: Path) -> None:
+def test_masks_are_the_same(several: Path, sample_build: Path) -> None:
     """MaskBench's files have the tests of all files of instances."""
     one, other = (
         list(maskbench_files(folder, Records(folder).select()))
-        for folder in (sound, several)
+        for folder in (sample_build, several)
     )
     assert one == other
 

@@ -34,10 +34,10 @@ def test_the_table_of_tampers_is_long() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("tamper", TAMPERS, ids=lambda tamper: tamper.name)
 def test_a_tampered_folder_is_noticed(
-    tamper: Tamper, sound: Path, tmp_path: Path
+    tamper: Tamper, sample_build: Path, tmp_path: Path
 ) -> None:
     """By the check that answers for it, even after the card was written anew."""
-    folder = copytree(sound, tmp_path / "built", symlinks=True)
+    folder = copytree(sample_build, tmp_path / "built", symlinks=True)
     tamper.do(folder)
     if tamper.then_card:
         card_again(folder)
@@ -52,9 +52,9 @@ def test_a_tampered_folder_is_noticed(
     ids=lambda check: check.name,
 )
 def test_a_card_written_anew_changes_nothing(
-    check: FolderCheck, sound: Path, tmp_path: Path
+    check: FolderCheck, sample_build: Path, tmp_path: Path
 ) -> None:
     """Of a folder that nobody has tampered with, no check says anything."""
-    folder = copytree(sound, tmp_path / "built")
+    folder = copytree(sample_build, tmp_path / "built")
     card_again(folder)
     assert said_here(check, folder, quick=True) == []

@@ -13,7 +13,7 @@ from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
-PROGRAM = Program(file=Path(__file__).parents[2] / "miniature_worker.py")
+PROGRAM = Program(file=Path(__file__).with_name("miniature_worker.py"))
 
 
 @pytest.mark.parametrize(

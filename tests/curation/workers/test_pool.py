@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
 
-MINIATURE = Path(__file__).parents[2] / "miniature_worker.py"
+MINIATURE = Path(__file__).with_name("miniature_worker.py")
 PROGRAM = Program(file=MINIATURE)
 #: Seconds after which a process that should be gone counts as one that stays.
 PATIENCE = 30.0

@@ -38,6 +38,7 @@ def test_without_ray_the_error_has_the_command_that_installs_it(
         _run("ray", tmp_path)
 
 
+@pytest.mark.slow
 def test_an_address_without_a_cluster_fails_at_once(tmp_path: Path) -> None:
     """Ray itself would wait for minutes: a port on which nothing listens."""
     pytest.importorskip("ray", reason="csbdata[ray] is not installed")

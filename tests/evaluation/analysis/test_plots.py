@@ -26,6 +26,7 @@ from evaluation.reporting.tables import Table
 from evaluation.results.overview import overview
 
 
+@pytest.mark.slow
 def test_plots_are_drawn_as_files(tmp_path: Path) -> None:
     """Each plot as SVG and PNG, also where a time-out is in it, or nothing is."""
     lost = row(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -66,7 +66,6 @@ def test_what_a_part_refers_to_stays() -> None:
 
 
 @given(_JSON)
-@settings(max_examples=60, deadline=None)
 def test_what_is_left_holds_and_is_no_larger(value: UntypedJson) -> None:
     """For any value that holds: so does the result, in the questions allowed."""
     value = {"x": value}

@@ -25,15 +25,15 @@ def _rows(build: Path, name: str) -> pl.DataFrame:
 
 
 def test_it_agrees_with_every_label_of_the_sample(
-    sample_build_with_instances: Path,
+    sample_build: Path,
 ) -> None:
     """Witnesses are valid, near misses are not, and every fault names its keyword."""
     schemas = dict(
-        _rows(sample_build_with_instances, "Github_easy")
+        _rows(sample_build, "Github_easy")
         .select("unique_id", "json_schema")
         .iter_rows()
     )
-    instances = _rows(sample_build_with_instances, "instances/Github_easy")
+    instances = _rows(sample_build, "instances/Github_easy")
     judged = 0
     for record, text, valid in instances.select(
         "unique_id", "text", "valid"

@@ -94,6 +94,7 @@ def _said(texts: list[GeneratedText]) -> list[tuple[str, str, str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_model_writes_for_every_schema_under_every_engine(
     model_folder: Path, data: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -12,9 +13,8 @@ from evaluation.commands import demo as module
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
 
-
+@pytest.mark.slow
 def test_the_demo_ends_with_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

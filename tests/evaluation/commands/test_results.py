@@ -17,6 +17,7 @@ from curation.system.terminal import command_line_of
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from typer.testing import Result as Answer
@@ -199,7 +200,7 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["show", "compare"])
-@pytest.mark.parametrize("width", ["80", "200"])
+@pytest.mark.parametrize("width", first_fast(1, ["80", "200"]))
 @pytest.mark.parametrize(("tasks", "cases"), [(1, 40), (2, 5), (5, 5)])
 def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR0917 (a row of the table)
     tmp_path: Path,

@@ -258,6 +258,7 @@ class _Stopping(Quiet):
         yield advance
 
 
+@pytest.mark.slow
 def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
     """The same command goes on behind the last batch that was complete."""
     folder = _folder(tmp_path, 70)

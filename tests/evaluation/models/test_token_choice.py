@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.generation.text_under_way import LogitsError, is_choice
@@ -45,7 +45,6 @@ _rows = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=_rows, masked=st.booleans())
 def test_the_choice_is_what_looking_at_each_token_finds(
     *, rows: list[tuple[list[float], list[bool]]], masked: bool

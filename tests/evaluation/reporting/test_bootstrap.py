@@ -14,6 +14,7 @@ from evaluation.reporting.bootstrap import (
     geometric_ratio,
     mean_difference,
 )
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +94,7 @@ def _interval(
     return found.interval
 
 
-@pytest.mark.parametrize("size", [5, 60])
+@pytest.mark.parametrize("size", first_fast(1, [5, 60]))
 def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> None:
     """Of 200 samples with mean 1 some 95 % have it in their interval, few or many."""
     rng = numpy.random.default_rng(7)
@@ -141,6 +142,7 @@ def test_p_says_what_the_interval_says(values: list[float], seed: int) -> None:
         assert between.low <= 0 <= between.high
 
 
+@pytest.mark.slow
 def test_the_p_of_no_difference_is_even() -> None:
     """Of 200 samples with mean 0 about a tenth have a p below 0.1."""
     rng = numpy.random.default_rng(11)

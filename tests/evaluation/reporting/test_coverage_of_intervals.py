@@ -22,7 +22,7 @@ _SIZES = {
 
 
 @pytest.mark.parametrize("number", first_fast(1, [5, 8, 20]))
-@pytest.mark.parametrize("kind", _SIZES)
+@pytest.mark.parametrize("kind", first_fast(1, list(_SIZES)[::-1]))
 def test_nine_of_ten_intervals_hold_the_truth(kind: str, number: int) -> None:
     """95 % are asked for; with unequal clusters 60 to 90 % once held it."""
     draw = random.Random(f"{kind} {number}")

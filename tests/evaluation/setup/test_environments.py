@@ -162,6 +162,7 @@ class TestBroken:
         yield
         environments._why_not_here.cache_clear()
 
+    @pytest.mark.slow
     def test_is_not_taken_for_usable_and_the_advice_works(self) -> None:
         """What is missing is named; once the line was followed, it is used."""
         file = find_engine("xgrammar")
@@ -246,6 +247,7 @@ class TestTable:
 class TestCommand:
     """`csbdata engines`."""
 
+    @pytest.mark.slow
     def test_lists_what_is_usable_and_how_to_get_the_rest(self) -> None:
         """Every engine is there: usable, or with the line that installs it."""
         pretend("xgrammar", "0.1.8")

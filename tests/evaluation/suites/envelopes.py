@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -173,8 +174,9 @@ _FORMS: Final = {
 }
 
 
-def right_answers(suite: str, count: int = 24) -> Iterator[RightAnswer]:
-    """Yield right answers to records of a suite's own."""
+@cache
+def right_answers(suite: str, count: int = 24) -> list[RightAnswer]:
+    """Return right answers to records of a suite's own."""
     choice = choose_suite(suite, {})
     if choice.suite.generate is None:
         records = [
@@ -184,19 +186,23 @@ def right_answers(suite: str, count: int = 24) -> Iterator[RightAnswer]:
     else:
         records = list(islice(choice.suite.generate(count, 5, choice.settings), count))
     score = choice.suite.scorer(choice.settings)
+    answers = []
     for record in records:
         known = choice.suite.known_answers(record, choice.settings)
         right = next((one for one in known if not one.expected), None)
         if right is None or right.text is None:
             continue
         languages, talk = _form(suite, record)
-        yield RightAnswer(
-            record=record,
-            judge=score(record),
-            text=split_thinking(right.text).answer,
-            languages=languages,
-            talk=talk,
+        answers.append(
+            RightAnswer(
+                record=record,
+                judge=score(record),
+                text=split_thinking(right.text).answer,
+                languages=languages,
+                talk=talk,
+            )
         )
+    return answers
 
 
 def _form(suite: str, record: Record) -> tuple[tuple[str, ...], bool]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.archives_made import github_pin, github_tarball
 from tests.loopback import body, serving
+from tests.slow_cases import first_fast
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = Path(__file__).with_name("fetch_kills.py")
@@ -37,17 +39,12 @@ def _steps(way: str, folder: Path, fault: str) -> int:
     return int(done.stdout)
 
 
-@pytest.mark.parametrize("way", ["mirror", "upstream"])
-def test_f35_killed_while_fetching_the_same_command_completes(
-    way: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("way", "fault"),
+    first_fast(1, product(("upstream", "mirror"), ("kill", "ENOSPC"))),
+)
+def test_f35_f36_whatever_ends_a_fetch_the_same_command_completes(
+    way: str, fault: str, tmp_path: Path
 ) -> None:
-    """SIGKILL before each write, flush and rename: a whole pack or none."""
-    assert _steps(way, tmp_path / "x", "kill") >= 8
-
-
-@pytest.mark.parametrize("way", ["mirror", "upstream"])
-def test_f36_an_error_of_the_disk_while_fetching_is_one_line(
-    way: str, tmp_path: Path
-) -> None:
-    """Exit code 73 and nothing half-written, or it is survived."""
-    assert _steps(way, tmp_path / "x", "ENOSPC") >= 8
+    """SIGKILL or a full disk (73) at each write, flush and rename: whole or none."""
+    assert _steps(way, tmp_path / "x", fault) >= 8

@@ -74,6 +74,7 @@ def test_a_wheel_is_had_from_the_users_own_index(
     assert f"/{PIN.file}" in index.asked
 
 
+@pytest.mark.slow
 def test_f2_another_wheel_of_that_version_is_refused(
     index: Server, settings: FetchSettings
 ) -> None:
@@ -90,6 +91,7 @@ def _offer(index: Server, pin: ArchivePin, content: bytes) -> None:
     index.on(f"/{pin.file}", body(content))
 
 
+@pytest.mark.slow
 def test_a_source_archive_is_had_from_the_users_own_index(
     index: Server, settings: FetchSettings
 ) -> None:
@@ -149,6 +151,7 @@ def test_f36_a_cut_file_of_a_pip_that_failed_is_no_wrong_digest(
     assert caught.value.exit_code == code
 
 
+@pytest.mark.slow
 def test_a_version_that_is_not_there_is_unavailable(
     index: Server, settings: FetchSettings
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_version_that_is_not_there_is_unavailable(
     assert index.asked
 
 
+@pytest.mark.slow
 def test_f4_an_index_that_does_not_answer_is_asked_once(
     settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,8 +17,6 @@ from tests.evaluation.measuring import BRISK, measured, miniature, request_of, s
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.core.cases import Row
-
 
 #: Title of a schema to what must come of it, where, and a word of the detail.
 TROUBLES = {
@@ -45,47 +43,53 @@ TROUBLES = {
 _LONG = json.dumps(["x"] * 200)
 
 
-def _rows(folder: Path) -> dict[str, list[Row]]:
-    """Run every trouble between two cases that are well, on one worker."""
+#: What costs no process, one crash and one hang.
+_FEW = [
+    *("crash-walk", "hang-compile", "raise-compile", "raise-walk", "raise-commit"),
+    *("panic-compile", "panic-walk", "refuse", "lie"),
+]
+_OTHERS = sorted(TROUBLES.keys() - _FEW)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [_FEW, pytest.param(_OTHERS, marks=pytest.mark.slow)],
+    ids=["few", "others"],
+)
+def test_a_trouble_is_told_exactly_and_disturbs_nobody_else(
+    names: list[str], tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """Result, phase and reason are those of what the engine did, on one worker.
+
+    What is well before and after a trouble is walked to its end, once.
+    """
     samples = [sample("well-first", "{}", "[1]")]
-    for number, name in enumerate(TROUBLES):
+    for number, name in enumerate(names):
         text = _LONG if name == "slow-walk" else "[1, 2]"
         samples += [sample(name, text), sample(f"well-{number}", "[true]")]
-    request = request_of(folder, samples)
-    totals, done = measured(folder, [miniature("troubled")], request)
+    request = request_of(tmp_path, samples)
+    totals, done = measured(tmp_path, [miniature("troubled")], request)
+    rows = list(done.rows())
     assert totals.ran == len(samples)
-    found: dict[str, list[Row]] = {}
-    for row in done.rows():
-        found.setdefault(row.id, []).append(row)
-    assert set(found) == {each.id for each in samples}
-    return found
-
-
-@pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
-    """Return the rows of the mix, by id."""
-    return _rows(tmp_path_factory.mktemp("mix"))
-
-
-@pytest.mark.parametrize("name", TROUBLES)
-def test_a_trouble_is_told_exactly(name: str, rows: dict[str, list[Row]]) -> None:
-    """Result, phase and reason are those of what the engine did."""
-    result, phase, word = TROUBLES[name]
-    (row,) = rows[name]
-    assert (row.result, row.phase) == (result, phase), row.detail
-    assert word in row.detail
-    if result is Result.OK:
-        assert [each.verdict for each in row.walks] == [WalkVerdict.LIED]
-
-
-def test_nobody_else_is_disturbed(rows: dict[str, list[Row]]) -> None:
-    """What is well before and after a trouble is walked to its end, once."""
-    well = {name: found for name, found in rows.items() if name.startswith("well")}
-    assert len(well) == len(TROUBLES) + 1
-    for found in well.values():
-        (row,) = found
-        assert row.result is Result.OK, row
-        assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}
+    assert sorted(row.id for row in rows) == sorted(each.id for each in samples)
+    for row in rows:
+        verdicts = [walk.verdict for walk in row.walks]
+        with subtests.test(name=row.id):
+            if row.id not in TROUBLES:
+                assert row.result is Result.OK, row
+                assert {*verdicts} == {WalkVerdict.ACCEPTED}
+                continue
+            result, phase, word = TROUBLES[row.id]
+            assert (row.result, row.phase) == (result, phase), row.detail
+            assert word in row.detail
+            if result is Result.OK:
+                assert verdicts == [WalkVerdict.LIED]
+            if result is Result.ENGINE_ERROR:
+                # Neither blocked nor lied about: the walk says how the engine failed.
+                (walk,) = row.walks
+                assert (walk.verdict, walk.at) == (WalkVerdict.ENGINE_ERROR, 0)
+                assert walk.detail == row.detail
+                assert outcome_of(row) is Outcome.ENGINE_ERROR
 
 
 def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
@@ -96,18 +100,6 @@ def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     _, done = measured(tmp_path, [miniature("troubled")], request, [option])
     assert [row.result for row in done.rows()] == [Result.OK, Result.OK]
     assert (tmp_path / "mark").exists()
-
-
-@pytest.mark.parametrize("name", ["raise-walk", "raise-commit", "panic-walk"])
-def test_what_an_engine_raises_is_no_verdict_of_a_text(
-    name: str, rows: dict[str, list[Row]]
-) -> None:
-    """Neither blocked nor lied about: the walk says that the engine failed, and how."""
-    (row,) = rows[name]
-    (walk,) = row.walks
-    assert (walk.verdict, walk.at) == (WalkVerdict.ENGINE_ERROR, 0)
-    assert walk.detail == row.detail
-    assert outcome_of(row) is Outcome.ENGINE_ERROR
 
 
 def test_an_engine_that_hangs_while_it_loads_is_told_of_and_ended(

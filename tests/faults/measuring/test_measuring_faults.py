@@ -41,6 +41,7 @@ def neighbour() -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
 def test_f54_a_disturbed_case_is_flagged_and_counted(
     neighbour: None, tmp_path: Path

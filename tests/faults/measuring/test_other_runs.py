@@ -87,6 +87,7 @@ def _writing(folder: Path, model: Path) -> csbdata.RunRequest:
     )
 
 
+@pytest.mark.slow
 def test_f38_other_weights_do_not_go_on_in_the_same_folder(
     model_folder: Path, tmp_path: Path
 ) -> None:

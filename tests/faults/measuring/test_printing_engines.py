@@ -9,6 +9,7 @@ import pytest
 
 from evaluation.core.cases import Result
 from tests.evaluation.measuring import BRISK, measured, miniature, request_of, sample
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(
     ("title", "phase"),
-    [("by-python", "compile"), ("behind-it", "compile"), ("in-mask", "walk")],
+    first_fast(
+        1, [("behind-it", "compile"), ("by-python", "compile"), ("in-mask", "walk")]
+    ),
 )
 def test_an_engine_that_prints_without_end_is_said_to(
     tmp_path: Path, title: str, phase: str

@@ -12,10 +12,10 @@ import pytest
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate
 from curation.workers.run_folder import RunFolder
+from tests.slow_cases import first_fast
 
 ROOT = Path(__file__).parents[3]
 KILL_POINTS = ROOT / "tests/faults/kill_points.py"
-MINIATURE = ROOT / "tests" / "miniature_worker.py"
 SCENARIOS = {"completions": 8, "one_file": 4, "out": 10, "out_slow": 12}
 
 
@@ -32,7 +32,7 @@ def _python(*arguments: str, **variables: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", first_fast(1, sorted(SCENARIOS, reverse=True)))
 def test_f35_killed_at_any_step_the_same_command_arrives(
     scenario: str, tmp_path: Path
 ) -> None:

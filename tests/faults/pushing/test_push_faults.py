@@ -25,7 +25,6 @@ from tests.publishing import (
     TOKEN,
     UPLOAD_WARNING,
     Connection,
-    connected,
     contents,
     looked,
     pushed,
@@ -33,7 +32,7 @@ from tests.publishing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from http.server import BaseHTTPRequestHandler
     from pathlib import Path
 
@@ -57,15 +56,6 @@ STEPS = {
     "reading a large one back": ("GET", r"X-Amz-Signature"),
     "the tag": ("POST", r"/tag/"),
 }
-
-
-@pytest.fixture
-def there(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Connection]:
-    """A Hub that the library is turned to."""
-    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
-        yield connection
 
 
 @pytest.fixture

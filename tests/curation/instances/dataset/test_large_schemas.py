@@ -7,6 +7,8 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset import worker
 from curation.instances.dataset.make_instances import make_instances
@@ -17,8 +19,6 @@ from curation.workers.outcomes import Ending
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    import pytest
-
     from curation.core.json_types import Json
 
 
@@ -54,6 +54,7 @@ def resources(count: int) -> dict[str, Json]:
     }
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_schemas_times_schemas() -> None:
     """Each branch leads to all the others; a validator for each would be 400 MB."""
     limits = Limits(memory_mb=96, seconds=60.0, wall_times=8.0)

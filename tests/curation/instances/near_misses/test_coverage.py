@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.assertions import find_reachable_keywords
@@ -297,7 +297,6 @@ _SCHEMAS = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
 @given(schema=_SCHEMAS, values=st.lists(_VALUES, min_size=4, max_size=12))
 def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> None:
     """No value fails, alone, a keyword that is said never to fail alone."""

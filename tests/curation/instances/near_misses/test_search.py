@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -28,6 +28,7 @@ from curation.instances.values.model import InstanceKind, Witness
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -116,10 +117,13 @@ def _made(
     return find_near_misses(compiled, find_witnesses(compiled).witnesses, most=most)
 
 
-def test_every_keyword_fails_alone(subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("name", first_fast(1, [it.name for it in DIALECTS[::-1]]))
+def test_every_keyword_fails_alone(name: str, subtests: pytest.Subtests) -> None:
     """For each assertion there is a value that fails it and nothing else."""
     for dialect, keyword, schema in _table():
-        with subtests.test(dialect=dialect, keyword=keyword, schema=schema):
+        if dialect != name:
+            continue
+        with subtests.test(keyword=keyword, schema=schema):
             assert keyword in {each.keyword for each in _made(schema, dialect)}
 
 
@@ -370,7 +374,6 @@ def _nested(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJ
 _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 
 
-@settings(max_examples=60, deadline=None)
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
 def test_laws(schema: UntypedJson, seed: int) -> None:
     """A near miss fails one keyword, and differs from a witness in one value only.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import regress
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curation.instances.regex import parser
@@ -71,7 +71,6 @@ def test_lengths_are_within_the_bounds_of_the_tree(pattern: str, want: int) -> N
 
 
 @given(pattern=ANY, text=TEXTS)
-@settings(max_examples=300)
 def test_the_automaton_decides_as_the_engine_does(pattern: str, text: str) -> None:
     """A text is accepted if and only if regress finds the pattern in it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -21,7 +21,7 @@ from curation.instances.search.witnesses import (
 )
 from curation.instances.values.model import InstanceKind, Witnesses
 from tests.curation.instances.unreached import unreached
-from tests.schema_strategies import schemas
+from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -158,7 +158,6 @@ def test_an_empty_witness_is_kept_where_there_is_no_other() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
 @given(schemas())
 def test_both_counts_agree(schema: UntypedJson) -> None:
     """The maker's count of what is reached is that of the bench, witness by witness."""

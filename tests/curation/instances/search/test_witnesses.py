@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -235,7 +235,6 @@ _SCHEMAS = st.recursive(_LEAVES, _nested, max_leaves=12)
 
 
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
 def test_schemas_without_contradictions_are_always_met(
     schema: UntypedJson, seed: int
 ) -> None:
@@ -261,7 +260,6 @@ def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
 
 
 @given(schema=_SCHEMAS)
-@settings(max_examples=60, deadline=None)
 def test_keys_follow_the_order_of_properties(schema: UntypedJson) -> None:
     """In every witness declared names come in the schema's order, others after."""
     for each in find_witnesses(CompiledSchema.from_json(schema, "2020-12")).witnesses:
@@ -283,7 +281,6 @@ def _check_minimal(
 
 
 @given(schema=_SCHEMAS)
-@settings(max_examples=60, deadline=None)
 def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
     """Where nothing forces more, `minimal` has the required names and items.
 

@@ -33,9 +33,9 @@ def is_accepted(name: str, text: str) -> bool:
 @pytest.mark.parametrize("name", FORMATS)
 def test_samples_are_accepted_in_every_draft(name: str) -> None:
     """Both validators accept strings of a format under each draft."""
-    texts = [formats.formatted_text(name, random.Random(seed)) for seed in range(60)]
+    texts = [formats.formatted_text(name, random.Random(seed)) for seed in range(20)]
     assert all(is_accepted(name, text) for text in texts)
-    assert len(set(texts)) > 20
+    assert len(set(texts)) > 6
 
 
 @pytest.mark.parametrize("name", FORMATS)

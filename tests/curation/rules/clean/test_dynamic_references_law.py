@@ -95,7 +95,7 @@ def test_a_bundle_means_what_its_documents_mean(dialect: str) -> None:
     """Both validators judge it as jsonschema judges the documents side by side."""
     documents = st.tuples(*[_documents(dialect)] * len(_FILES))
 
-    @settings(deadline=None, max_examples=200, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(documents, st.lists(_INSTANCES, min_size=4))
     def holds(drawn: tuple[UntypedJson, ...], instances: list[UntypedJson]) -> None:
         # Of two schemas with one URI, jsonschema takes whichever it has met last.

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curation.core.documents import Document
@@ -86,7 +86,6 @@ _INSTANCES = st.recursive(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
 @given(_documents(), _documents(), _documents(), st.lists(_INSTANCES, min_size=4))
 def test_bringing_documents_in_does_not_change_what_is_accepted(
     me: UntypedJson, a: UntypedJson, b: UntypedJson, instances: list[UntypedJson]

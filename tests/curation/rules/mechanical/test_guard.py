@@ -20,7 +20,7 @@ from curation.schema.dialects import DRAFT_07
 from curation.schema.subschemas import subschema_locations, without
 from curation.validation.metaschemas import is_valid
 from tests.curation.rules.documents_made import CONTEXT, document
-from tests.schema_strategies import schemas
+from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

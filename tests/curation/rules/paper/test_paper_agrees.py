@@ -24,7 +24,7 @@ from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import PAPER, rule_set
 from curation.schema.measures import field_count
 from curation.sources.registry import source_named
-from tests.pinned import pinned
+from tests.curation.pinned import pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
