@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -311,6 +312,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
     for publisher, archives in refused.items():
         names = ", ".join(absent.archive for absent in archives)
         why = archives[0].why.removeprefix(f"{archives[0].archive}: ")
+        why = re.sub(r"^https?://\S+: ", "", why)
         yield f"Why: {publisher} did not give {names} ({why})."
     if refused:
         yield (

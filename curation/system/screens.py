@@ -37,7 +37,7 @@ def print_screen(
     for line in lines:
         show(line)
     names = list(dict.fromkeys((*names, *tables)))
-    more = f"{remark} {_MORE}:".lstrip()
+    more = f"{remark} {_MORE}".lstrip()
     # The command below is one line more.
     left = _LINES - 1 - _height(map(plain, (*lines, more, *_by_task(names))))
     for name, table in tables.items():
