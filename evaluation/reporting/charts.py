@@ -1,7 +1,8 @@
-"""Draw charts: survival curves, shares of outcomes, heat maps."""
+"""Draw charts: survival curves, points, shares of outcomes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,16 @@ _STYLES = ("-", "--", "-.", ":")
 _NAME = 36
 # An axis that spans less than this factor has ticks between powers of ten.
 _FEW_DECADES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point, with the intervals of both figures where they are known."""
+
+    x: float
+    y: float
+    x_interval: tuple[float, float] | None = None
+    y_interval: tuple[float, float] | None = None
 
 
 def label(name: str) -> str:
@@ -98,6 +109,50 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
         last = points[-1][1] if thinned else 1.0
         points.append((sample.first_bound, last))
     return points
+
+
+def points(
+    name: str,
+    title: str,
+    by_engine: Mapping[str, Point],
+    *,
+    x_label: str,
+    y_label: str,
+) -> Plot:
+    """Draw named points with the intervals of both figures."""
+
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, y_label)
+        for index, (point, place) in enumerate(by_engine.items()):
+            axes.errorbar(
+                [place.x],
+                [place.y],
+                xerr=_whiskers(place.x, place.x_interval),
+                yerr=_whiskers(place.y, place.y_interval),
+                fmt="o",
+                ms=4,
+                lw=0.8,
+                capsize=2,
+                color=COLOURS[index % len(COLOURS)],
+            )
+            axes.annotate(
+                label(point),
+                (place.x, place.y),
+                xytext=(5, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        axes.margins(x=0.25)
+
+    return Plot(name=name, title=title, draw=draw)
+
+
+def _whiskers(
+    value: float, interval: tuple[float, float] | None
+) -> list[list[float]] | None:
+    if interval is None:
+        return None
+    return [[max(0.0, value - interval[0])], [max(0.0, interval[1] - value)]]
 
 
 def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from curation.json.values import is_number
 from evaluation.reporting.bootstrap import mean_difference
-from evaluation.reporting.report import Report
+from evaluation.reporting.charts import Point, points
+from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
 from evaluation.suites.sob.leaderboard import CATEGORIES, RunFigures, figure
@@ -17,10 +18,11 @@ from evaluation.suites.sob.metrics import SEVEN, Metric
 from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.statistics import Interval
 
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)
@@ -37,7 +39,7 @@ _SHORT: Final = {
 
 
 def report(run: ScoredRun) -> Report:
-    """Return the tables of a scored run, of one model or of several."""
+    """Return the tables and plots of a scored run, of one model or of several."""
     figures = RunFigures(run)
     tables = (
         _leaderboard_table(figures),
@@ -50,7 +52,10 @@ def report(run: ScoredRun) -> Report:
         _breakdown_table(figures),
         _quality_table(run),
     )
-    return Report(tables=tuple(table for table in tables if table.rows))
+    return Report(
+        tables=tuple(table for table in tables if table.rows),
+        plots=tuple(_plots(figures)),
+    )
 
 
 def _leaderboard_table(figures: RunFigures) -> Table:
@@ -131,6 +136,34 @@ def _category_table(figures: RunFigures) -> Table:
         note=f"Means {_WEIGHTS}. {explained}.",
         name="categories",
     )
+
+
+def _ends(interval: Interval | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval.low, interval.high)
+
+
+def _plots(figures: RunFigures) -> Iterator[Plot]:
+    """Yield a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
+    for source in figures.totals:
+        models = {}
+        for summary in figures.summaries:
+            if summary.source == source:
+                passed = summary.plain[Metric.JSON_PASS]
+                value = summary.plain[Metric.VALUE_ACCURACY]
+                models[summary.model] = Point(
+                    x=passed.value,
+                    y=value.value,
+                    x_interval=_ends(passed.interval),
+                    y_interval=_ends(value.interval),
+                )
+        if models:
+            yield points(
+                f"pass-and-value-{source}",
+                f"Valid JSON is not right JSON: {source}",
+                models,
+                x_label="JSON pass",
+                y_label="Value Accuracy",
+            )
 
 
 def _paired_table(run: ScoredRun) -> Table:

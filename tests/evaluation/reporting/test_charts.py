@@ -1,4 +1,4 @@
-"""Plots are drawn from whatever there is: nothing, hostile names."""
+"""Plots are drawn from whatever there is: nothing, one point, hostile names."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from matplotlib import figure as figures
 
 from curation.dataset.plots import style
 from evaluation.reporting.charts import (
+    Point,
     heat_map,
     label,
+    points,
     stack,
     survival,
 )
@@ -32,6 +34,8 @@ DRAWINGS = [
     survival("s", "t", {}),
     stack("s", "t", {_EVIL: {"a": 1, "b": 0}, "none": {}}, x_label="x"),
     stack("s", "t", {}, x_label="x"),
+    points("s", "t", {_EVIL: Point(x=1, y=2)}, x_label="x", y_label="y"),
+    points("s", "t", {}, x_label="x", y_label="y"),
     heat_map("s", "t", _MAPS),
     heat_map("s", "t", {}),
 ]
