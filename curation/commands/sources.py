@@ -10,7 +10,8 @@ import typer
 from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
 from curation.system.progress import Progress, Quiet, Shown
 from curation.system.tables import table
-from curation.system.terminal import Format, FormatOption, print_json, say, stdout
+from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.words import counted
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     )
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
+    from curation.sources.schemastore_live import LiveSchemas
+
+#: Failed addresses that are named on a terminal; JSON has all.
+_SHOWN_FAILURES = 10
 
 
 _Names = Annotated[
@@ -34,12 +39,20 @@ _Names = Annotated[
 _Fetch = Annotated[
     bool, typer.Option("--fetch", help="Get the archives into the cache, verified.")
 ]
+_Live = Annotated[
+    bool,
+    typer.Option(
+        "--live",
+        help="With --fetch: also the schemas that SchemaStore's catalogue links to.",
+    ),
+]
 
 
-def sources(
+def sources(  # noqa: PLR0913 (one parameter an option)
     *,
     names: _Names = None,
     fetch: _Fetch = False,
+    live: _Live = False,
     mirror: MirrorOption = None,
     offline: OfflineOption = False,
     format_: FormatOption = Format.AUTO,
@@ -50,36 +63,53 @@ def sources(
     package index, in this order. Exits with 65 if a content is not what is pinned,
     69 if a source cannot be had, 75 if it may be had later.
 
+    With --fetch --live the schemas that SchemaStore only links to are fetched and
+    locked: a lock file in the cache (or at CSBDATA_LIVE_LOCK) holds address and
+    sha256 of each. The same command continues where it stopped and never
+    replaces what is locked, nor does it move a pin.
+
     \b
     Examples:
       csbdata sources
       csbdata sources --fetch
       csbdata sources --fetch github snowplow --mirror ~/archives
       csbdata sources --fetch corpus --offline
+      csbdata sources --fetch --live schemastore
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
 
+    if live and not fetch:
+        raise typer.BadParameter("--live goes with --fetch")
     settings = FetchSettings.from_environment(
         mirror=mirror, offline=offline or not fetch
     )
     progress = Quiet() if format_ is Format.JSON else Shown()
     if fetch:
-        _fetch(names or [], settings, progress, format_)
+        _fetch(names or [], settings, progress, format_, live=live)
     else:
         _list(names or [], settings, format_)
 
 
 def _fetch(
-    names: list[str], settings: FetchSettings, progress: Progress, format_: Format
+    names: list[str],
+    settings: FetchSettings,
+    progress: Progress,
+    format_: Format,
+    *,
+    live: bool,
 ) -> None:
     from curation.pipeline.archives import acquire_all
 
     acquisition = acquire_all(names, settings, progress.say)
+    locked = None
+    if live:
+        from curation.sources.schemastore_live import fetch_live
+
+        locked = fetch_live(settings, progress)
     if format_ is Format.JSON:
-        archives = [_described(archive) for archive in acquisition.archives.values()]
-        print_json({"archives": archives, "missing": list(acquisition.missing)})
+        print_json(_report(acquisition, locked))
     else:
-        _print(acquisition)
+        _print(acquisition, locked)
     if acquisition.exit_code:
         raise typer.Exit(acquisition.exit_code)
 
@@ -130,6 +160,21 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     stdout().print(table(headers, rows))
 
 
+def _report(acquisition: Acquisition, locked: LiveSchemas | None) -> dict[str, Json]:
+    report: dict[str, Json] = {
+        "archives": [_described(archive) for archive in acquisition.archives.values()],
+        "missing": list(acquisition.missing),
+    }
+    if locked is not None:
+        report["live"] = {
+            "schemas": len(locked.locked),
+            "failures": [
+                {"url": url, "why": why} for url, why in locked.failures.items()
+            ],
+        }
+    return report
+
+
 def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
     from curation.download.acquire import UnavailableArchive
     from curation.download.packs import open_pack
@@ -149,7 +194,7 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
     }
 
 
-def _print(acquisition: Acquisition) -> None:
+def _print(acquisition: Acquisition, locked: LiveSchemas | None) -> None:
     headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
     described = [_described(archive) for archive in acquisition.archives.values()]
     rows = [
@@ -172,6 +217,17 @@ def _print(acquisition: Acquisition) -> None:
             f"Missing: {', '.join(acquisition.missing)}. `csbdata build` takes the "
             "embedded sample in their place; --mirror DIR names a folder of archives."
         )
+    if locked is not None:
+        _print_lock(locked)
+
+
+def _print_lock(locked: LiveSchemas) -> None:
+    show(f"Locked {counted(len(locked.locked), 'schema')} hosted elsewhere.")
+    for url, why in list(locked.failures.items())[:_SHOWN_FAILURES]:
+        say(f"Unavailable: {url}: {why}", style="yellow")
+    unnamed = len(locked.failures) - _SHOWN_FAILURES
+    if unnamed > 0:
+        say(f"And {unnamed:,} more; --format json lists all.", style="yellow")
 
 
 def _listings(names: list[str]) -> list[tuple[Source, list[ArchivePin]]]:

@@ -1,6 +1,7 @@
 """The local cache.
 
 packs/<digest>.pack     unpacked archives
+live/                   schemas that SchemaStore only links to
 tokenizers/, models/    folders that are made once
 locks/                  one lock an archive or a folder
 .downloads/             bytes on their way

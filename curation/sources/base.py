@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from curation.core.documents import Files, Origin, RawDocument
+    from curation.download.acquire import Acquired, FetchSettings
 
 #: What a row of the embedded sample says of its commit and licence, whom its pin
 #: names, and why a config of it is partial.
@@ -42,6 +43,21 @@ class Reading:
     config: str | None = None
 
 
+class Complete(Protocol):
+    """How an archive gets what it is known to lack."""
+
+    def __call__(
+        self, archive: Acquired, settings: FetchSettings, rules: str, /
+    ) -> tuple[Acquired, str | None]:
+        """Return the archive with what was fetched beside it, and what it still lacks.
+
+        Args:
+            archive: The archive as it is published.
+            settings: Where what was fetched is kept; nothing is fetched here.
+            rules: The name of the rule set that asks.
+        """
+
+
 def _no_uris(_reading: Reading) -> Mapping[str, str]:
     return {}
 
@@ -62,6 +78,8 @@ class Source:
     uris: Callable[[Reading], Mapping[str, str]] = _no_uris
     #: Why a build from this archive is known to be incomplete, by archive name.
     incomplete: Mapping[str, str] = field(default_factory=dict)
+    #: Puts what was fetched beside an archive to its files, where there is such.
+    complete: Complete | None = None
     #: Whether `--fastjsonschema` tries its records; a large source may take hours.
     tries_fastjsonschema: bool = True
     #: Outside the ten configs; only with `--with` or `--only`.

@@ -1,7 +1,9 @@
 """SchemaStore: the primary schema of every entry of its catalogue.
 
-The repository has the entries that SchemaStore hosts itself, and only the addresses of
-the others. The package index has the whole catalogue of another day.
+The repository has the entries that SchemaStore hosts itself. Others are available once
+they are fetched live and locked (`curation.sources.schemastore_live`), as
+`live/<sha256 of the URL>` among the repository's files. The package index has the whole
+catalogue of another day.
 """
 
 from __future__ import annotations
@@ -10,17 +12,83 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 import orjson
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import Origin, RawDocument
+from curation.download.cache import Cache
+from curation.download.packs import open_pack, write_pack
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import document
+from curation.system.atomic_files import atomic_write_bytes, sweep
+from curation.system.errors import BadConfiguration, NoInput
+
+if TYPE_CHECKING:
+    from curation.download.acquire import Acquired, FetchSettings
+
+
+#: The folder of a pack with live copies.
+LIVE: Final = "live/"
+_FETCH: Final = "csbdata sources --fetch --live schemastore"
+
+
+def live_path(url: str) -> str:
+    """Return the path of the live copy of a URL, in the cache and in a pack."""
+    return LIVE + hashlib.sha256(url.encode()).hexdigest()
+
+
+def lock_path(settings: FetchSettings) -> Path:
+    """Return the path of the lock: that of the settings, otherwise in the cache."""
+    return settings.live_lock or settings.cache / "schemastore.lock"
+
+
+def read_lock(path: Path) -> dict[str, str]:
+    """Return URL to sha256 of the locked schemas; empty if there is no lock.
+
+    Its lines are `SHA256  URL`.
+
+    Raises:
+        BadConfiguration: it is not a lock.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        rows = map(str.split, path.read_text("utf-8").splitlines())
+        return {url: sha256 for sha256, url in rows}
+    except (OSError, ValueError) as error:
+        hint = f"delete it and run `{_FETCH}`"
+        raise BadConfiguration("not a lock of csbdata", str(path), hint) from error
+
+
+def write_lock(path: Path, locked: Mapping[str, str]) -> None:
+    """Write the lock of URLs to sha256; a reader sees the old one or the new one."""
+    lines = (f"{locked[url]}  {url}\n" for url in sorted(locked))
+    sweep(path.parent, path.name)
+    atomic_write_bytes(path, "".join(lines).encode())
+
+
+def live_files(settings: FetchSettings, locked: Mapping[str, str]) -> dict[str, bytes]:
+    """Return path in a pack to content of the locked schemas, from the cache.
+
+    Raises:
+        NoInput: the cache lacks one of them.
+    """
+    contents = {}
+    for url, sha256 in locked.items():
+        file = settings.cache / live_path(url)
+        content = file.read_bytes() if file.is_file() else b""
+        if hashlib.sha256(content).hexdigest() != sha256:
+            what = f"the cache lacks {url}, which this lock names"
+            raise NoInput(what, str(lock_path(settings)), f"run `{_FETCH}`")
+        contents[live_path(url)] = content
+    return contents
+
 
 _NAME = "schemastore"
 _ARCHIVE = "schemastore"
@@ -71,6 +139,11 @@ def catalogue(content: bytes) -> list[str]:
     return list(dict.fromkeys(entry["url"] for entry in entries))
 
 
+def hosted_elsewhere(urls: list[str]) -> list[str]:
+    """Return the URLs that SchemaStore does not host itself, in the same order."""
+    return [url for url in urls if not _HOSTED.fullmatch(url)]
+
+
 def unique_ids(urls: list[str]) -> dict[str, str]:
     """Return URL to id: the basename, without `.json`.
 
@@ -102,8 +175,10 @@ def _entries(reading: Reading) -> list[_Entry]:
         hosted = _HOSTED.fullmatch(url)
         if indexed is not None:
             path = indexed.get(url, "")
+        elif hosted:
+            path = f"{_REPOSITORY}{hosted['name']}.json"
         else:
-            path = f"{_REPOSITORY}{hosted['name']}.json" if hosted else ""
+            path = live_path(url)
         file = path if path in paths else None
         entries.append(_Entry(name, url, file, hosted is not None))
     return sorted(entries, key=lambda entry: natural_key(entry.unique_id))
@@ -117,7 +192,7 @@ def _licence(reading: Reading, entry: _Entry) -> str:
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:
-    """Yield the entries that the archive holds."""
+    """Yield the entries that the archive holds; a live copy's path is its URL."""
     for entry in _entries(reading):
         if entry.path is None:
             continue
@@ -126,7 +201,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             source=_NAME,
             config=_CONFIG,
             unique_id=entry.unique_id,
-            path=entry.path,
+            path=entry.url if entry.path.startswith(LIVE) else entry.path,
             base_uri=entry.url.partition("#")[0],
             content=reading.files.read(entry.path),
             licence=_licence(reading, entry),
@@ -165,9 +240,38 @@ def _named(reading: Reading) -> Iterator[tuple[str, str]]:
 
 
 _INCOMPLETE = {
-    _ARCHIVE: "295 of the catalogue's 716 entries are hosted elsewhere, at no pin",
+    _ARCHIVE: "295 of the catalogue's 716 entries are hosted elsewhere; "
+    "`csbdata sources --fetch --live schemastore` gets and locks them",
     _WHEEL: "the catalogue of October 2022 instead of the pinned one",
 }
+
+
+def complete(
+    archive: Acquired, settings: FetchSettings, rules: str
+) -> tuple[Acquired, str | None]:
+    """Return the archive with the schemas that a lock pins, and what it still lacks.
+
+    The rule set `paper` takes the archive as it is.
+    """
+    lacks = _INCOMPLETE.get(archive.archive)
+    if archive.archive != _ARCHIVE or rules == "paper":
+        return archive, lacks
+    locked = read_lock(lock_path(settings))
+    if not locked:
+        return archive, lacks
+    cache, own = Cache(settings.cache), open_pack(archive.pack)
+    files = {path: own.read(path) for path in own.paths}
+    files |= live_files(settings, locked)
+    with cache.lock(f"{_ARCHIVE}-live", lambda _message: None):
+        pack = write_pack(cache.packs, f"{_ARCHIVE}-live", files.items())
+    urls = hosted_elsewhere(catalogue(own.read(_CATALOGUES[_ARCHIVE])))
+    missing = [url for url in urls if url not in locked]
+    lacks = (
+        f"{len(missing)} of {len(urls)} addresses outside the archive gave nothing; "
+        f"`{_FETCH}` tries them again"
+    )
+    archive = replace(archive, pack=pack, digest=open_pack(pack).digest)
+    return archive, lacks if missing else None
 
 
 SOURCE = Source(
@@ -178,4 +282,5 @@ SOURCE = Source(
     read=read,
     uris=uris,
     incomplete=_INCOMPLETE,
+    complete=complete,
 )

@@ -235,13 +235,16 @@ def progress_of(count: int) -> Progress:
     return Shown() if count >= _MANY else Quiet()
 
 
-def announce(progress: Progress, what: str, seconds: float) -> None:
+def announce(
+    progress: Progress, what: str, seconds: float, by: str = "on a machine like ours"
+) -> None:
     """Say how long something will take, if that is over a minute.
 
     Args:
         progress: Where to say it.
         what: What is done, as the beginning of a sentence.
         seconds: How long it takes by a figure that was measured.
+        by: The end of the sentence: where the figure comes from.
     """
     if seconds >= _LONG:
-        progress.say(f"{what} takes about {spoken(seconds)} on a machine like ours")
+        progress.say(f"{what} takes about {spoken(seconds)} {by}")

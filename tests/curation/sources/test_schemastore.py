@@ -1,4 +1,4 @@
-"""SchemaStore: the catalogue, ids, and where the files are served."""
+"""SchemaStore: the catalogue, ids, live copies, and where the files are served."""
 
 from __future__ import annotations
 
@@ -41,11 +41,18 @@ def test_the_entries_in_the_repository_are_the_documents() -> None:
     assert found[0].provenance.licence == "Apache-2.0"
 
 
-def test_what_is_hosted_elsewhere_is_no_document() -> None:
-    """The repository has its address alone."""
-    files = repository("https://example.com/x.json", HOSTED + "a.json", a={})
-    found = list(schemastore.read(reading("schemastore", files)))
-    assert [each.unique_id for each in found] == ["a"]
+def test_a_live_copy_is_known_by_its_url() -> None:
+    """It says its URL, and nobody states its licence."""
+    url = "https://example.com/schema/x.schema.json"
+    files = repository(url, HOSTED + "a.json", a={})
+    live = Held({**files.contents, schemastore.live_path(url): b"{}"})
+    assert [
+        each.unique_id for each in schemastore.read(reading("schemastore", files))
+    ] == ["a"]
+    found = list(schemastore.read(reading("schemastore", live)))
+    assert [each.unique_id for each in found] == ["a", "x.schema"]
+    assert found[1].provenance.path == url
+    assert found[1].provenance.licence == "NOASSERTION"
 
 
 def test_a_basename_that_occurs_twice_gets_a_suffix() -> None:
@@ -56,13 +63,17 @@ def test_a_basename_that_occurs_twice_gets_a_suffix() -> None:
         HOSTED + "c",
     ]
     urls += ["https://c.example/c.json", "https://d.example/"]
-    assert [*schemastore.unique_ids(urls).values()] == [
+    files = repository(*urls, c={})
+    contents = {schemastore.live_path(each): b"{}" for each in urls}
+    live = Held({**files.contents, **contents})
+    found = {each.unique_id for each in schemastore.read(reading("schemastore", live))}
+    assert found == {
         suffixed("schema", urls[0]),
         suffixed("schema", urls[1]),
         "c",
         suffixed("c", urls[3]),
         "d.example",
-    ]
+    }
 
 
 @pytest.mark.parametrize(
@@ -83,6 +94,21 @@ def test_files_outside_the_catalogue_are_served_too(uri: str) -> None:
     )
     uris = schemastore.uris(reading("schemastore", files))
     assert uris[uri] == f"{FOLDER}base.json"
+
+
+def test_a_live_copy_is_found_by_its_url() -> None:
+    """A reference to an entry hosted elsewhere leads to its live copy."""
+    url = "https://example.com/x.json"
+    path = schemastore.live_path(url)
+    files = Held({**repository(url).contents, path: b"{}"})
+    assert schemastore.uris(reading("schemastore", files))[url] == path
+
+
+def test_what_is_hosted_elsewhere_can_be_listed() -> None:
+    """`fetch --live` is told which URLs of the catalogue to try."""
+    files = repository(HOSTED + "a.json", "https://example.com/x.json")
+    urls = schemastore.catalogue(files.read(CATALOGUE))
+    assert schemastore.hosted_elsewhere(urls) == ["https://example.com/x.json"]
 
 
 def test_the_wheel_has_the_catalogue_of_another_day() -> None:
