@@ -74,12 +74,13 @@ class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             if is_github_config(config):
                 config = UNDIVIDED
             return (config, unique_id) == (raw.config, raw.unique_id)
+        path = raw.provenance.path
         if self.path:
-            return raw.provenance.path in Selection((self.path,))
+            return path in Selection((self.path,))
         repository = self.repository.casefold()
         homes = (archive_url, raw.provenance.original_repository or "")
         named = {home.casefold().removeprefix(_GITHUB).strip("/") for home in homes}
-        return repository in named
+        return repository in named or f"/{repository}/" in path.casefold()
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
