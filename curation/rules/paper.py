@@ -20,13 +20,13 @@ from curation.core.rule import (
     rule,
 )
 from curation.json.pointer import (
+    Drop,
     Put,
     Tokens,
     at,
     change_at,
     fragment_of,
     pointer,
-    replaced,
     rewritten,
 )
 from curation.json.text import plain, write
@@ -229,14 +229,6 @@ def _mended_uri(uri: str, *, at_root: bool) -> str | None:
     return uri if at_root or "json-schema.org" in uri else None
 
 
-def _without(value: Json, holder: Tokens) -> Json:
-    members = at(value, holder)
-    if not isinstance(members, dict):
-        return value
-    remaining = {name: member for name, member in members.items() if name != "$schema"}
-    return replaced(value, holder, remaining)
-
-
 def _holders(schema: Json) -> Iterable[tuple[Trail, dict[str, Json]]]:
     """Return the objects that may declare a dialect, outermost first."""
     if not isinstance(schema, dict):
@@ -262,12 +254,9 @@ def schema_uri(document: Document, _context: Context) -> Document:
         right = _mended_uri(uri, at_root=trail is None) if isinstance(uri, str) else uri
         if right == uri:
             continue
-        holder = tokens(trail)
-        place = (*holder, "$schema")
-        if right is None:
-            schema = _without(schema, holder)
-        else:
-            schema = replaced(schema, place, right)
+        place = (*tokens(trail), "$schema")
+        edit = Drop() if right is None else Put(right)
+        schema = rewritten(schema, {place: edit})
         after = ABSENT if right is None else right
         changes.append(change_at(schema_uri.name, place, uri, after))
     if (
@@ -296,7 +285,7 @@ def array_type(document: Document, _context: Context) -> Document:
     ):
         return document
     change = change_at(array_type.name, ("type",), "object", "array")
-    return document.changed(replaced(root, ("type",), "array"), [change])
+    return document.changed({**root, "type": "array"}, [change])
 
 
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
@@ -364,17 +353,6 @@ def _edits(schema: Json) -> Iterator[_Edit]:
     return reversed(edits)
 
 
-def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
-    above, name = place[:-1], place[-1]
-    members = at(schema, above)
-    if not isinstance(members, dict):
-        raise TypeError(place)
-    renamed = {
-        (right if key == name else key): member for key, member in members.items()
-    }
-    return replaced(schema, above, renamed), members[name]
-
-
 @rule(
     "paper-pattern-text",
     summary="In patterns, a `[` inside an unbalanced class and a `{` that starts no "
@@ -395,7 +373,8 @@ def pattern_text(document: Document, _context: Context) -> Document:
     schema = rewritten(schema, values)
     for edit in edits:
         if edit.is_name:
-            schema, value = _renamed(schema, edit.place, edit.after)
+            value = at(schema, edit.place)
+            schema = rewritten(schema, {edit.place: Put(value, edit.after)})
             new = (*edit.place[:-1], edit.after)
             changes += [
                 change_at(pattern_text.name, edit.place, value, ABSENT),
