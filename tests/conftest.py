@@ -35,7 +35,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
 )
-settings.register_profile("quick", settings.get_profile("csbdata"), max_examples=40)
+settings.register_profile("quick", settings.get_profile("csbdata"), max_examples=15)
 settings.load_profile("csbdata")
 
 # Workers of pytest-xdist find them set, by the library that reads lines for Python:

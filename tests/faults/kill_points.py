@@ -16,14 +16,18 @@ import os
 import shutil
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.cache import Cache
 from curation.system import atomic_folders
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate
 from curation.workers.run_folder import RunFolder
+from tests.archives_made import github_pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +44,7 @@ EVENTS = {
 PATHS = (str, bytes, os.PathLike)
 #: Exit status of a child that met its fault and arrived all the same.
 SURVIVED = 10
+PIN = github_pin()
 FILES = ("manifest.json", "a/rows", "b/rows")
 
 
@@ -94,11 +99,42 @@ def out_slow_holds(folder: Path) -> None:
     out_holds(folder)
 
 
+def fetch(folder: Path) -> None:
+    """Fetch an archive into a cache: from a mirror beside it, else from upstream.
+
+    Upstream is a server at `CSBDATA_GITHUB_BASE`.
+    """
+    mirror = folder.with_name("mirror")
+    environment = FetchSettings.from_environment(
+        mirror=mirror if mirror.exists() else None
+    )
+    got = acquire(PIN, replace(environment, cache=folder / "cache"))
+    assert isinstance(got, Acquired)
+    assert Cache(folder / "cache").pack(PIN.digest) == got.pack
+
+
+def fetch_holds(folder: Path) -> None:
+    """The pack is whole or absent."""
+    packs = list((folder / "cache" / "packs").glob("*.pack"))
+    assert not packs or Cache(folder / "cache").pack(PIN.digest) == packs[0]
+
+
+def left_of(folder: Path) -> list[Path]:
+    """Return what should not be there when all has arrived."""
+    return [
+        each
+        for each in folder.rglob("*")
+        if each.suffix != ".lock" and each.name != ".downloads"
+        if each.name[0] == "." or (".downloads" in each.parts and each.is_file())
+    ]
+
+
 SCENARIOS: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "completions": (completions, completions_hold),
     "one_file": (one_file, one_file_holds),
     "out": (out, out_holds),
     "out_slow": (out_slow, out_slow_holds),
+    "fetch": (fetch, fetch_holds),
 }
 
 
@@ -179,8 +215,7 @@ def main(name: str, folder: Path, fault: str) -> None:
         assert status in (0, SURVIVED, fatal), f"step {step} ended with {status}"
         run(folder)
         holds(folder)
-        left = [each for each in folder.rglob(".*") if each.suffix != ".lock"]
-        assert not left, f"step {step} left {left}"
+        assert not left_of(folder), f"step {step} left {left_of(folder)}"
         if status == 0:
             sys.stdout.write(f"{step}\n")
             return

@@ -15,7 +15,6 @@ from curation.json.text import parse
 from curation.system.errors import BadArchive, BadData, NoInput
 from tests.archives_made import (
     FILES,
-    OTHERS,
     PREFIX,
     github_pin,
     github_tarball,
@@ -33,19 +32,6 @@ GOOD = member(PREFIX + "schemas/a.json", FILES["schemas/a.json"])
 
 def _read(archive: Path) -> dict[str, bytes]:
     return dict(read_archive(github_pin(), archive))
-
-
-@pytest.mark.parametrize("form", ["gz", "xz"])
-def test_a_tar_archive_gives_the_selected_files(form: str, tmp_path: Path) -> None:
-    """Whole or cut, gzip or xz: the same paths and bytes."""
-    whole = save(tmp_path, f"whole.tar.{form}", github_tarball(FILES | OTHERS, form))
-    cut = save(tmp_path, f"cut.tar.{form}", github_tarball(FILES, form))
-    assert _read(whole) == _read(cut) == FILES
-
-
-def test_a_zip_archive_gives_the_selected_files(tmp_path: Path) -> None:
-    """A zip archive is read like a tar archive."""
-    assert _read(save(tmp_path, "x.zip", zipped(FILES | OTHERS))) == FILES
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,15 @@ _NAMES = [
 ]
 
 
+#: A build, a run and an edition are made first.
+pytestmark = pytest.mark.slow
+
+
 class Case(NamedTuple):
     """A command line, and the documented code that it ends with."""
 
     words: str
     code: int = 0
-    #: Whether it draws pictures or loads a whole dataset.
-    is_slow: bool = False
 
 
 _RUN = [
@@ -48,7 +50,7 @@ _RUN = [
         Case(f"results export RUN --format {form} --out OUT")
         for form in ("parquet", "maskbench", "profiles")
     ),
-    Case("results export RUN --format plots --out OUT", is_slow=True),
+    Case("results export RUN --format plots --out OUT"),
     Case("results publish RUN --out OUT"),
 ]
 _EDITION = [
@@ -58,9 +60,9 @@ _EDITION = [
 ]
 _BUILD = [
     Case("stats BUILD"),
-    Case("card OUT", is_slow=True),
-    Case("verify BUILD", 1, is_slow=True),
-    Case("push BUILD --repo owner/name --dry-run --allow-partial", 65, is_slow=True),
+    Case("card OUT"),
+    Case("verify BUILD", 1),
+    Case("push BUILD --repo owner/name --dry-run --allow-partial", 65),
     Case("export maskbench OUT --data BUILD --config Snowplow"),
     Case("instances --report BUILD"),
     Case("diff BUILD BUILD"),
@@ -133,11 +135,7 @@ def _files(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")
 @pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=case.words, marks=[pytest.mark.slow] * case.is_slow)
-        for case in (*_RUN, *_EDITION, *_BUILD)
-    ],
+    "case", [*_RUN, *_EDITION, *_BUILD], ids=lambda case: case.words
 )
 def test_a_foreign_name_is_no_path_and_no_markup(
     case: Case, hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -90,7 +90,17 @@ _HOSTILE: dict[str, UntypedJson] = {
 }
 
 
-@pytest.mark.parametrize("name", _HOSTILE)
+#: A second or more.
+_SLOW = ("many optional", "exponential, out of reach", "doubling")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in _SLOW))
+        for name in _HOSTILE
+    ],
+)
 @pytest.mark.parametrize(
     "dialect", [pytest.param("draft-07", marks=pytest.mark.slow), "2020-12"]
 )

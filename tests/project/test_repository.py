@@ -13,6 +13,12 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+_EXTRAS_OF_PROJECT = _PROJECT["project"]["optional-dependencies"]
+_CONSTRAINTS = [
+    line
+    for line in (ROOT / "constraints.txt").read_text().splitlines()
+    if line and not line.startswith("#")
+]
 #: A lint rule or a type fault ignored without a word on why.
 _BARE = re.compile(
     r"# noqa$|# noqa: [A-Z0-9, ]+$|# type: ignore(\[[^\]]*\])?$", re.MULTILINE
@@ -62,31 +68,31 @@ def test_files_that_are_named_are_there() -> None:
     assert lost == set()
 
 
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _required(*extras: str) -> set[str]:
+    """Return the names of what the project asks for, alone and by these extras."""
+    wanted = [*_PROJECT["project"]["dependencies"]]
+    for extra in extras:
+        wanted += _EXTRAS_OF_PROJECT[extra]
+    return {_plain(Requirement(each).name) for each in wanted} - {"csbdata"}
+
+
 def test_constraints_pin_every_requirement_exactly() -> None:
     """Each direct requirement, and every other line, is an exact version."""
-    lines = [
-        line
-        for line in (ROOT / "constraints.txt").read_text().splitlines()
-        if line and not line.startswith("#")
-    ]
-    assert [line for line in lines if not _PINNED.fullmatch(line)] == []
-    pinned = {_plain(line.partition("==")[0]) for line in lines}
-    project = _PROJECT["project"]
-    wanted = [*project["dependencies"]]
-    for extra in project["optional-dependencies"].values():
-        wanted += extra
-    names = {_plain(re.split(r"[\[<>=!~ ]", each)[0]) for each in wanted}
-    assert names - {"csbdata"} - pinned == set()
+    assert [line for line in _CONSTRAINTS if not _PINNED.fullmatch(line)] == []
+    pinned = {_plain(line.partition("==")[0]) for line in _CONSTRAINTS}
+    assert _required(*_EXTRAS_OF_PROJECT) - pinned == set()
 
 
 @pytest.mark.parametrize("name", ["build", "core", "models", "dev"])
 def test_required_files_have_digests_and_the_pinned_versions(name: str) -> None:
-    """`requirements/` says what `constraints.txt` says; every line has digests."""
-    pinned = {
-        _plain(line)
-        for line in (ROOT / "constraints.txt").read_text().splitlines()
-        if "==" in line
-    }
+    """`requirements/` says what `constraints.txt` says; every line has digests.
+
+    `dev` has all that the project asks for but torch, whose files an index chooses.
+    """
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     blocks = re.split(r"\n(?=\S)", text.strip())[1:]
     assert blocks
@@ -94,25 +100,11 @@ def test_required_files_have_digests_and_the_pinned_versions(name: str) -> None:
     found = {_plain(each.split()[0]): each for each in blocks}
     # What only other systems need was not seen when the versions were worked out.
     here = {name for name, each in found.items() if "sys_platform ==" not in each}
-    assert here - pinned == set()
-
-
-def test_every_pinned_requirement_is_installed_by_its_digest() -> None:
-    """All that `dev` asks for but torch, whose files an index chooses."""
-    lists = ROOT / "requirements"
-    listed = set(
-        re.findall(r"^([\w.-]+)==", (lists / "dev.txt").read_text(), re.MULTILINE)
-    )
-    wanted = [*_PROJECT["project"]["dependencies"]]
-    extras = _PROJECT["project"]["optional-dependencies"]
-    for extra in ("dev", *re.findall(r"\w+", extras["dev"][0])[1:], "eval"):
-        wanted += extras[extra]
-    names = {_plain(re.split(r"[\[<>=!~ ]", each)[0]) for each in wanted}
-    assert names - {_plain(each) for each in listed} == {"csbdata", "torch"}
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    assert here - {*map(_plain, _CONSTRAINTS)} == set()
+    if name == "dev":
+        own = re.findall(r"\w+", _EXTRAS_OF_PROJECT["dev"][0])[1:]
+        listed = {each.partition("==")[0] for each in found}
+        assert _required("dev", "eval", *own) - listed == {"torch"}
 
 
 def test_versions_agree() -> None:

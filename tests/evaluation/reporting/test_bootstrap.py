@@ -96,14 +96,14 @@ def _interval(
 
 @pytest.mark.parametrize("size", first_fast(1, [5, 60]))
 def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> None:
-    """Of 200 samples with mean 1 some 95 % have it in their interval, few or many."""
+    """Of 100 samples with mean 1 some 95 % have it in their interval, few or many."""
     rng = numpy.random.default_rng(7)
     covered = 0
-    for seed in range(200):
+    for seed in range(100):
         drawn = rng.normal(1, 1, size).tolist()
         between = _interval([0.0] * size, drawn, seed=seed)
         covered += between.low <= 1 <= between.high
-    assert 183 <= covered <= 199
+    assert 90 <= covered <= 99
 
 
 def test_texts_of_one_schema_do_not_narrow_an_interval() -> None:

@@ -140,7 +140,7 @@ print(packages.count("curation") + packages.count("evaluation"))
 """
 
 
-@pytest.mark.parametrize("name", first_fast(2, suites()))
+@pytest.mark.parametrize("name", first_fast(1, suites()))
 def test_a_worker_loads_few_modules_to_score_one_answer(name: str) -> None:
     """At most 120 of ours, in a fresh process."""
     record, _, response = _known(name)[0]
