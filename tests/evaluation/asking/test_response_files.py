@@ -1,4 +1,4 @@
-"""Responses are read from every layout, and what is none has one line each."""
+"""Records and responses are read from files, and find each other."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadData, NoInput
+from evaluation.asking.records import read_records, records_of
+from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.response_files import (
     encode_responses,
     parse_response,
     read_responses,
 )
-from evaluation.core.records import Response
+from evaluation.asking.run import score_file
+from evaluation.asking.scoring import match_responses
+from evaluation.core.records import FREE, Instance, Record, Response, encode_records
+from evaluation.core.suite import RecordRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,3 +142,136 @@ def test_a_batch_of_openai_is_read(tmp_path: Path) -> None:
     assert (lost.text, lost.error) == (None, "slow down")
     assert refused.error == "HTTP 400: slow down"
     assert len(found.problems) == 1
+
+
+_FULL = Record(
+    id="a",
+    group="g",
+    split="test",
+    schema='{"const": 1.0}',
+    dialect="draft-07",
+    instances=(Instance(text="1.0", valid=True, kind="witness"),),
+    features=("const",),
+    weight=0.5,
+    fields={"question": "1 + 1?"},
+)
+
+
+def test_a_line_has_the_columns_of_data_only_where_they_say_something() -> None:
+    """A record of a suite has five columns, one of a build those that are not empty."""
+    columns = ["id", "group", "schema", "dialect", "fields"]
+    assert list(json.loads(encode_records([Record(id="a")]))) == columns
+    assert list(json.loads(encode_records([_FULL]))) == list(Record.__struct_fields__)
+
+
+@pytest.mark.parametrize("record", [Record(id="a"), _FULL])
+def test_a_record_comes_back_as_it_was_written(tmp_path: Path, record: Record) -> None:
+    """Numbers of a schema keep their spelling, and instances are among what is read."""
+    file = tmp_path / "records.jsonl"
+    file.write_bytes(encode_records([record]))
+    assert read_records(file) == [record]
+
+
+def test_records_of_a_file_are_chosen_by_split(tmp_path: Path) -> None:
+    """As those of a build are; a record without a split is in none."""
+    file = tmp_path / "records.jsonl"
+    splits = {"a": "test", "b": "train", "c": "test", "d": ""}
+    made = [Record(id=name, split=split) for name, split in splits.items()]
+    file.write_bytes(encode_records(made))
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    request = RecordRequest(data=str(file), fetch=fetch, splits=("test",))
+    found = records_of(choose_suite("passrate"), request)
+    assert [record.id for record in found.records] == ["a", "c"]
+
+
+def test_a_record_without_a_schema_is_asked_free_alone() -> None:
+    """No engine has anything to constrain; a schema is asked under every condition."""
+    bare = Record(id="a")
+    assert (bare.is_asked(FREE), bare.is_asked("llguidance")) == (True, False)
+    assert bare.constraint == "true"
+    assert _FULL.is_asked("llguidance")
+
+
+@pytest.mark.parametrize("name", ["concodeeval", "ifstruct", "quality", "sob"])
+def test_records_of_another_suite_are_bad_data(tmp_path: Path, name: str) -> None:
+    """They are refused where they are read, before a scorer or a page meets them."""
+    (tmp_path / "records.jsonl").write_bytes(encode_records([Record(id="a")]))
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"record": "a", "text": "{}"}\n')
+    with pytest.raises(BadData, match=f"no record of suite {name}"):
+        score_file(RunRequest(suite=choose_suite(name)), file)
+
+
+def _response(record: str, text: str = "{}", **more: object) -> Response:
+    return Response(record=record, text=text, **more)  # type: ignore[arg-type] # as named
+
+
+_RECORDS = [
+    Record(id="1", group="a"),
+    Record(id="1", group="b"),
+    Record(id="2", group="b"),
+]
+
+
+def test_a_record_is_named_by_key_or_by_an_id_that_only_one_has() -> None:
+    """An id of two records names neither."""
+    found = match_responses(
+        _RECORDS, [_response("2"), _response("a/1"), _response("1")]
+    )
+    assert [record.key for record, _ in found.pairs] == ["a/1", "b/2"]
+    assert (found.unknown, found.repeated) == (1, 0)
+    assert found.problems == ["1 response for no record of this set: 1"]
+    assert found.unanswered == {"model free": 1}
+
+
+def test_of_two_responses_to_one_record_the_first_counts() -> None:
+    """Others are those of another model, condition, repeat or attempt."""
+    found = match_responses(
+        _RECORDS,
+        [
+            _response("a/1", "first"),
+            _response("a/1", "second"),
+            _response("a/1", "again", repeat=1),
+            _response("a/1", "mended", attempt=1),
+            _response("a/1", "held", condition="llguidance"),
+            _response("a/1", "other", model="other"),
+        ],
+    )
+    assert [response.text for _, response in found.pairs] == [
+        "first",
+        "mended",
+        "again",
+        "held",
+        "other",
+    ]
+    assert found.repeated == 1
+    assert (
+        "answered already; the first one counts: a/1 (model free)"
+        in (found.problems[0])
+    )
+
+
+def test_records_without_any_response_are_counted_for_every_model() -> None:
+    """A model that answered two of three is no model that answered all it was asked."""
+    found = match_responses(
+        _RECORDS, [_response("2"), *(_response(r.key, model="x") for r in _RECORDS)]
+    )
+    assert found.unanswered == {"model free": 2, "x free": 0}
+
+
+def test_a_record_without_a_schema_is_missed_free_alone() -> None:
+    """Under an engine there is nothing to hold an answer to, and nothing is missing."""
+    held = Record(id="3", group="b", schema="{}")
+    answers = [_response("b/3", condition="llguidance"), _response("a/1")]
+    found = match_responses([*_RECORDS, held], answers)
+    assert found.unanswered == {"model llguidance": 0, "model free": 3}
+    odd = match_responses(_RECORDS, [_response("a/1", condition="llguidance")])
+    assert odd.unanswered == {"model llguidance": 0}
+
+
+def test_trouble_with_many_responses_is_one_line() -> None:
+    """The first five are named, the rest counted."""
+    found = match_responses(_RECORDS, [_response(f"z{n}") for n in range(2000)])
+    assert found.problems == [
+        "2,000 responses for no record of this set: z0, z1, z2, z3, z4 and 1,995 more"
+    ]

@@ -1,23 +1,96 @@
-"""Builds and the Hub's folders: records with their instances, chosen and in order."""
+"""Builds and datasets of the Hub: which records, how many, and what is said of them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from curation.core.benchmark import CONFIGS, instances_folder
+from curation.dataset.parquet import file_name
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    NoInput,
+    NotPermitted,
+    Unavailable,
+)
+from curation.system.progress import Quiet
 from evaluation.core.records import Instance
-from evaluation.data import RecordSelection, open_data
-from tests.evaluation.data.written_tables import SCHEMA, record, write, write_tables
+from evaluation.data import RecordSelection, find_data, open_data
+from evaluation.data.parquet_tables import ParquetTables
+from evaluation.data.sampling import draw
+from tests.publishing import connected
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from curation.core.json_types import UntypedJson
     from evaluation.data import Dataset
+    from tests.fake_hub import FakeHub
 
-CONFIGS = {
+
+SCHEMA = (
+    '{"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}'
+)
+
+
+def write_tables(
+    folder: Path,
+    configs: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    instances: bool = True,
+) -> Path:
+    """Write schemas of these ids by config and split, with two instances each.
+
+    An id that begins with `bare` has none.
+    """
+    for config, splits in configs.items():
+        for split, ids in splits.items():
+            rows = [record(each) for each in ids]
+            write(folder / config / f"{split}-00000-of-00001.parquet", rows)
+            if instances:
+                given = [row for each in ids for row in _instances(each)]
+                write(folder / file_name(instances_folder(config), split), given)
+    return folder
+
+
+def write(path: Path, rows: Sequence[UntypedJson]) -> None:
+    """Write rows as a parquet file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(list(rows)), path)
+
+
+def record(name: str) -> UntypedJson:
+    """Return the row of a schema of this id."""
+    return {
+        "json_schema": SCHEMA,
+        "unique_id": name,
+        "dialect": "draft-07",
+        "features": ["required"],
+    }
+
+
+def _instances(name: str) -> list[UntypedJson]:
+    if name.startswith("bare"):
+        return []
+    good = {"text": f'{{"a": {len(name)}}}', "valid": True, "kind": "minimal"}
+    bad = {"text": "{}", "valid": False, "kind": "near_miss"}
+    told = {"keyword": "required", "schema_pointer": "/required"}
+    return [
+        {"unique_id": name, **good, "keyword": "", "schema_pointer": ""},
+        {"unique_id": name, **bad, **told},
+    ]
+
+
+_CONFIGS = {
     "Snowplow": {"train": ["s1", "bare2"], "test": ["s3"]},
     "Github_easy": {"val": [f"g{number}" for number in range(200)]},
 }
@@ -26,7 +99,7 @@ CONFIGS = {
 @pytest.fixture
 def build(tmp_path: Path) -> Path:
     """A folder of two configs with instances."""
-    return write_tables(tmp_path / "build", CONFIGS)
+    return write_tables(tmp_path / "build", _CONFIGS)
 
 
 def _ids(data: Dataset) -> list[str]:
@@ -108,7 +181,7 @@ def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:
 
 def test_the_digest_is_that_of_the_content(build: Path, tmp_path: Path) -> None:
     """The same files elsewhere have it too; one byte of an instance changes it."""
-    again = write_tables(tmp_path / "other", CONFIGS)
+    again = write_tables(tmp_path / "other", _CONFIGS)
     assert _open(again).sha256 == _open(build).sha256
     write_tables(again, {"Snowplow": {"test": ["s4"]}})
     assert _open(again).sha256 != _open(build).sha256
@@ -178,3 +251,189 @@ def test_records_without_instances_get_some(tmp_path: Path) -> None:
     assert data.instances == "made"
     assert found[0].instances == found[1].instances
     assert {each.valid for each in found[0].instances} == {True, False}
+
+
+NAME = "tester/data"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    """A Hub on loopback that the client is turned to."""
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        yield connection.hub
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*-of-*")
+    }
+
+
+def test_a_dataset_of_the_hub_is_read_like_a_build(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """Name and revision lead to the same subjects as the same files here."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    hub.store.put(NAME, _contents(folder))
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    here = open_data(str(folder), settings=settings)
+    for where in (NAME, f"{NAME}@main", f"hf://datasets/{NAME}@main"):
+        there = open_data(where, settings=settings)
+        assert list(there.records()) == list(here.records())
+        assert (there.origin, there.sha256) == ("hub", here.sha256)
+
+
+def test_the_config_core_asks_records_of_other_configs(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """With their instances; without it they count once, and it is no other's name."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    hub.store.put(NAME, _contents(folder))
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    core = RecordSelection(configs=("core",))
+    with pytest.raises(NoInput, match="no config core"):
+        open_data(str(folder), selection=core, settings=settings)
+    named = [{"config": "A", "unique_id": "z"}, {"config": "A", "unique_id": "x"}]
+    write(folder / "core" / "test-00000-of-00001.parquet", named)
+    hub.store.put(NAME, _contents(folder))
+    for where in (str(folder), NAME):
+        every = list(open_data(where, settings=settings).records())
+        assert [record.id for record in every] == ["x", "y", "z"]
+        own = open_data(where, selection=core, settings=settings).records()
+        assert list(own) == [record for record in every if record.id != "y"]
+    write(folder / "core" / "test-00000-of-00001.parquet", [{"unique_id": "z"}])
+    with pytest.raises(BadConfiguration, match="no column config"):
+        open_data(str(folder), selection=core, settings=settings)
+
+
+def test_of_the_config_core_records_are_chosen_by_id(tmp_path: Path) -> None:
+    """With their config or without; those of the other configs alone are none."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    named = [{"config": "A", "unique_id": name} for name in "zx"]
+    write(folder / "core" / "test-00000-of-00001.parquet", named)
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+
+    def ids(*wanted: str) -> list[str]:
+        core = RecordSelection(configs=("core",), ids=frozenset(wanted))
+        data = open_data(str(folder), selection=core, settings=settings)
+        return [record.id for record in data.records()]
+
+    assert ids("x", "y") == ids("A/x") == ["x"]
+    with pytest.raises(NoInput, match="A/y: no record of core has this id"):
+        ids("A/y")
+
+
+def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:
+    """No such dataset, no such revision, no tables: one line each."""
+    hub.store.put(NAME, {"README.md": b"words"})
+    settings = FetchSettings(cache=tmp_path / "cache")
+    for where in ("tester/none", f"{NAME}@v9"):
+        with pytest.raises((NoInput, NotPermitted), match=where):
+            open_data(where, settings=settings)
+    with pytest.raises(NoInput, match="no <config>/"):
+        open_data(NAME, settings=settings)
+
+
+class _Told(Quiet):
+    """Progress that remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.lines.append(message)
+
+
+def test_without_a_word_the_local_build_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """build/JSONSchemaBench under the working folder is what is measured."""
+    write_tables(tmp_path / "build" / "JSONSchemaBench", {"A": {"test": ["x"]}})
+    monkeypatch.chdir(tmp_path)
+    data = open_data(settings=FetchSettings(mirror=None, cache=tmp_path / "cache"))
+    assert (data.name, data.count) == ("build/JSONSchemaBench", 1)
+
+
+def test_without_a_build_the_published_one_comes_next(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Hub's edition is measured, and that is said."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
+    hub.store.put(find_data.PUBLISHED, _contents(folder))
+    monkeypatch.chdir(tmp_path)
+    told = _Told()
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    data = open_data(settings=settings, progress=told)
+    assert (data.name, data.origin) == (find_data.PUBLISHED, "hub")
+    assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in told.lines[0]
+
+
+def test_with_neither_the_sample_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No build and no Hub: the sample, said in one line with the reason."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
+
+    def silent(_name: str, _revision: str | None) -> None:
+        raise Unavailable("the Hub cannot be reached", "there")
+
+    monkeypatch.setattr("curation.download.huggingface.hub_snapshot", silent)
+    monkeypatch.setattr(
+        find_data, "built_sample", lambda *_: ParquetTables.of(folder, "sample")
+    )
+    monkeypatch.chdir(tmp_path)
+    told = _Told()
+    data = open_data(settings=FetchSettings(cache=tmp_path / "cache"), progress=told)
+    assert (data.name, data.origin, data.count) == ("sample", "sample", 1)
+    assert "cannot be reached. Measuring the embedded sample" in told.lines[0]
+
+
+@pytest.mark.slow
+def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -> None:
+    """It is built into the cache, once."""
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
+    reader = find_data.built_sample(settings, Quiet())
+    names = list(reader.names())
+    assert {name.group for name in names} == {*CONFIGS}
+    assert all(each.complete for each in names)
+    assert all(each.schema for each in reader.records(range(len(names))))
+
+
+COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=6)
+
+
+def _names(counts: list[int]) -> list[tuple[int, str, str]]:
+    pairs = [(f"c{n}", f"i{k}") for n, count in enumerate(counts) for k in range(count)]
+    return [(place, config, name) for place, (config, name) in enumerate(pairs)]
+
+
+@given(counts=COUNTS, limit=st.integers(1, 120), seed=st.integers(0, 3))
+def test_a_draw_has_its_size_its_order_and_its_shares(
+    counts: list[int], limit: int, seed: int
+) -> None:
+    """As many as asked for if there are, ascending, no config far from its share."""
+    names = _names(counts)
+    places = draw(names, limit, seed)
+    assert len(places) == min(limit, len(names))
+    assert places == sorted(set(places))
+    found = Counter(names[place][1] for place in places)
+    full = [count for count in counts if count]
+    for config, count in enumerate(counts):
+        own = found[f"c{config}"]
+        assert own <= count
+        if limit >= len(full) and count:
+            assert own >= 1
+        if len(names) > limit * len(full):
+            assert abs(own - limit * count / len(names)) <= len(full) + 1
+
+
+@given(counts=COUNTS, limit=st.integers(1, 60), gone=st.integers(0, 200))
+def test_who_is_drawn_does_not_depend_on_those_who_are_not(
+    counts: list[int], limit: int, gone: int
+) -> None:
+    """Without one that was not drawn, one config's draw is the same."""
+    names = _names([sum(counts)])
+    chosen = draw(names, limit, 0)
+    rest = [each for each in names if each[0] in chosen or each[0] != gone]
+    assert draw(rest, limit, 0) == chosen

@@ -1,4 +1,4 @@
-"""Every engine that is installed here keeps the contract of `engine_protocol`."""
+"""Engines keep the contract of `engine_protocol`; what is special about three files."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import importlib.util
 import json
 import re
 import runpy
+import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
+from evaluation.core.cases import LONG_TEXT, WalkVerdict
 from evaluation.setup.engine_files import choose_options, find_engine
 from evaluation.setup.environments import install_line
 from tests.evaluation.engines.contract import TEXTS, examine, walk
+from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Examined = Callable[[str, str], dict[str, Any]]
 
@@ -267,3 +272,200 @@ def test_outlines_core_raises_what_is_no_refusal(tmp_path: Path) -> None:
     assert matcher.commit(tokenizer.encode("]")[0]) is False
     with pytest.raises(OverflowError):
         matcher.commit(-1)
+
+
+def _read(folder: Path, tokenizer: SmallTokenizer) -> Any:  # noqa: ANN401 (the reader's)
+    gguf = pytest.importorskip("gguf")
+    vocabulary = runpy.run_path(str(find_engine("llama_cpp").path))["vocabulary"]
+    path = folder / "vocabulary.gguf"
+    path.write_bytes(b"".join(vocabulary(tokenizer)))
+    return gguf.GGUFReader(path)
+
+
+def test_a_byte_level_vocabulary_has_a_letter_a_byte(tmp_path: Path) -> None:
+    """Every id has its token: bytes as letters, specials by name, the rest unused."""
+    tokenizer = small_tokenizer(tmp_path)
+    read = _read(tmp_path, tokenizer)
+    tokens = read.fields["tokenizer.ggml.tokens"].contents()
+    assert read.fields["tokenizer.ggml.model"].contents() == "gpt2"
+    assert len(tokens) == len(set(tokens)) == len(tokenizer.token_bytes)
+    assert tokens[:2] == ["<|special_0|>", "<|special_1|>"]
+    assert tokens[2 + ord(" ")] == "\u0120"
+    assert tokens[2 + ord("a")] == "a"
+    kinds = read.fields["tokenizer.ggml.token_type"].contents()
+    assert kinds[:3] == [3, 3, 1]
+    assert kinds[-3:] == [5, 5, 5]
+    assert read.fields["tokenizer.ggml.eos_token_id"].contents() == tokenizer.eos_id
+
+
+def test_a_vocabulary_with_letters_twice_is_sentencepieces(tmp_path: Path) -> None:
+    """The first of two is a byte, the second a letter: no two tokens are the same."""
+    tokenizer = doubled()
+    read = _read(tmp_path, tokenizer)
+    tokens = read.fields["tokenizer.ggml.tokens"].contents()
+    assert read.fields["tokenizer.ggml.model"].contents() == "llama"
+    assert len(tokens) == len(set(tokens)) == len(tokenizer.token_bytes)
+    assert tokens[2 + ord("a")] == "<0x61>"
+    assert "a" in tokens
+
+
+_SCHEMA = """{"type": "object", "properties": {"a": {"type": "string",
+"maxLength": 2000}}, "required": ["a"], "additionalProperties": false}"""
+_SHORT, _LATE = '{"a": "x"}', '{"a": "' + 60 * "y" + '"}'
+
+
+@pytest.mark.parametrize("matcher", ["copy", "fresh"])
+def test_a_limit_is_the_affair_of_its_text(tmp_path: Path, matcher: str) -> None:
+    """Later copies found the lexer dead; now they begin with a new one."""
+    pytest.importorskip("llguidance")
+    texts = (_SHORT, _LATE, _SHORT, '{"b": 1}', _LATE)
+    asked = replace(sample("limits", *texts), schema=_SCHEMA)
+    options = ["max_lexer_states=150", f"matcher={matcher}"]
+    _, run = measured(tmp_path, ["llguidance"], request_of(tmp_path, [asked]), options)
+    (row,) = run.rows()
+    accepted, blocked, failed = (
+        WalkVerdict.ACCEPTED,
+        WalkVerdict.BLOCKED,
+        WalkVerdict.ENGINE_ERROR,
+    )
+    assert [walk.verdict for walk in row.walks] == [
+        *(accepted, failed, accepted, blocked, failed)
+    ]
+    assert all((walk.at or 0) > 9 for walk in row.walks if walk.verdict is failed)
+
+
+def test_a_matcher_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """There is no third kind."""
+    pytest.importorskip("llguidance")
+    totals, _ = measured(
+        tmp_path,
+        ["llguidance"],
+        request_of(tmp_path, [sample("one", "1")]),
+        ["matcher=other"],
+    )
+    assert "matcher is copy or fresh" in "".join(totals.unavailable.values())
+
+
+def test_long_texts_are_walked_last(tmp_path: Path) -> None:
+    """What one of them does to its engine is done to none before it in the case."""
+    long = f"[{', '.join(['1'] * LONG_TEXT)}]"
+    texts = ("[1]", long, "[2]", "[3]")
+    _, run = measured(
+        tmp_path, [miniature("worn_out")], request_of(tmp_path, [sample("x", *texts)])
+    )
+    (row,) = run.rows()
+    verdicts = [walk.verdict for walk in row.walks]
+    assert verdicts[1] is not WalkVerdict.ACCEPTED
+    assert {*verdicts[:1], *verdicts[2:]} == {WalkVerdict.ACCEPTED}
+
+
+_PACKAGE = """
+from transformers import PreTrainedTokenizerBase
+import triton
+import triton.language as tl
+import sentencepiece
+
+@triton.jit
+def kernel(size: tl.constexpr):
+    return size
+
+class VocabType:
+    RAW = 0
+
+class TokenizerInfo:
+    def __init__(self, *arguments, **named):
+        pass
+
+class Grammar:
+    @staticmethod
+    def from_ebnf(text):
+        return text
+
+def apply_token_bitmask_inplace(logits, mask):
+    pass
+
+class GrammarMatcher:
+    pass
+
+class GrammarCompiler:
+    def __init__(self, info, *, max_threads, cache_enabled):
+        pass
+
+    def compile_json_schema(self, schema, *, any_whitespace=True, strict_mode=True):
+        raise RuntimeError("[12:34:56] /cpp/here.cc:1: refused")
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """Return XGrammar's file where XGrammar is an old one, and torch an empty one."""
+    (tmp_path / "torch.py").write_text("", encoding="utf-8")
+    (tmp_path / "xgrammar.py").write_text(_PACKAGE, encoding="utf-8")
+    metadata = tmp_path / "xgrammar-0.1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Name: xgrammar\nVersion: 0.1.0\n", "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("torch", "xgrammar", "triton", "triton.language", "transformers"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    found = runpy.run_path(str(find_engine("xgrammar").path))
+    yield found
+    for name in ("torch", "xgrammar"):
+        sys.modules.pop(name, None)
+
+
+def _tokenizer() -> SimpleNamespace:
+    contents = [b"a", b"ab", b"c", None]
+    return SimpleNamespace(token_bytes=contents, vocab_size=4, eos_id=3)
+
+
+def test_stands_in_for_what_is_imported_and_never_called(file: dict[str, Any]) -> None:
+    """Without triton and transformers it is imported, and no stand-in stays behind."""
+    module = file["import_xgrammar"]()
+    assert module.GrammarCompiler
+    assert not {"triton", "triton.language", "sentencepiece"} & set(sys.modules)
+
+
+def test_refuses_an_option_that_a_version_lacks(file: dict[str, Any]) -> None:
+    """What an old version cannot do is said, and what it need not do is left out."""
+    options = choose_options(find_engine("xgrammar"), "faithful", {})
+    assert file["load"](_tokenizer(), options).version == "0.1.0"
+    with pytest.raises(ValueError, match=r"0\.1\.0 has no option any_order"):
+        file["load"](_tokenizer(), {**options, "any_order": True})
+    with pytest.raises(ValueError, match="come together"):
+        file["load"](_tokenizer(), {**options, "item_separator": ","})
+
+
+def test_says_a_refusal_without_the_time_of_day(file: dict[str, Any]) -> None:
+    """The same refusal has the same words in every run."""
+    engine = file["load"](
+        _tokenizer(), choose_options(find_engine("xgrammar"), "faithful", {})
+    )
+    with pytest.raises(RuntimeError, match=r"^/cpp/here\.cc:1: refused$"):
+        engine.compile("{}")
+
+
+def test_cuts_forced_text_into_the_longest_tokens(file: dict[str, Any]) -> None:
+    """What no token spells ends the cutting."""
+    engine = file["load"](
+        _tokenizer(), choose_options(find_engine("xgrammar"), "faithful", {})
+    )
+    cut = file["tokens_of"]
+    assert cut("abac", engine) == [1, 0, 2]
+    assert cut("abz", engine) == [1]
+    assert cut("", engine) == []
+
+
+def test_cutting_looks_no_further_than_the_longest_token(file: dict[str, Any]) -> None:
+    """A long forced text takes a time that is linear in it."""
+
+    class Counted(dict[bytes, int]):
+        asked = 0
+
+        def __contains__(self, key: object) -> bool:
+            self.asked += 1
+            return super().__contains__(key)
+
+    ids = Counted({b"a": 0, b"abc": 1})
+    engine = SimpleNamespace(ids=ids, longest=3)
+    assert len(file["tokens_of"]("a" * 2_000, engine)) == 2_000
+    assert ids.asked <= 3 * 2_000

@@ -1,9 +1,11 @@
-"""The loop writes what the model would write, and nothing that the engine forbids."""
+"""The loop writes what the model would write and the engine allows, or says why not."""
 
 from __future__ import annotations
 
 import itertools
 import json
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
@@ -11,7 +13,10 @@ import pytest
 import torch
 
 from curation.workers.limits import Limits
+from curation.workers.process import Program
 from evaluation.core.cases import Result
+from evaluation.core.records import Message
+from evaluation.generation.engine_session import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     LoopOptions,
@@ -19,19 +24,120 @@ from evaluation.generation.text_generation import (
     TokenizedRequest,
 )
 from evaluation.walking.engine_process import CoreWaits
-from tests.evaluation.generation.loop_sessions import (
-    COMPACT,
-    ENGINES,
-    SCHEMA,
-    alone,
-    session,
-    sessions,
-    tokenized,
-)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curation.core.json_types import UntypedJson
+    from evaluation.generation.engine_session import EngineSession
+    from evaluation.generation.text_generation import Generation
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
+
+
+#: The engines of the package.
+ENGINES = Path(__file__).parents[3] / "evaluation" / "engines"
+#: Options of llguidance with which texts have no white space.
+COMPACT = {
+    "whitespace_flexible": False,
+    "item_separator": ",",
+    "key_separator": ":",
+    "slices": "json",
+}
+#: What requests ask for by default.
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["ferry", "barge"]},
+        "crew": {"type": "integer", "minimum": 1, "maximum": 9},
+        "ports": {
+            "type": "array",
+            "items": {"enum": ["east", "west"]},
+            "minItems": 1,
+            "maxItems": 2,
+        },
+    },
+    "required": ["kind", "crew", "ports"],
+    "additionalProperties": False,
+}
+_SCHEMA = json.dumps(SCHEMA)
+
+
+def engine_file(folder: Path, body: str) -> Path:
+    """Write an engine's file."""
+    path = folder / "engine.py"
+    path.write_text(body)
+    return path
+
+
+@contextmanager
+def sessions(  # noqa: PLR0913 - what a process is given
+    tokenizer: TokenizerFiles,
+    engine: Path,
+    options: dict[str, UntypedJson] | None = None,
+    *,
+    texts: int = 1,
+    limits: Limits | None = None,
+    mask_threads: int = 1,
+) -> Iterator[Sequence[EngineSession]]:
+    """Open an engine's process over the small vocabulary, for a batch of texts."""
+    given: dict[str, UntypedJson] = {
+        "tokens": str(tokenizer.tokens),
+        "vocab_size": tokenizer.vocab_size,
+        "eos_id": tokenizer.eos_id,
+        "special_ids": list(tokenizer.special_ids),
+        "kind": tokenizer.kind,
+        "tokenizer_json": str(tokenizer.tokenizer_json),
+    }
+    program = Program(
+        file=engine,
+        setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
+    )
+    with EngineProcess(
+        program,
+        texts,
+        vocab_size=tokenizer.vocab_size,
+        limits=limits or Limits(),
+        mask_threads=mask_threads,
+    ) as opened:
+        yield opened.sessions
+
+
+@contextmanager
+def session(
+    tokenizer: TokenizerFiles,
+    engine: Path,
+    options: dict[str, UntypedJson] | None = None,
+    limits: Limits | None = None,
+) -> Iterator[EngineSession]:
+    """Open an engine's process for one text at a time."""
+    with sessions(tokenizer, engine, options, limits=limits) as opened:
+        yield opened[0]
+
+
+def tokenized(  # noqa: PLR0913 (as a request has)
+    model: TransformersModel,
+    say: str,
+    *,
+    schema: str = _SCHEMA,
+    budget: int = 80,
+    temperature: float = 0.0,
+    seed: int = 0,
+) -> TokenizedRequest:
+    """Return a request for one text, of `SCHEMA` unless told otherwise."""
+    return TokenizedRequest(
+        id=say,
+        schema=schema,
+        prompt=model.prompt([Message(role="user", content=say)]),
+        budget=budget,
+        temperature=temperature,
+        seed=seed,
+    )
+
+
+def alone(model: TransformersModel, request: TokenizedRequest) -> Generation:
+    """Return the text that the model writes without any engine."""
+    return generate(model, [request], [None], LoopOptions())[0]
 
 
 def test_without_an_engine_the_text_is_that_of_generate(
@@ -172,3 +278,376 @@ def test_what_a_busy_machine_takes_is_not_the_text_s(
     else:
         assert (made.ending, len(made.tokens)) == (TextEnding.TIMEOUT, 1)
         assert "1e-06 s" in made.detail
+
+
+_ENGINE = """
+import os, time
+from threading import Barrier
+together = Barrier(2)
+class Matcher:
+    def __init__(self, schema, size):
+        self.schema, self.bits, self.taken = schema, b"\\xff" * size, 0
+    def mask(self):
+        {mask}
+        return self.bits
+    def commit(self, token):
+        self.taken += 1
+        return True
+    def may_end(self): return False
+class Engine:
+    version = "0"
+    masks_side_by_side = True
+    def __init__(self, size): self.size = size
+    def compile(self, schema): return schema
+    def start(self, grammar): return Matcher(grammar, self.size)
+def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 4)
+"""
+
+
+def _begun(opened: Sequence[EngineSession]) -> None:
+    """Bring every session to its first mask."""
+    for place, one in enumerate(opened):
+        one.compile(json.dumps({"title": str(place)}), 20.0)
+    for one in opened:
+        one.compiled()
+        one.mask()
+
+
+def test_masks_of_a_batch_are_computed_at_the_same_time(
+    tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Each of two masks waits until the other one is being computed."""
+    body = _ENGINE.format(mask="if self.taken: together.wait(10)")
+    engine = engine_file(tmp_path, body)
+    with sessions(tokenizer, engine, texts=2, mask_threads=2) as opened:
+        _begun(opened)
+        for one in opened:
+            one.take(5, forced=0, seconds=20.0)
+        for one in opened:
+            one.send()
+        for one in opened:
+            assert one.mask().ns > 0
+
+
+def test_nobody_waits_for_masks_that_are_asked_for(
+    tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """To send what a batch asks is not to wait for it: the model's pass comes next."""
+    gate = tmp_path / "gate"
+    wait = f"while self.taken and not os.path.exists({str(gate)!r}): time.sleep(0.001)"
+    engine = engine_file(tmp_path, _ENGINE.format(mask=wait))
+    with sessions(tokenizer, engine, texts=3) as opened:
+        _begun(opened)
+        for one in opened:
+            one.take(5, forced=0, seconds=20.0)
+        for one in opened:
+            one.send()
+        assert all(one.is_waiting() for one in opened)
+        gate.touch()
+        for one in opened:
+            one.mask()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [LoopOptions(), LoopOptions(forced=True)])
+def test_texts_and_masks_are_those_of_one_after_the_other(
+    model: TransformersModel, tokenizer: TokenizerFiles, options: LoopOptions
+) -> None:
+    """Four threads, a batch of four, and texts that end one after the other."""
+    asked = [
+        tokenized(model, said, schema=json.dumps({**SCHEMA, "title": said}))
+        for said in ("a", "bb", "c c", "", "dd", "e")
+    ]
+    engine = ENGINES / "llguidance.py"
+    found = []
+    for threads in (1, 4):
+        with sessions(
+            tokenizer, engine, COMPACT, texts=4, mask_threads=threads
+        ) as opened:
+            made = generate(model, asked, opened, options)
+        found.append([(one.tokens, one.ending, one.forced) for one in made])
+    assert found[0] == found[1]
+
+
+_FALLS = (
+    "if self.taken == 2 and '1' in self.schema: os.abort()",
+    "if self.taken == 2 and '1' in self.schema: raise MemoryError",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mask", "result"),
+    [(_FALLS[0], Result.CRASH), (_FALLS[1], Result.OUT_OF_MEMORY)],
+    ids=["aborts", "out-of-memory"],
+)
+def test_who_dies_beside_others_is_found(
+    model: TransformersModel,
+    tokenizer: TokenizerFiles,
+    tmp_path: Path,
+    mask: str,
+    result: Result,
+) -> None:
+    """Its text alone has that outcome, wherever in the batch it is; others go on."""
+    engine = engine_file(tmp_path, _ENGINE.format(mask=mask))
+    asked = [
+        tokenized(model, str(place), schema=json.dumps({"title": str(place)}), budget=6)
+        for place in range(3)
+    ]
+    with sessions(tokenizer, engine, texts=3, mask_threads=3) as opened:
+        for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1]):
+            made = generate(
+                model, [asked[place] for place in order], opened, LoopOptions()
+            )
+            results = {one.id: one.result for one in made}
+            assert results == {"0": Result.OK, "1": result, "2": Result.OK}
+
+
+def test_a_mask_that_raises_beside_others_is_its_texts_own(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """What is raised in a thread is told as if it were raised in none."""
+    fails = "assert not (self.taken and '1' in self.schema), 'no mask'"
+    engine = engine_file(tmp_path, _ENGINE.format(mask=fails))
+    asked = [
+        tokenized(model, str(place), schema=json.dumps({"title": str(place)}), budget=6)
+        for place in range(2)
+    ]
+    with sessions(tokenizer, engine, texts=2, mask_threads=2) as opened:
+        first, second = generate(model, asked, opened, LoopOptions())
+    assert first.result is Result.OK
+    assert second.result is Result.ENGINE_ERROR
+    assert "no mask" in second.detail
+
+
+def test_a_refused_schema_is_the_outcome_of_that_text_alone(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """Next to a compile error the other text of the batch is written."""
+    bad = tokenized(model, "bad", schema='{"type": "neither"}')
+    engine = ENGINES / "llguidance.py"
+    with sessions(tokenizer, engine, COMPACT, texts=2) as opened:
+        refused, written = generate(
+            model, [bad, tokenized(model, "good")], opened, LoopOptions()
+        )
+        again = generate(model, [tokenized(model, "good")], opened[:1], LoopOptions())[
+            0
+        ]
+    assert refused.result is Result.COMPILE_ERROR
+    assert refused.ending is TextEnding.ENGINE
+    assert (written.result, again.result) == (Result.OK, Result.OK)
+    assert written.tokens == again.tokens
+
+
+_CRASHES = """
+import os
+class Matcher:
+    def __init__(self, size): self.left, self.size = 3, size
+    def mask(self): return b"\\xff" * self.size
+    def commit(self, token):
+        self.left -= 1
+        if not self.left: os.abort()
+        return True
+    def may_end(self): return False
+class Engine:
+    version = "0"
+    def __init__(self, size): self.size = size
+    def compile(self, schema): return schema
+    def start(self, grammar): return Matcher(self.size)
+def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 4)
+"""
+
+
+_RAISES = _CRASHES.replace(
+    "return Matcher(self.size)", "raise ValueError('no matcher')"
+)
+_LIES = _CRASHES.replace(
+    "        self.left -= 1\n        if not self.left: os.abort()\n        return True",
+    "        return token != 9\n    def forced(self): return [8, 9]",
+)
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "result", "word"),
+    [
+        (_CRASHES, LoopOptions(), Result.CRASH, "SIGABRT"),
+        (_RAISES, LoopOptions(), Result.ENGINE_ERROR, "no matcher"),
+        (_LIES, LoopOptions(forced=True), Result.ENGINE_ERROR, "forced"),
+    ],
+    ids=["dies", "raises", "refuses-what-it-forces"],
+)
+def test_an_engine_that_fails_in_the_middle_is_an_outcome_each_time(  # noqa: PLR0913, PLR0917 (a row of the table)
+    model: TransformersModel,
+    tokenizer: TokenizerFiles,
+    tmp_path: Path,
+    engine: str,
+    options: LoopOptions,
+    result: Result,
+    word: str,
+) -> None:
+    """Its text ends, the session goes on; nothing under way is the next one's."""
+    with session(tokenizer, engine_file(tmp_path, engine)) as opened:
+        for _ in range(5):
+            made = generate(model, [tokenized(model, "x")], [opened], options)[0]
+            assert made.result is result
+            assert word in made.detail
+
+
+_DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')
+
+
+def test_a_mask_without_any_token_is_a_dead_end(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Where neither a token nor the end is allowed the text ends, and says why."""
+    with session(tokenizer, engine_file(tmp_path, _DEAD_END)) as opened:
+        made = generate(model, [tokenized(model, "x")], [opened], LoopOptions())[0]
+    assert made.ending is TextEnding.DEAD_END
+
+
+_SLOW = _CRASHES.replace("import os", "import os, time").replace(
+    "return schema", "{how} if 'slow' in schema else 0; return 1"
+)
+
+
+def test_a_slow_compile_holds_up_nobody_else(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """A grammar whose compile waits for the end of the other text is compiled."""
+    mark = str(tmp_path / "written")
+    is_there = f"iter(lambda: os.path.exists({mark!r}), True)"
+    waits = _SLOW.replace("{how}", f"[time.sleep(0.01) for _ in {is_there}]")
+    engine = engine_file(tmp_path, waits.replace("os.abort()", f"open({mark!r}, 'w')"))
+    asked = [
+        tokenized(model, "slow", schema='{"slow": 1}', budget=2),
+        tokenized(model, "fast", budget=4),
+    ]
+    with sessions(tokenizer, engine, texts=2) as opened:
+        made = generate(model, asked, opened, LoopOptions())
+    assert [text.result for text in made] == [Result.OK, Result.OK]
+
+
+@pytest.mark.parametrize(
+    ("how", "result"),
+    [("time.sleep(2)", Result.OK), ("sum(0 for _ in iter(int, 1))", Result.TIMEOUT)],
+)
+def test_a_compile_beside_others_has_processor_time(
+    model: TransformersModel,
+    tokenizer: TokenizerFiles,
+    tmp_path: Path,
+    how: str,
+    result: Result,
+) -> None:
+    """Its deadline is not that of the wall clock, by which a busy machine is late."""
+    engine = engine_file(tmp_path, _SLOW.replace("{how}", how))
+    asked = [
+        tokenized(model, "slow", schema='{"slow": 1}', budget=2),
+        tokenized(model, "fast", budget=2),
+    ]
+    limits, options = Limits(wall_times=60.0), LoopOptions(compile_seconds=1.0)
+    with sessions(tokenizer, engine, texts=2, limits=limits) as opened:
+        slow, fast = generate(model, asked, opened, options)
+    assert (slow.result, fast.result) == (result, Result.OK)
+    assert (slow.compile_ns is None) == (result is Result.TIMEOUT)
+
+
+_FRAGILE = _CRASHES.replace(
+    "    def start(self, grammar): return Matcher(self.size)",
+    "    def start(self, grammar):\n"
+    "        matcher = Matcher(self.size)\n"
+    "        if 'sound' in grammar: matcher.left = 1 << 30\n"
+    "        return matcher",
+)
+
+
+def test_a_crash_ends_one_text_of_a_batch(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """One process serves a batch; when it dies, the other texts are brought back."""
+    engine = engine_file(tmp_path, _FRAGILE)
+    sound = [
+        tokenized(model, say, schema='{"sound": 1}', budget=30) for say in ("a", "b c")
+    ]
+    asked = [sound[0], tokenized(model, "dies", budget=30), sound[1]]
+    with sessions(tokenizer, engine, texts=3) as opened:
+        first, dead, last = generate(model, asked, opened, LoopOptions())
+    assert dead.result is Result.CRASH
+    assert len(dead.tokens) <= 3
+    for found, request in ((first, sound[0]), (last, sound[1])):
+        assert found.result is Result.OK
+        with session(tokenizer, engine) as opened_alone:
+            assert (
+                found.tokens
+                == generate(model, [request], [opened_alone], LoopOptions())[0].tokens
+            )
+
+
+# Their first process leaves a mark when it dies; those after it see that.
+_FORGETS = _FRAGILE.replace("os.abort()", "open({mark!r}, 'w'); os.abort()")
+_FORGETS = _FORGETS.replace(
+    "        self.left -= 1",
+    "        if {mark!r}.endswith('text') and os.path.exists({mark!r}): return False\n"
+    "        self.left -= 1",
+).replace(
+    "return schema",
+    "\n        if {mark!r}.endswith('schema') and os.path.exists({mark!r}):"
+    "\n            raise ValueError('not again')"
+    "\n        return schema",
+)
+
+
+@pytest.mark.parametrize(
+    ("forgets", "word"),
+    [("schema", "refuses it: ValueError: not again"), ("text", "what was written")],
+)
+def test_a_new_process_that_does_not_do_again_what_the_last_did_is_an_error(
+    model: TransformersModel,
+    tokenizer: TokenizerFiles,
+    tmp_path: Path,
+    forgets: str,
+    word: str,
+) -> None:
+    """It ends the text that is brought back, and says what is refused."""
+    mark = str(tmp_path / f"died.{forgets}")
+    engine = engine_file(tmp_path, _FORGETS.replace("{mark!r}", repr(mark)))
+    sound = tokenized(model, "x", schema='{"sound": 1}', budget=30)
+    with sessions(tokenizer, engine, texts=2) as opened:
+        lost, dead = generate(
+            model, [sound, tokenized(model, "dies", budget=30)], opened, LoopOptions()
+        )
+    assert dead.result is Result.CRASH
+    assert lost.result is Result.ENGINE_ERROR
+    assert word in lost.detail
+
+
+_COMPILE_CRASHES = _FRAGILE.replace(
+    "return schema", "(os.abort() if 'aborts' in schema else 0); return schema"
+)
+
+
+def test_a_crash_in_a_compile_beside_others_is_blamed_on_it(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Nobody else of the batch pays for a schema on which the engine aborts."""
+    engine = engine_file(tmp_path, _COMPILE_CRASHES)
+    asked = [
+        tokenized(model, "x", schema=schema, budget=20)
+        for schema in ('{"sound": 1}', '{"aborts": 1}', '{"sound": 2}')
+    ]
+    with sessions(tokenizer, engine, texts=3) as opened:
+        made = generate(model, asked, opened, LoopOptions())
+    assert [text.result for text in made] == [Result.OK, Result.CRASH, Result.OK]
+    assert made[1].compile_ns is None
+    assert made[0].tokens == made[2].tokens
+
+
+def test_what_an_engine_prints_is_a_warning_of_its_text(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Lines that a compile prints come back with the text, and are not kept."""
+    prints = _FRAGILE.replace("return schema", "print('odd keyword'); return schema")
+    with session(tokenizer, engine_file(tmp_path, prints)) as opened:
+        request = tokenized(model, "x", schema='{"sound": 1}', budget=2)
+        for _ in range(2):
+            made = generate(model, [request], [opened], LoopOptions())[0]
+            assert made.warnings == ("odd keyword",)

@@ -3,21 +3,167 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
+import torch
+from transformers import (
+    CONFIG_MAPPING,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    PreTrainedTokenizerFast,
+)
 
+from curation.system.errors import Unavailable
 from evaluation.core.records import Message
+from evaluation.models import hardware, loading
 from evaluation.models.loading import LoadOptions, load_model
-from tests.evaluation.models.tiny_models import KINDS, tiny_model
+from tests.evaluation.small_model import small_model
+from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import torch
+    from transformers import PreTrainedModel
 
+    from curation.core.json_types import UntypedJson
     from evaluation.models.transformers import TransformersModel
+
+
+_PLAIN_TEMPLATE = (
+    "{% for message in messages %}<{{ message['role'] }}>{{ message['content'] }}\n"
+    "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+#: As Gemma's: an instruction is refused.
+_NO_SYSTEM_TEMPLATE = (
+    "{% if messages[0]['role'] == 'system' %}"
+    "{{ raise_exception('System role not supported') }}{% endif %}" + _PLAIN_TEMPLATE
+)
+#: As those of models that see pictures: a content is a list of parts.
+_PARTS_TEMPLATE = _PLAIN_TEMPLATE.replace(
+    "{{ message['content'] }}",
+    "{% for part in message['content'] %}{{ part['text'] }}{% endfor %}",
+)
+#: Sizes that most configs call alike.
+_SIZES: Final[dict[str, UntypedJson]] = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "max_position_embeddings": 1024,
+}
+_OLD_SIZES: Final[dict[str, UntypedJson]] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}
+_EXPERTS: Final[dict[str, UntypedJson]] = {"num_experts_per_tok": 2}
+_MAMBA: Final[dict[str, UntypedJson]] = {"num_hidden_layers": 2, "state_size": 8}
+#: Each kind's config beyond vocabulary and end token, by the name of the kind.
+KINDS: Final[dict[str, dict[str, UntypedJson]]] = {
+    "llama": _SIZES,
+    "qwen3": {**_SIZES, "tie_word_embeddings": True},
+    "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 1024},
+    "opt": {**_OLD_SIZES, "ffn_dim": 48, "word_embed_proj_dim": 32},
+    "gpt_neox": {**_OLD_SIZES, "intermediate_size": 48},
+    "mixtral": {**_SIZES, **_EXPERTS, "num_local_experts": 4},
+    "mistral": {**_SIZES, "sliding_window": 8},
+    "gemma3_text": {
+        **_SIZES,
+        "sliding_window": 8,
+        "layer_types": ["sliding_attention", "full_attention"],
+    },
+    "gpt_oss": {**_SIZES, **_EXPERTS, "num_local_experts": 4, "sliding_window": 8},
+    "gemma3": {
+        "text_config": {**_SIZES, "model_type": "gemma3_text", "sliding_window": 8},
+        "vision_config": {
+            "hidden_size": 16,
+            "intermediate_size": 16,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 2,
+            "image_size": 16,
+            "patch_size": 8,
+        },
+    },
+    "bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 4},
+    "falcon": {**_OLD_SIZES, "alibi": True, "new_decoder_architecture": False},
+    "mamba": {**_MAMBA, "hidden_size": 32},
+    # Its state is the module's own, whatever cache it is handed.
+    "recurrent_gemma": {
+        **_SIZES,
+        "num_hidden_layers": 3,
+        "lru_width": 32,
+        "attention_window_size": 8,
+    },
+    "mamba2": {
+        **_MAMBA,
+        "hidden_size": 32,
+        "num_heads": 8,
+        "head_dim": 8,
+        "n_groups": 1,
+    },
+    "lfm2": {**_SIZES, "layer_types": ["conv", "full_attention"]},
+    "qwen3_next": {
+        **_SIZES,
+        **_EXPERTS,
+        "linear_num_value_heads": 4,
+        "linear_num_key_heads": 2,
+        "linear_key_head_dim": 8,
+        "linear_value_head_dim": 8,
+        "num_experts": 4,
+        "moe_intermediate_size": 16,
+        "shared_expert_intermediate_size": 16,
+        "layer_types": ["linear_attention", "full_attention"],
+    },
+    "rwkv": {
+        "hidden_size": 32,
+        "attention_hidden_size": 32,
+        "num_hidden_layers": 2,
+        "context_length": 1024,
+    },
+}
+#: Kinds with no chat template at all, and with unusual ones.
+_TEMPLATES: Final = {
+    "gpt2": None,
+    "gemma3_text": _NO_SYSTEM_TEMPLATE,
+    "gemma3": _PARTS_TEMPLATE,
+}
+
+
+def tiny_model(folder: Path, kind: str) -> Path:
+    """Write a tiny model of a kind, with a tokenizer, and return its folder."""
+    made.byte_level(folder, padding=0)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(folder / "tokenizer.json"),
+        eos_token=made.END,
+        chat_template=_TEMPLATES.get(kind, _PLAIN_TEMPLATE),
+    )
+    given: dict[str, UntypedJson] = {
+        "vocab_size": len(tokenizer),
+        "eos_token_id": tokenizer.eos_token_id,
+        "bos_token_id": None,
+        "pad_token_id": None,
+    }
+    changes = dict(KINDS[kind])
+    if "text_config" in changes:
+        changes["text_config"] = {**given, **changes["text_config"]}
+        given = {"eos_token_id": tokenizer.eos_token_id}
+    config = CONFIG_MAPPING[kind](**{**given, **changes})
+    torch.manual_seed(3)
+    factory = AutoModelForImageTextToText if kind == "gemma3" else AutoModelForCausalLM
+    model: PreTrainedModel = factory.from_config(config)  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                # Far enough apart to leave no ties.
+                parameter.copy_(torch.randn_like(parameter) * 0.2)
+    model.save_pretrained(str(folder))
+    tokenizer.save_pretrained(str(folder))
+    return folder
+
 
 _QUICK = ("llama", "gemma3_text", "lfm2", "recurrent_gemma")
 _EVERY = [
@@ -128,3 +274,48 @@ def test_positions_of_the_longest_text_are_not_shared(tmp_path: Path) -> None:
     assert (
         model.limits == "texts run alone (positions that change with the longest text)"
     )
+
+
+_BUSY = "CUDA error: all CUDA-capable devices are busy or unavailable\nmore"
+_FULL = "CUDA out of memory. Tried to allocate 2.00 GiB.\nmore"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small model."""
+    return small_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (torch.AcceleratorError(_BUSY), "has failed (CUDA error: all CUDA-capable"),
+        (torch.OutOfMemoryError(_FULL), "has no memory left for it (CUDA out of"),
+    ],
+    ids=["busy", "full"],
+)
+def test_a_device_that_takes_no_model_is_told_in_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    """While it is loaded; the message says where to look."""
+
+    def fails(*_given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(loading, "_loaded", fails)
+    with pytest.raises(Unavailable) as told:
+        load_model(folder, LoadOptions(device="cpu"))
+    assert said in told.value.what
+    assert "\n" not in told.value.what
+    assert "nvidia-smi" in told.value.then
+
+
+def test_streams_and_events_are_those_of_the_models_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second GPU is made the present one, and a processor changes nothing."""
+    chosen: list[int] = []
+    monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
+    for name in ("cpu", "cuda:1", "cuda"):
+        hardware.make_current(torch.device(name))
+    assert chosen == [1, 0]

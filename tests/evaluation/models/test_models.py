@@ -1,34 +1,57 @@
-"""Models by their names: the embedded one, folders, and what is not there."""
+"""Models by their names: embedded, folders, the Hub's, of other packages."""
 
 from __future__ import annotations
 
+import gc
 import json
+import shutil
 import warnings
+from importlib import import_module
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 import torch
+from huggingface_hub import constants
+from transformers import PreTrainedTokenizerFast
 
 from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    NoInput,
+    NotPermitted,
+    Unavailable,
+)
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.commands.options import split_revision
 from evaluation.core.records import Message
 from evaluation.generation.text_generation import LoopOptions
 from evaluation.models import hardware as memory
+from evaluation.models.chat import TEMPLATE_DATE, ChatPrompts
+from evaluation.models.hardware import device_facts, gpu_settings, shared_tensor
 from evaluation.models.known.smollm2 import NAME
 from evaluation.models.loading import (
     LoadOptions,
     choose_device,
     choose_dtype,
+    folder_digest,
     load_model,
 )
-from evaluation.models.store import get_model
+from evaluation.models.store import get_model, named_models
 from evaluation.suites.coverage.suite import CoverageSettings
+from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
+from tests.evaluation.tokenizers import made
+from tests.publishing import connected
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.fake_hub import FakeHub
 
 
 @pytest.mark.slow
@@ -195,3 +218,326 @@ def test_attention_is_computed_as_asked(tmp_path: Path) -> None:
     assert load_model(model_folder, options).facts()["attention"] == "eager"
     with pytest.raises(NoInput, match="cannot be loaded"):
         load_model(model_folder, LoadOptions(device="cpu", attention="abacus"))
+
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+_THEIRS = """
+from evaluation.models.store import NamedModel
+
+def load(loading, settings, say):
+    say("made of nothing")
+    return (loading.device, settings.offline)
+
+MODEL = NamedModel(name={name!r}, summary="a model of their own", load=load)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    """Look for models anew, and leave nothing behind for other tests."""
+    named_models.cache_clear()
+    yield
+    named_models.cache_clear()
+
+
+def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a model to a file of a folder, as if it were one of ours."""
+    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    package = import_module("evaluation.models.known")
+    monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+
+
+def test_every_file_with_a_model_is_one() -> None:
+    """Each under the name that it gives itself; nothing heavy is loaded for that."""
+    assert list(named_models()) == ["smollm2"]
+
+
+def test_a_file_adds_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else is edited: `--model theirs` loads it, with what was asked for."""
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - needs torch
+
+    _add(tmp_path, "their_model", "theirs", monkeypatch)
+    settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
+    said: list[str] = []
+    loading = LoadOptions(device="cpu")
+    found: object = get_model("theirs", loading, settings, said.append)
+    assert found == ("cpu", True)
+    assert said == ["made of nothing"]
+
+
+def test_a_second_model_of_a_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says which name, and where it was found."""
+    _add(tmp_path, "their_smollm2", "smollm2", monkeypatch)
+    with pytest.raises(BadConfiguration, match="a second model named 'smollm2'"):
+        named_models()
+
+
+def _folder(path: Path, files: dict[str, bytes]) -> Path:
+    path.mkdir()
+    for name, content in files.items():
+        (path / name).write_bytes(content)
+    return path
+
+
+def test_a_bit_of_the_weights_is_another_model(tmp_path: Path) -> None:
+    """Weights, settings and vocabulary count; where the folder is does not."""
+    files = {"model.safetensors": b"\0" * 4096, "config.json": b"{}"}
+    one = folder_digest(_folder(tmp_path / "one", files))
+    assert folder_digest(_folder(tmp_path / "same", files)) == one
+    for name in files:
+        other = {**files, name: files[name][:-1] + b"\x7f"}
+        assert folder_digest(_folder(tmp_path / f"other-{name}", other)) != one
+
+
+def test_what_is_no_part_of_a_model_does_not_count(tmp_path: Path) -> None:
+    """A README that is corrected leaves the model what it is."""
+    files = {"model.safetensors": b"\0", "README.md": b"one"}
+    one = folder_digest(_folder(tmp_path / "one", files))
+    files["README.md"] = b"another"
+    assert folder_digest(_folder(tmp_path / "two", files)) == one
+
+
+_NAME = "tester/model"
+_COMMIT = "1234567890abcdef1234567890abcdef12345678"
+_FP32 = LoadOptions(device="cpu", dtype="fp32")
+_CLASSES = (
+    "PreTrainedTokenizerFast",
+    "TokenizersBackend",
+    "LlamaTokenizer",
+    "GPT2Tokenizer",
+    "Qwen2Tokenizer",
+    "GPTNeoXTokenizer",
+    "CohereTokenizer",
+)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    """A Hub on loopback that the client is turned to."""
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        yield connection.hub
+
+
+def _cached(home: Path, folder: Path) -> Path:
+    """Put a folder's files where the Hub's client keeps a model; return the place."""
+    cache = home / "hub" / "models--tester--model"
+    snapshot = cache / "snapshots" / _COMMIT
+    (cache / "refs").mkdir(parents=True)
+    (cache / "refs" / "main").write_text(_COMMIT)
+    shutil.copytree(folder, snapshot)
+    return snapshot
+
+
+def _with_class(folder: Path, name: str) -> Path:
+    """Declare the tokenizer's class, with the files that this class is kept in."""
+    file = folder / "tokenizer_config.json"
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps({**config, "tokenizer_class": name}))
+    if name == "GPT2Tokenizer":
+        # As the oldest repositories: no tokenizer.json at all.
+        model = json.loads((folder / "tokenizer.json").read_text())["model"]
+        (folder / "vocab.json").write_text(json.dumps(model["vocab"]))
+        merges = "\n".join(" ".join(pair) for pair in model["merges"])
+        (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
+        (folder / "tokenizer.json").unlink()
+    return folder
+
+
+@pytest.mark.parametrize("name", first_fast(2, _CLASSES))
+def test_a_cached_model_is_loaded_whatever_its_tokenizer_is_called(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`owner/name` is found in the Hub's cache; engines get the same tokens."""
+    home = tmp_path / "home"
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(home / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    _cached(home, _with_class(small_model(tmp_path / "made"), name))
+    model = load_model(_NAME, _FP32)
+    assert model.facts()["revision"] == _COMMIT
+    asked = [Message(role="user", content='{"name": "a person"}')]
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    files = get_tokenizer(str(model.tokenizer_folder), settings)
+    contents = files.token_bytes()
+    spelled = b"".join(contents[token] or b"" for token in model.prompt(asked))
+    assert b'{"name": "a person"}' in spelled
+    assert model.open().admit(model.prompt(asked)).logits.of.shape == (
+        1,
+        model.vocab_size,
+    )
+
+
+def test_a_model_comes_from_the_hub_with_its_weights(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """What is missing is fetched, and nothing that is not needed."""
+    folder = small_model(tmp_path / "made")
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    hub.store.put(_NAME, {**files, "pytorch_model.bin": b"w", "notes.pdf": b"n"})
+    assert load_model(_NAME, _FP32).vocab_size
+    asked = " ".join(one.path for one in hub.asked)
+    assert "model.safetensors" in asked
+    assert "pytorch_model.bin" not in asked
+    assert "notes.pdf" not in asked
+
+
+def test_a_gated_model_says_what_to_do(hub: FakeHub) -> None:
+    """Who has not accepted its terms is told where; nothing is a traceback."""
+    hub.store.put(_NAME, {"config.json": b"{}"})
+    hub.repository(_NAME).gated = True
+    hub.store.tokens.clear()
+    with pytest.raises(NotPermitted, match=_NAME) as caught:
+        load_model(_NAME, _FP32)
+    assert caught.value.then
+
+
+@pytest.mark.parametrize("name", ["tester/none", "no-such-folder", "tester/model@v9"])
+def test_a_missing_model_is_one_line(hub: FakeHub, name: str) -> None:
+    """No such model, no such folder and no such revision are told."""
+    hub.store.put(_NAME, {"config.json": b"{}"})
+    where, _, revision = name.partition("@")
+    with pytest.raises((NoInput, NotPermitted), match=where):
+        load_model(where, LoadOptions(device="cpu", revision=revision or None))
+
+
+_TURNS = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}"
+_REFUSES = (
+    "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}"
+)
+_DROPS = (
+    "{% for m in messages %}{% if m['role'] != 'system' %}"
+    "<{{ m['role'] }}>{{ m['content'] }}{% endif %}{% endfor %}"
+)
+_PARTS = (
+    "{% for m in messages %}<{{ m['role'] }}>"
+    "{% for part in m['content'] %}{{ part['text'] }}{% endfor %}{% endfor %}"
+)
+_ASKED = [
+    Message(role="system", content="obey"),
+    Message(role="user", content="first"),
+    Message(role="assistant", content="answer"),
+    Message(role="user", content="last"),
+]
+
+
+def _prompts(folder: Path, template: str | None) -> ChatPrompts:
+    made.byte_level(folder)
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(folder / "tokenizer.json"),
+        eos_token=made.END,
+        chat_template=template,
+    )
+    prompts = ChatPrompts(tokenizer, "tester/model")
+    prompts.spell = tokenizer.decode  # type: ignore[attr-defined]  # for the tests alone
+    return prompts
+
+
+def _text(folder: Path, template: str | None) -> str:
+    prompts = _prompts(folder, template)
+    return str(prompts.spell(prompts.tokens(_ASKED)))  # type: ignore[attr-defined]  # as above
+
+
+@pytest.mark.parametrize(
+    ("template", "wanted"),
+    [
+        (_TURNS, "<system>obey<user>first<assistant>answer<user>last"),
+        (_REFUSES + _TURNS, "<user>obey\n\nfirst<assistant>answer<user>last"),
+        (_DROPS, "<user>obey\n\nfirst<assistant>answer<user>last"),
+        (_PARTS, "<system>obey<user>first<assistant>answer<user>last"),
+        (_REFUSES + _PARTS, "<user>obey\n\nfirst<assistant>answer<user>last"),
+        (None, "obey\n\nfirst\n\nanswer\n\nlast\n\n"),
+    ],
+)
+def test_every_turn_is_in_the_prompt(
+    tmp_path: Path, template: str | None, wanted: str
+) -> None:
+    """A template without a system turn, or with contents in parts, loses no word."""
+    assert _text(tmp_path, template) == wanted
+
+
+def test_a_template_that_takes_nothing_is_told(tmp_path: Path) -> None:
+    """The model's name and the template's own words are one line."""
+    with pytest.raises(BadConfiguration, match=r"tester/model.*never") as caught:
+        _prompts(tmp_path, "{{ raise_exception('never') }}")
+    assert caught.value.then
+
+
+def test_the_day_is_pinned_and_recorded(tmp_path: Path) -> None:
+    """A template that asks for today is told the same day on every day."""
+    dated = "{{ strftime_now('%Y-%m-%d') }} " + _TURNS
+    assert _text(tmp_path, dated).startswith(f"{TEMPLATE_DATE} ")
+    assert _prompts(tmp_path, dated).facts()["template_date"] == TEMPLATE_DATE
+
+
+def _tool(folder: Path, script: str) -> str:
+    file = folder / "nvidia-smi"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def test_clocks_and_power_cap_are_read_off_the_tool(tmp_path: Path) -> None:
+    """A figure that the tool does not support is not known."""
+    program = _tool(tmp_path, 'echo "1980, 1980, [N/A], 700.00"')
+    assert gpu_settings("0", program) == {
+        "sm_clock_mhz": "1980",
+        "highest_sm_clock_mhz": "1980",
+        "memory_clock_mhz": "not known",
+        "power_cap_w": "700.00",
+    }
+
+
+@pytest.mark.parametrize("script", ["exit 9", "echo no devices were found", ":"])
+def test_a_tool_that_does_not_tell_leaves_it_unknown(
+    tmp_path: Path, script: str
+) -> None:
+    """A failure, other words, and nothing at all."""
+    found = gpu_settings("0", _tool(tmp_path, script))
+    assert set(found.values()) == {"not known"}
+
+
+def test_without_the_tool_nothing_is_known() -> None:
+    """No path is made up for it."""
+    assert set(gpu_settings("0", "no-such-tool").values()) == {"not known"}
+
+
+def test_a_processor_has_a_clock_and_no_settings_of_a_gpu() -> None:
+    """The header says what times were taken with."""
+    facts = device_facts(torch.device("cpu"))
+    assert facts["clock"] == "time.perf_counter_ns"
+    assert "gpu_settings" not in facts
+
+
+def test_memory_of_another_process_is_pinned_once_and_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As long as it is there; where the driver refuses, it is sent all the same."""
+    calls: list[tuple[str, int]] = []
+    refuses = [False]
+
+    def register(place: int, size: int, _flags: int) -> int:
+        calls.append(("pinned", size))
+        return 1 if refuses[0] else 0
+
+    def unregister(place: int) -> None:
+        calls.append(("given back", place))
+
+    driver = SimpleNamespace(cudaHostRegister=register, cudaHostUnregister=unregister)
+    monkeypatch.setattr(torch.cuda, "cudart", lambda: driver)
+    monkeypatch.setattr(torch, "zeros", lambda *_given, **_named: None)
+    array = np.zeros((2, 8), np.uint8)
+    place = shared_tensor(array, torch.device("cuda")).data_ptr()
+    assert place == array.ctypes.data
+    assert calls == [("pinned", 16)]
+    del array
+    gc.collect()
+    assert calls == [("pinned", 16), ("given back", place)]
+    refuses[0] = True
+    array = np.zeros((2, 8), np.uint8)
+    assert shared_tensor(array, torch.device("cuda")).data_ptr() == array.ctypes.data
+    del array
+    gc.collect()
+    assert calls[2:] == [("pinned", 16)]

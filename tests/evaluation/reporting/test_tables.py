@@ -1,4 +1,4 @@
-"""Tables: the same figures in every form, and nothing missing taken for zero."""
+"""Tables and plots: the same figures in every form, whatever they hold."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import csv
 import io
 import json
 import math
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
+from matplotlib import figure as figures
 from rich.console import Console
 
+from curation.dataset.plots import style
+from evaluation.reporting.charts import Point, heat_map, label, points, stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.printing import as_csv, as_json, as_markdown, for_terminal
 from evaluation.reporting.quantiles import Quantiles
@@ -32,6 +37,7 @@ from evaluation.reporting.tables import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+    from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
 
 
@@ -174,3 +180,105 @@ def test_a_ragged_row_is_a_defect() -> None:
     """Each row has as many cells as there are columns."""
     with pytest.raises(ValueError, match="t"):
         Table(title="t", columns=("a", "b"), rows=(("x",),))
+
+
+_EVIL = "$x^{$ \x1b[2J \u202e"
+_MAPS: dict[str, dict[str, float | None]] = {
+    "allOf": {"a": 1.0, "b": None},
+    _EVIL: {"a": 0.25, "b": 0.0},
+}
+DRAWINGS = [
+    survival("s", "t", {_EVIL: Quantiles.of([1, 2, 3], [9])}),
+    survival("s", "t", {"lost": Quantiles.of([], [9, 9]), "none": Quantiles.of([])}),
+    survival("s", "t", {"zero": Quantiles.of([0, 0]), "same": Quantiles.of([5, 5])}),
+    survival("s", "t", {}),
+    stack("s", "t", {_EVIL: {"a": 1, "b": 0}, "none": {}}, x_label="x"),
+    stack("s", "t", {}, x_label="x"),
+    points("s", "t", {_EVIL: Point(x=1, y=2)}, x_label="x", y_label="y"),
+    points("s", "t", {}, x_label="x", y_label="y"),
+    heat_map("s", "t", _MAPS),
+    heat_map("s", "t", {}),
+]
+
+
+@pytest.mark.parametrize("plot", DRAWINGS)
+def test_a_plot_can_be_drawn(plot: Plot) -> None:
+    """Without a warning, which would be an error here."""
+    with style():
+        figure = figures.Figure(layout="constrained")
+        plot.draw(figure)
+        figure.draw_without_rendering()
+
+
+def test_a_time_out_never_comes_down() -> None:
+    """The curve ends at the deadline with a mark, above zero."""
+    figure = figures.Figure()
+    survival("s", "t", {"a": Quantiles.of([1e6, 2e6], [4e10, 4e10])}).draw(figure)
+    curve, mark = figure.axes[0].lines
+    assert np.asarray(curve.get_xdata())[-1] == 4e10
+    assert np.asarray(mark.get_ydata()).tolist() == [0.5]
+    assert mark.get_marker() == ">"
+
+
+def test_names_are_what_the_font_can_draw() -> None:
+    """One line of ASCII, cut where it is long."""
+    assert label("a\nb\u202e\U0001f600").isascii()
+    assert len(label("x" * 99)) == 36
+
+
+_COMMAND = "csbdata eval --engine alpha --id 'Github_easy/o 2' " + "--set x=1 " * 20
+
+
+def _printed(table: Table, width: int = 80) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=width)
+    console.print(for_terminal(table), crop=False)
+    return out.getvalue()
+
+
+def test_a_table_has_its_columns() -> None:
+    """A row is a line where there is room for it, with each figure whole."""
+    rates = (Rate(3, 1_485), Rate(1_485, 1_485))
+    table = Table(
+        title="Coverage",
+        columns=("engine", "declared", "passed"),
+        rows=(("engine-1 1.0", *rates),),
+    )
+    printed = _printed(table, 200)
+    assert re.search(r"engine +declared +passed", printed)
+    assert f"{rates[0]}   {rates[1]}" in printed
+
+
+@pytest.mark.parametrize("width", [40, 80, 400])
+def test_a_command_stands_on_one_line_of_its_own(width: int) -> None:
+    """It can be copied: nothing beside it, nothing cut off, nothing folded."""
+    table = Table(
+        title="Failures",
+        columns=("outcome", "seen", "to see it again"),
+        rows=(("crash", "word " * 60, _COMMAND),),
+        commands=("to see it again",),
+    )
+    assert f"  {_COMMAND}" in _printed(table, width).splitlines()
+
+
+def test_a_table_without_rows_is_its_title() -> None:
+    """Headers of nothing say nothing."""
+    table = Table(title="Failures: 0 of 0", columns=("outcome", "seen"), rows=())
+    assert _printed(table).split("\n")[:2] == ["Failures: 0 of 0", ""]
+
+
+def test_control_characters_are_shown() -> None:
+    """A name from a stranger's schema moves no cursor."""
+    table = Table(title="t", columns=("a", "b"), rows=(("\x1b[31m", "\x07"),))
+    assert "\x1b" not in _printed(table)
+    assert "\x07" not in _printed(table, 4)
+
+
+def test_columns_without_any_figure_are_left_out() -> None:
+    """A task without instances has no share of them, in no engine."""
+    table = Table(
+        title="t",
+        columns=("engine", "declared", "passed", "time"),
+        rows=(("a", Rate(1, 2), Rate(0, 0), None), ("b", Rate(0, 2), Rate(0, 0), None)),
+    )
+    assert table.without_empty_columns().columns == ("engine", "declared")

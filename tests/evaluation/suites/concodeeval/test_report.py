@@ -1,7 +1,8 @@
-"""The report: the paper's forms, and figures that can be worked out by hand."""
+"""Known answers are judged as intended, and reported in the paper's forms."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +13,22 @@ from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.suites.concodeeval.report import report
 from evaluation.suites.concodeeval.scorer import ConcodeScorer
-from evaluation.suites.concodeeval.settings import ConcodeSettings, TaskName
+from evaluation.suites.concodeeval.settings import (
+    ConcodeSettings,
+    SuiteReading,
+    TaskName,
+)
+from evaluation.suites.concodeeval.suite import SUITE
 from evaluation.suites.concodeeval.task_tables import answers_of, macro_f1
-from tests.evaluation.suites.concodeeval.drawn import made_records
-from tests.evaluation.suites.concodeeval.known_answers.all_known import known_answers
+from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
+from tests.evaluation.suites.concodeeval.known_answers import (
+    accepts_any_object,
+    known_answers,
+)
 
 if TYPE_CHECKING:
+    from evaluation.core.records import Record
+    from evaluation.core.suite import KnownAnswer
     from evaluation.reporting.tables import Table
 
 
@@ -152,3 +163,74 @@ def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> N
     key = "f/generation-nl-xml:f_i_0"
     run = ScoredRun(facts={}, by_label={"mine free": [_scored(key, "f", (lost,))]})
     assert _tables(run)["table-1"].rows == (("nl", "mine free", 0.0, None),)
+
+
+_SETTINGS = [
+    ConcodeSettings(representations="nl"),
+    ConcodeSettings(representations="yaml", form="base", formats=True),
+    ConcodeSettings(representations="json", xml="paper"),
+    ConcodeSettings(
+        representations="json", reading=SuiteReading.PAPER, form="base", xml="paper"
+    ),
+]
+
+
+def _judged(
+    settings: ConcodeSettings, records: list[Record]
+) -> list[tuple[Record, KnownAnswer, Verdict]]:
+    scorer = ConcodeScorer(settings)
+    return [
+        (
+            record,
+            known,
+            judge(Response(record=record.key, text=known.text, error=known.error)),
+        )
+        for record, judge in ((record, scorer(record)) for record in records)
+        for known in known_answers(record, settings)
+    ]
+
+
+@pytest.mark.parametrize("settings", _SETTINGS)
+def test_every_known_answer_gets_its_verdict(settings: ConcodeSettings) -> None:
+    """Over representations, formats, both tasks and both readings."""
+    judged = _judged(settings, made_records(settings)[::7])
+    for record, known, verdict in judged:
+        assert verdict.failure_class == known.expected, (record.key, known)
+        told = any(known.because in reason for reason in verdict.reasons)
+        assert told or not known.because, (record.key, known, verdict.reasons)
+    kinds = {known.kind for _, known, _ in judged if known.expected}
+    assert len(kinds) > 20
+
+
+@pytest.mark.parametrize("settings", _SETTINGS)
+def test_the_answers_of_the_selftest_get_their_verdicts(
+    settings: ConcodeSettings,
+) -> None:
+    """A handful a record, over both tasks and both readings."""
+    scorer = ConcodeScorer(settings)
+    classes = set()
+    for record in made_records(settings)[::7]:
+        for known in SUITE.known_answers(record, settings):
+            response = Response(record=record.key, text=known.text, error=known.error)
+            verdict = scorer(record)(response)
+            assert verdict.failure_class == known.expected, (record.key, known)
+            classes.add(known.expected)
+    assert len(classes) > 6
+
+
+def test_with_the_papers_xml_the_decoder_is_measured() -> None:
+    """A right answer fails unless its schema accepts any object."""
+    settings = ConcodeSettings(
+        representations="json", outputs="xml", task="generation", xml="paper"
+    )
+    judged = [
+        (record, verdict)
+        for record, known, verdict in _judged(settings, made_records(settings))
+        if known.kind == "reference"
+    ]
+    schemas = [json.loads(made.constraint) for made in made_schemas()]
+    assert len(judged) == len(schemas) == 24
+    roots = sum(verdict.scores["rtv"] for _, verdict in judged)
+    assert roots == sum(schema["type"] != "object" for schema in schemas) == 18
+    passed = sum(verdict.passed for _, verdict in judged)
+    assert passed == sum(map(accepts_any_object, schemas))

@@ -1,4 +1,4 @@
-"""Task 1: every answer has one class, and the figures that the paper reports."""
+"""Both tasks: every answer is read or refused, and has one class."""
 
 from __future__ import annotations
 
@@ -7,21 +7,34 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from evaluation.answers.extraction import triage
 from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.suites.concodeeval.answer_text import (
+    FREE_RULES,
+    fenced_answer,
+    read_json,
+    read_yaml_text,
+)
 from evaluation.suites.concodeeval.prompts import shots
-from evaluation.suites.concodeeval.scorer import ConcodeScorer, Places
+from evaluation.suites.concodeeval.scorer import ConcodeScorer, Places, Reply, reply_of
 from evaluation.suites.concodeeval.settings import (
+    MAX_CHARACTERS,
     MAX_DEPTH,
+    AnswerClass,
     ConcodeSettings,
+    NotRead,
     Output,
+    Read,
     RecordFields,
     SuiteReading,
     TaskName,
     TextLength,
 )
+from evaluation.suites.concodeeval.xml_answer import read_xml
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+
 
 _SCHEMA: Json = {
     "type": "object",
@@ -184,3 +197,292 @@ def test_places_are_cut_in_thirds_or_as_the_scripts_do() -> None:
 def test_every_shot_satisfies_its_schema(reading: SuiteReading) -> None:
     """Unlike some of the published ones; they are validated whenever they are used."""
     assert len(shots(reading)) == 3
+
+
+def _why(found: Read | NotRead) -> AnswerClass | None:
+    return found.why if isinstance(found, NotRead) else None
+
+
+def _fenced(text: str, *, continues: bool) -> str | NotRead:
+    answer = triage(Response(record="a", text=text), FREE_RULES)
+    return fenced_answer(answer, continues=continues)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("!!python/object/apply:os.system ['true']", AnswerClass.YAML_TAG),
+        ("!!python/name:os.system ''", AnswerClass.YAML_TAG),
+        ("!mine {a: 1}", AnswerClass.YAML_TAG),
+        ("!!binary aGk=", AnswerClass.YAML_TAG),
+        ("- &a [1]\n- *a", AnswerClass.YAML_ALIAS),
+        ("a: 1\na: 2", AnswerClass.DUPLICATE_NAME),
+        ("{1: a, '1': b}", AnswerClass.DUPLICATE_NAME),
+        ("? [1]\n: 2", AnswerClass.NOT_JSON),
+        ("[.inf]", AnswerClass.NOT_JSON),
+        ("1e999", AnswerClass.NOT_JSON),
+        ("[" * 100_000, AnswerClass.TOO_DEEP),
+        ("- " * 100_000, AnswerClass.TOO_DEEP),
+        ("a:\n\t- 1", AnswerClass.SYNTAX),
+        ("1\n---\n2", AnswerClass.SYNTAX),
+        ("%YAML 9.9\n---\n1", AnswerClass.SYNTAX),
+        ("\x00", AnswerClass.SYNTAX),
+        ("", AnswerClass.SYNTAX),
+        ("9" * 5_000, AnswerClass.SYNTAX),
+    ],
+)
+def test_yaml_that_means_harm_has_its_class(text: str, why: AnswerClass) -> None:
+    """No tag makes an object, no alias is followed, no depth ends the interpreter."""
+    assert _why(read_yaml_text(text)) is why
+
+
+def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
+    """`no`, times and dates are texts in the core schema, and something else in 1.1."""
+    text = "a: no\nb: 12:30:45\nc: 2024-01-01\nd: 1e3\ne: 0o7\nf:\n1: yes"
+    core: Json = {
+        "a": "no",
+        "b": "12:30:45",
+        "c": "2024-01-01",
+        "d": 1000.0,
+        "e": 7,
+        "f": None,
+        "1": "yes",
+    }
+    pyyaml: Json = {
+        "a": False,
+        "b": 45045,
+        "c": "2024-01-01",
+        "d": "1e3",
+        "e": "0o7",
+        "f": None,
+        "1": True,
+    }
+    assert read_yaml_text(text) == Read(core)
+    assert read_yaml_text(text, SuiteReading.PAPER) == Read(pyyaml)
+
+
+_BOMB = (
+    '<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]><a>&c;</a>'
+)
+_FILE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (_BOMB, AnswerClass.XML_DOCTYPE),
+        (_FILE, AnswerClass.XML_DOCTYPE),
+        ('<!DOCTYPE a SYSTEM "https://example.org/a"><a/>', AnswerClass.XML_DOCTYPE),
+        ("<a>&amber;</a>", AnswerClass.SYNTAX),
+        ("<1a/>", AnswerClass.SYNTAX),
+        ("<a><b></a></b>", AnswerClass.SYNTAX),
+        ("<a/><b/>", AnswerClass.SYNTAX),
+        ("<a>\x01</a>", AnswerClass.SYNTAX),
+        ("<a>\ud800</a>", AnswerClass.SYNTAX),
+        ('<a b="1" b="2"/>', AnswerClass.SYNTAX),
+        ("", AnswerClass.SYNTAX),
+        ("plain", AnswerClass.SYNTAX),
+        ("<a>" * 10_000, AnswerClass.TOO_DEEP),
+        ('<a type="float">1e999</a>', AnswerClass.NOT_JSON),
+        ('<a escaped="true">\\</a>', AnswerClass.NOT_JSON),
+        (
+            '<all type="dict"><a type="int">1</a><a type="int">2</a></all>',
+            AnswerClass.DUPLICATE_NAME,
+        ),
+    ],
+)
+def test_xml_that_means_harm_has_its_class(text: str, why: AnswerClass) -> None:
+    """No entity is expanded and nothing external read; a bad name is bad syntax."""
+    assert _why(read_xml(text, {}, SuiteReading.RECOMMENDED)) is why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1, "a": 2}', AnswerClass.DUPLICATE_NAME),
+        ("[NaN]", AnswerClass.NOT_JSON),
+        ("[" * 10_000, AnswerClass.TOO_DEEP),
+        ("{'a': 1}", AnswerClass.SYNTAX),
+        ("__import__('os').system('true')", AnswerClass.SYNTAX),
+    ],
+)
+def test_json_that_is_none_has_its_class(text: str, why: AnswerClass) -> None:
+    """What Python's reader would let pass, or fall over, is named."""
+    assert _why(read_json(text)) is why
+
+
+def test_of_two_members_the_last_counts_in_the_papers_reading() -> None:
+    """That is what Python's `json` does."""
+    assert read_json('{"a": 1, "a": 2}', SuiteReading.PAPER) == Read({"a": 2})
+
+
+def test_an_answer_of_ten_megabytes_is_not_read() -> None:
+    """Its length is looked at first."""
+    text = "1" * 10_000_000
+    fenced = _fenced(f"```\n{text}\n```", continues=False)
+    assert isinstance(fenced, NotRead)
+    assert fenced.why is AnswerClass.TOO_LARGE
+    assert len(text) > MAX_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("text", "continues", "expected"),
+    [
+        ("```json\n[1]\n```", False, "[1]"),
+        ("Here:\n```\n[1]\n```\n```\n[2]\n```", False, "[1]"),
+        ("[1]\n```", True, "[1]"),
+        ("```yaml\n- 1\n```", True, "- 1"),
+        ("<think>```\n[2]\n```</think>```\n[1]\n```", False, "[1]"),
+        ("[1]", False, AnswerClass.NO_FENCE),
+        ("[1]", True, AnswerClass.NO_FENCE),
+        ("```\n[1]", False, AnswerClass.NO_FENCE),
+        ("```\n```json\n[1]\n```\n```", False, AnswerClass.NO_ANSWER),
+        ("```\n\n```", False, AnswerClass.NO_ANSWER),
+        ("<think>so", False, AnswerClass.NO_ANSWER),
+    ],
+)
+def test_the_first_closed_fence_holds_the_answer(
+    text: str,
+    continues: bool,  # noqa: FBT001 (a parameter of the test)
+    expected: str | AnswerClass,
+) -> None:
+    """Unclosed and nested fences have their classes; an open one is gone on from."""
+    found = _fenced(text, continues=continues)
+    assert (found.why if isinstance(found, NotRead) else found) == expected
+
+
+_OBJECT: Json = {
+    "type": "object",
+    "properties": {
+        "count": {"type": "number"},
+        "on": {"type": "boolean"},
+        "gone": {"type": "null"},
+        "name": {"type": "string"},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("<x>3.5</x>", {"type": "number"}, 3.5),
+        ("<x>many</x>", {"type": "number"}, "many"),
+        ("<x>007</x>", {"type": "number"}, "007"),
+        ("<x>3</x>", {"type": "string"}, "3"),
+        ("<x/>", {"type": "string"}, ""),
+        ("<x/>", {"type": "array"}, []),
+        ("<x/>", {"type": "object"}, {}),
+        ("<x/>", {"type": ["string", "null"]}, None),
+        ("<x><item>1</item><item>2</item></x>", {"items": {"type": "number"}}, [1, 2]),
+        ("<x><n>1</n></x>", {"type": "array", "contains": {"type": "number"}}, [1]),
+        ("<x><item>1</item></x>", {"type": "object"}, {"item": "1"}),
+        ("<x type='list'><a type='int'>1</a></x>", {"type": "object"}, [1]),
+        ("<x type='bool'>maybe</x>", {}, "maybe"),
+        (
+            "<s><count>2</count><on>true</on><gone/><name>1</name></s>",
+            _OBJECT,
+            {"count": 2, "on": True, "gone": None, "name": "1"},
+        ),
+        ("<s><sizes>1</sizes><sizes>2</sizes></s>", _OBJECT, {"sizes": [1, 2]}),
+    ],
+)
+def test_a_value_without_types_is_read_by_its_schema(
+    text: str, schema: Json, value: Json
+) -> None:
+    """Types in the text come first; a text that is no such value stays a text."""
+    assert read_xml(text, schema, SuiteReading.RECOMMENDED) == Read(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("<all type='float'>3.5</all>", {"all": {"@type": "float", "#text": "3.5"}}),
+        ("<a><b>1</b><b>2</b><c/></a>", {"a": {"b": ["1", "2"], "c": None}}),
+        ("<a>  text  </a>", {"a": "text"}),
+        ("<a/>", {"a": None}),
+    ],
+)
+def test_the_papers_reading_is_that_of_xmltodict(text: str, value: Json) -> None:
+    """The root is always an object with one member, and every scalar a text."""
+    assert read_xml(text, {"type": "number"}, SuiteReading.PAPER) == Read(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "schema"),
+    [
+        ("<all type='str' escaped='true'>\\ud800</all>", {}),
+        ("<all><key name='\\ud800' escaped='true'>1</key></all>", {}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_no_text(text: str, schema: Json) -> None:
+    """As in an answer in JSON; no validator could take it."""
+    assert isinstance(read_xml(text, schema, SuiteReading.RECOMMENDED), NotRead)
+
+
+def test_an_integer_may_have_any_number_of_digits() -> None:
+    """As in an answer in JSON."""
+    text = f"<all type='int'>{'1' * 400}</all>"
+    assert read_xml(text, {}, SuiteReading.RECOMMENDED) == Read(int("1" * 400))
+
+
+def _reply(
+    text: str, *, continues: bool, reading: SuiteReading = SuiteReading.RECOMMENDED
+) -> Reply:
+    answer = triage(Response(record="a", text=text), FREE_RULES)
+    return reply_of(answer, continues=continues, reading=reading)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("yes", Reply.YES),
+        ("No.", Reply.NO),
+        ("**YES**", Reply.YES),
+        ("```\nno\n```", Reply.NO),
+        ("Answer: no", Reply.NO),
+        ("Yes, there is no violation.", Reply.YES),
+        ("Yes, no constraint is violated.", Reply.YES),
+        ("The sample is fine, so: yes", Reply.YES),
+        ("It has no wrong member.\n\nYes", Reply.YES),
+        ("<think>no</think>yes", Reply.YES),
+        ("yes or no", Reply.BOTH),
+        ("yes/no", Reply.BOTH),
+        ("yes, no", Reply.BOTH),
+        ("yes\nno", Reply.BOTH),
+        ("yes no " * 1_000, Reply.BOTH),
+        ("Perhaps yes, perhaps no.", Reply.BOTH),
+        ("maybe", Reply.NEITHER),
+        ("?\n" * (MAX_CHARACTERS // 2), Reply.NEITHER),
+        ("yesterday, nobody", Reply.NEITHER),
+        ("import os; os.system('true')", Reply.NEITHER),
+        ("", Reply.NOTHING),
+        ("<think>yes", Reply.NOTHING),
+        ("yes " * MAX_CHARACTERS, Reply.TOO_LARGE),
+    ],
+)
+def test_an_answer_says_one_word_or_none(text: str, said: Reply) -> None:
+    """What says both as equals says neither."""
+    assert _reply(text, continues=False) is said
+
+
+def test_after_an_open_fence_the_text_up_to_the_next_one_counts() -> None:
+    """What comes behind it is the next question that the model asks itself."""
+    text = "no\n```\n\nQuestion: is this so?\nAnswer: yes"
+    assert _reply(text, continues=True) is Reply.NO
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("```\nyesterday\n```", Reply.YES),
+        ("```\nNo way\n```", Reply.NO),
+        ("yes", Reply.NEITHER),
+        ("```\nthe answer is yes\n```", Reply.NEITHER),
+    ],
+)
+def test_the_papers_reading_looks_at_the_beginning_of_the_first_fence(
+    text: str, said: Reply
+) -> None:
+    """Whatever else stands there."""
+    assert _reply(text, continues=False, reading=SuiteReading.PAPER) is said

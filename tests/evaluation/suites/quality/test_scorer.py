@@ -1,19 +1,162 @@
-"""What a response to a problem is worth, by both readings."""
+"""What a response to a problem is worth, and what a run's tables say of it."""
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 
-from evaluation.core.records import Record, Response, Verdict
+from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun
+from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
+from evaluation.results.suite_tables import suite_report
 from evaluation.suites.quality.records import (
+    MEMBERS,
     Orders,
     QualitySettings,
     as_paper,
     as_records,
+    problem_of_record,
 )
+from evaluation.suites.quality.report import quality_report
 from evaluation.suites.quality.suite import SUITE
-from evaluation.suites.quality.tasks import TASKS, Problem
-from tests.evaluation.suites.quality.mutants import mutants
+from evaluation.suites.quality.tasks import ANSWER, REASONING, TASKS, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.reporting.tables import Table
+
+
+def mutants(record: Record) -> Iterator[KnownAnswer]:
+    """Yield the right answer in several dresses, and what must fail.
+
+    They are judged by the JSON reading: the published one finds answers in texts that
+    are no JSON.
+    """
+    task, order, problem = problem_of_record(record)
+    right = task.answer_text(problem, MEMBERS[order])
+    members: dict[str, Json] = json.loads(right)
+    yield from _right_ones(right, members, problem.reasoning)
+    yield from _wrong_values(
+        task.reading.value(task.reading.wrong(problem.answer)), members
+    )
+    yield from _wrong_forms(members)
+    yield from _no_json(right, members)
+    yield from _no_answer(right)
+
+
+def _right_ones(
+    right: str, members: dict[str, Json], reasoning: str
+) -> Iterator[KnownAnswer]:
+    yield KnownAnswer(kind="reference", text=right)
+    yield KnownAnswer(kind="in a fence", text=f"```json\n{right}\n```")
+    yield KnownAnswer(kind="with text around", text=f"So: {right} Good luck!")
+    thought = f"<think>{reasoning}</think>\n{right}"
+    yield KnownAnswer(kind="after thinking", text=thought)
+    swapped = dict(reversed(members.items()))
+    yield KnownAnswer(kind="members in the other order", text=json.dumps(swapped))
+    indented = json.dumps(members, indent=4)
+    yield KnownAnswer(kind="indented", text=indented)
+    yield KnownAnswer(kind="with spare tokens", text=right, finish="length")
+
+
+def _wrong_values(wrong: Json, members: dict[str, Json]) -> Iterator[KnownAnswer]:
+    yield _known("wrong answer", {**members, ANSWER: wrong}, "wrong_answer", "not")
+    misplaced = {**members, ANSWER: wrong, "solution": members[ANSWER]}
+    yield _known("right answer in another member", misplaced, "wrong_answer", "not")
+    told = f"The answer is {members[ANSWER]}."
+    only_told = {REASONING: told, ANSWER: wrong}
+    yield _known("right answer in the reasoning", only_told, "wrong_answer", "not")
+
+
+def _wrong_forms(members: dict[str, Json]) -> Iterator[KnownAnswer]:
+    answer = members[ANSWER]
+    other_type: Json = 7 if isinstance(answer, str) else f"{answer} euros"
+    values: dict[str, Json] = {
+        "answer is null": None,
+        "answer is a Boolean": True,
+        "answer in an array": [answer],
+        "answer in an object": {"value": answer},
+        "answer of another type": other_type,
+        "empty answer": "",
+        "answer twice in a row": f"{answer}{answer}",
+        "answer in other letters": str(answer).swapcase() + "!",
+    }
+    for kind, value in values.items():
+        broken = {**members, ANSWER: value}
+        yield _known(kind, broken, "form_error", "another form")
+    missing = {REASONING: members[REASONING]}
+    yield _known("no answer", missing, "form_error", "no member")
+    misspelt = {REASONING: members[REASONING], "anwser": answer}
+    yield _known("misspelt answer", misspelt, "form_error", "no member")
+    yield _known("one level too deep", {"result": members}, "form_error", "no member")
+    yield _known("in an array", [members], "form_error", "no object")
+    yield _known("the bare answer", answer, "form_error", "no object")
+    twice = f'{{"answer": {json.dumps(answer)}, "answer": {json.dumps(answer)}}}'
+    yield KnownAnswer(
+        kind="answer given twice", text=twice, expected="form_error", because="repeated"
+    )
+
+
+def _no_json(right: str, members: dict[str, Json]) -> Iterator[KnownAnswer]:
+    texts = {
+        "Python's spelling": repr(members),
+        "trailing comma": f"{right[:-1]},}}",
+        "no closing bracket": right[:-1],
+        "names without quotes": right.replace(f'"{ANSWER}"', ANSWER),
+        "prose": f"The answer is {members[ANSWER]}.",
+        "not a number": '{"reasoning": "", "answer": NaN}',
+        "nested too deep": f'{{"answer": {"[" * 400}{"]" * 400}}}',
+    }
+    for kind, text in texts.items():
+        yield KnownAnswer(kind=kind, text=text, expected="syntax_error")
+    half = right[: len(right) // 2]
+    yield KnownAnswer(
+        kind="tokens used up", text=half, expected="truncated", finish="length"
+    )
+
+
+def _no_answer(right: str) -> Iterator[KnownAnswer]:
+    yield KnownAnswer(kind="empty", text="", expected="empty", because="no text")
+    yield KnownAnswer(kind="white space", text=" \n", expected="empty")
+    thinking = f"<think>It must be {right}"
+    yield KnownAnswer(
+        kind="thinking that never ends",
+        text=thinking,
+        expected="empty",
+        because="thinking",
+    )
+    yield KnownAnswer(
+        kind="thinking alone",
+        text=f"<think>{right}</think>",
+        expected="empty",
+        because="thinking",
+    )
+    yield KnownAnswer(
+        kind="tokens used up by thinking",
+        text=thinking,
+        expected="truncated",
+        finish="length",
+    )
+    yield KnownAnswer(
+        kind="refused", text="I cannot.", expected="refusal", finish="refusal"
+    )
+    yield KnownAnswer(
+        kind="no answer from the server",
+        text=None,
+        expected="api_error",
+        because="503",
+        error="the server answered 503",
+    )
+
+
+def _known(kind: str, value: Json, expected: str, because: str) -> KnownAnswer:
+    text = json.dumps(value, ensure_ascii=False)
+    return KnownAnswer(kind=kind, text=text, expected=expected, because=because)
+
 
 SETTINGS = QualitySettings()
 
@@ -156,3 +299,116 @@ def test_a_hostile_text_is_a_failure_of_its_class(text: str) -> None:
 def test_ten_megabytes_of_answer_are_judged() -> None:
     """The reasoning may be as long as it likes."""
     assert _verdict(f'{{"reasoning": "{"x" * 10_000_000}", "answer": 18}}').passed
+
+
+def _run(
+    by_label: Mapping[str, Sequence[ScoredResponse]], origin: str = "made here"
+) -> ScoredRun:
+    return ScoredRun(facts={"origin": origin}, by_label=by_label)
+
+
+def _answers(
+    condition: str, right: str, group: str = "gsm8k", *, counted: bool = True
+) -> list[ScoredResponse]:
+    """Return one answer a character of `right`: `1` is right, `0` is wrong."""
+    return [
+        ScoredResponse(
+            record=f"{group}/{number:04d}",
+            group=group,
+            repeat=0,
+            model="m",
+            condition=condition,
+            verdicts=(
+                Verdict(
+                    passed=flag == "1",
+                    failure_class="" if flag == "1" else "wrong_answer",
+                    scores={"valid": 1.0, "in_order": float(flag == "1")},
+                    counted=counted,
+                ),
+            ),
+            output_tokens=10,
+        )
+        for number, flag in enumerate(right)
+    ]
+
+
+def _table(run: ScoredRun, name: str) -> Table:
+    return next(table for table in quality_report(run).tables if table.slug == name)
+
+
+def test_a_constraint_is_compared_on_the_same_problems() -> None:
+    """Ten that only the constrained answers got, one the other way: p by McNemar."""
+    run = _run(
+        {
+            "m free": _answers(FREE, "1" + "0" * 10 + "1" * 4),
+            "m llguidance": _answers("llguidance", "0" + "1" * 14),
+        }
+    )
+    (row,) = _table(run, "constrained").rows
+    assert row[:2] == ("gsm8k: m free", "gsm8k: m llguidance")
+    assert row[2:6] == (Rate(5, 15), Rate(14, 15), 1, 10)
+    assert str(row[6]).startswith("+60.0 pp")
+    assert row[7] == pytest.approx(2 * 12 / 2**11)
+
+
+def test_orders_are_compared_by_problem() -> None:
+    """The record of a problem has one id in both groups."""
+    answers = [*_answers(FREE, "1111"), *_answers(FREE, "1100", "gsm8k (answer-first)")]
+    (row,) = _table(_run({"m free": answers}), "answer-first").rows
+    assert row[:2] == ("gsm8k: m free", "gsm8k (answer-first): m free")
+    assert row[2:6] == (Rate(4, 4), Rate(2, 4), 2, 0)
+
+
+def test_pairs_that_all_agree_give_no_interval() -> None:
+    """Four problems that both got wrong do not prove that there is no difference."""
+    run = _run(
+        {
+            "m free": _answers(FREE, "0000"),
+            "m llguidance": _answers("llguidance", "0000"),
+        }
+    )
+    (row,) = _table(run, "constrained").rows
+    assert row[6] == Shift(0.0, None)
+
+
+def test_what_was_not_run_is_not_run() -> None:
+    """A task without answers has no figure, and not the figure 0."""
+    run = _run({"m free": _answers(FREE, "10")})
+    (row,) = _table(run, "paper-table-7").rows
+    assert row == ("m free", NOT_RUN, NOT_RUN, FixedFigure(50))
+
+
+def test_answers_that_nobody_can_be_blamed_for_are_in_no_share() -> None:
+    """They stay out of the denominator, and out of every pair."""
+    run = _run(
+        {
+            "m free": _answers(FREE, "11", counted=False),
+            "m llguidance": _answers("llguidance", "10"),
+        }
+    )
+    rows = {row[1]: row[2] for row in _table(run, "accuracy").rows}
+    assert rows == {"m free": Rate(0, 0), "m llguidance": Rate(1, 2)}
+    (row,) = _table(run, "constrained").rows
+    assert row[2:] == (Rate(0, 0), Rate(0, 0), 0, 0, None, None)
+
+
+def test_every_table_says_whose_problems_they_are() -> None:
+    """A figure on problems of our own is no figure on the published ones."""
+    run = _run(
+        {
+            "m free": [
+                *_answers(FREE, "1"),
+                *_answers(FREE, "1", "gsm8k (answer-first)"),
+            ],
+            "m llguidance": _answers("llguidance", "1"),
+        }
+    )
+    tables = suite_report(SUITE, run).tables
+    assert len(tables) == 8
+    assert all("made here" in table.note for table in tables)
+
+
+def test_a_table_without_a_row_is_not_shown() -> None:
+    """A run without a constraint, in one order, has nothing to compare."""
+    tables = quality_report(_run({"m free": _answers(FREE, "1")})).tables
+    assert [table.slug for table in tables] == ["accuracy", "paper-table-7"]

@@ -1,24 +1,52 @@
-"""The report of a scored run: its tables hold what the verdicts say."""
+"""Reports and leaderboards of scored runs say what the verdicts say."""
 
 from __future__ import annotations
 
+import json
+import random
+from collections import defaultdict
 from functools import cache
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
+from typer.testing import CliRunner
 
-from evaluation.core.records import Response
+from evaluation.commands.suite import app
+from evaluation.core.records import Response, Verdict
 from evaluation.core.suite import ScoredResponse, ScoredRun
-from evaluation.suites.sob.metrics import RECOMMENDED
+from evaluation.reporting.tables import Estimate
+from evaluation.suites.sob.leaderboard import (
+    CATEGORIES,
+    PUBLISHED_TOTALS,
+    SourceSummary,
+    SourceTotal,
+    standings,
+    summarise,
+    totals_of,
+)
+from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, SEVEN, Metric
+from evaluation.suites.sob.records import suite_record, weight_of
 from evaluation.suites.sob.report import report
-from evaluation.suites.sob.scorer import PreparedRecord, judge
-from tests.evaluation.suites.sob.all_mutations import MUTATIONS, mutated
+from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
+from evaluation.suites.sob.suite import SobSettings, known_answers
+from tests.evaluation.suites.sob.mutations import (
+    MUTATIONS,
+    NOTHING,
+    Mutation,
+    answers_known,
+    mutated,
+)
 from tests.evaluation.suites.sob.stored import stored_records
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curation.core.json_types import Json
     from evaluation.reporting.tables import Table
+    from evaluation.suites.sob.leaderboard import Standing
 
 
 @cache
@@ -149,3 +177,332 @@ def test_no_table_has_two_columns_of_one_name() -> None:
     """Programs read rows by the names of their columns."""
     for table in _tables(_answers("free", "cut"), _answers("E", "fence")).values():
         assert len(set(table.columns)) == len(table.columns), table.title
+
+
+def _summary(count: int, weights: tuple[float, ...] = (2, 3)) -> SourceSummary:
+    """Return the summary of so many responses with the weights in turn."""
+    return summarise("m", "text", _responses(count), _weights(count, weights))
+
+
+def _weights(count: int, weights: tuple[float, ...] = (2, 3)) -> dict[str, float]:
+    return {f"r{place}": weights[place % len(weights)] for place in range(count)}
+
+
+def _responses(count: int) -> list[ScoredResponse]:
+    draw = random.Random(0)
+    return [
+        ScoredResponse(
+            record=f"r{place}",
+            group="text",
+            repeat=0,
+            model="m",
+            condition="free",
+            verdicts=(
+                Verdict(
+                    passed=False,
+                    failure_class="value",
+                    scores={str(metric): draw.random() for metric in Metric},
+                ),
+            ),
+        )
+        for place in range(count)
+    ]
+
+
+def test_the_weighted_mean_is_that_of_the_paper() -> None:
+    """Every metric is the sum of weight times value over the sum of weights."""
+    summary, weights = _summary(50), _weights(50)
+    assert summary.weighted is not None
+    for metric in Metric:
+        values = {one.record: one.verdict.scores[metric] for one in _responses(50)}
+        expected = sum(weights[record] * value for record, value in values.items())
+        mean = summary.weighted[metric].value
+        assert mean == pytest.approx(expected / sum(weights.values()))
+        assert summary.plain[metric].value == pytest.approx(sum(values.values()) / 50)
+
+
+def test_a_category_is_the_mean_of_its_metrics() -> None:
+    """Averaging the metrics is averaging the records' categories (appendix G)."""
+    summary = _summary(20)
+    for category in CATEGORIES:
+        records = [
+            sum(one.verdict.scores[metric] for metric in category.metrics)
+            / len(category.metrics)
+            for one in _responses(20)
+        ]
+        assert category.mean(summary.plain) == pytest.approx(sum(records) / 20)
+    assert [len(category.metrics) for category in CATEGORIES] == [3, 3, 2, 3, 1]
+
+
+def test_intervals_hold_the_mean_and_are_the_same_every_time() -> None:
+    """The bootstrap is seeded; its bounds lie on both sides of the mean."""
+    first, again = (_summary(80) for _ in range(2))
+    assert first == again
+    for mean in first.plain.values():
+        assert mean.interval is not None
+        assert mean.interval.low < mean.value < mean.interval.high
+
+
+def test_one_record_has_no_interval() -> None:
+    """Of one value there is no spread."""
+    assert _summary(1).plain[Metric.PERFECT].interval is None
+
+
+def test_records_without_a_weight_have_a_plain_mean_alone() -> None:
+    """A mean of weights that are all zero is no figure."""
+    summary = _summary(3, weights=(0.0,))
+    assert summary.weighted is None
+    assert summary.means is summary.plain
+
+
+def test_repeated_answers_are_of_one_record() -> None:
+    """Five samples of a fifth of a set do not cover it."""
+    answers = _responses(2)
+    found = summarise("m", "text", answers * 5, _weights(2))
+    assert found.records == len({it.record for it in answers}) == 2
+
+
+#: Figures of the paper: Table 2 as `unified`, Tables 4 to 6 as their sources.
+_TABLES = json.loads((Path(__file__).parent / "paper_tables.json").read_text())
+#: Both sides are rounded to three digits.
+_ROUNDING = 0.0011
+
+
+def _summary_of(
+    model: str, source: str, records: int, figures: Mapping[str, float]
+) -> SourceSummary:
+    means = {Metric(name): Estimate(value) for name, value in figures.items()}
+    return SourceSummary(
+        model=model, source=source, records=records, plain=means, weighted=means
+    )
+
+
+def _paper(*, counted_coverage: bool = False) -> list[Standing]:
+    return standings(
+        [
+            _summary_of(model, source, PUBLISHED_TOTALS[source].records, figures)
+            for source in PUBLISHED_TOTALS
+            for model, figures in _TABLES[source].items()
+        ],
+        PUBLISHED_TOTALS,
+        counted_coverage=counted_coverage,
+    )
+
+
+def test_the_papers_unified_table_follows_from_its_tables_of_sources() -> None:
+    """Table 2 has 21 models; each of its 168 figures follows within rounding."""
+    found = {line.model: line for line in _paper()}
+    assert found.keys() == _TABLES["unified"].keys()
+    for model, figures in _TABLES["unified"].items():
+        line = found[model]
+        assert line.overall == pytest.approx(figures["overall"], abs=_ROUNDING), model
+        for metric in SEVEN:
+            expected = pytest.approx(figures[metric], abs=_ROUNDING)
+            assert line.metrics[metric] == expected, (model, metric)
+
+
+def test_the_papers_ranking_follows_where_its_figures_differ() -> None:
+    """Models stand in Table 2's order; those a thousandth apart may change places."""
+    printed = [_TABLES["unified"][line.model]["overall"] for line in _paper()]
+    assert printed[0] == max(printed)
+    assert all(later <= earlier + 0.0011 for earlier, later in pairwise(printed))
+
+
+def test_the_one_model_without_audio_loses_its_share() -> None:
+    """Phi-4 was asked 5,209 of 5,324 records."""
+    line = next(line for line in _paper(counted_coverage=True) if line.model == "Phi-4")
+    assert line.coverage == pytest.approx(5_209 / 5_324)
+    assert line.overall == line.raw * line.coverage
+
+
+def _one(records: int, **figures: float) -> SourceSummary:
+    return _summary_of("m", "text", records, figures)
+
+
+def test_coverage_counts_what_was_answered_but_for_the_code() -> None:
+    """Half of the only source is half of the whole, or the whole by the code."""
+    totals = {"text": SourceTotal(10, 30.0)}
+    half = [_one(5, value_accuracy=0.8)]
+    (counted,) = standings(half, totals, counted_coverage=True)
+    assert counted.overall == pytest.approx(0.4)
+    (nominal,) = standings(half, totals, counted_coverage=False)
+    assert nominal.overall == pytest.approx(0.8)
+
+
+def test_the_mean_is_of_the_metrics_that_there_are() -> None:
+    """Audio alone has no Perfect Response; the other six are the mean."""
+    figures = dict.fromkeys(map(str, SEVEN), 0.6) | {"perfect": 0.0}
+    summary = _summary_of("m", "audio", 115, figures)
+    (line,) = standings([summary], PUBLISHED_TOTALS, counted_coverage=True)
+    assert Metric.PERFECT not in line.metrics
+    assert line.raw == pytest.approx(0.6)
+
+
+def test_ties_are_told_apart_by_value_accuracy_and_then_by_name() -> None:
+    """Two models of one Overall stand in the order of their values."""
+    totals = {"text": SourceTotal(1, 3.0)}
+    board = standings(
+        [
+            _summary_of(
+                model,
+                "text",
+                1,
+                {Metric.VALUE_ACCURACY: value, Metric.FAITHFULNESS: 1 - value},
+            )
+            for model, value in (("b", 0.4), ("c", 0.6), ("a", 0.4))
+        ],
+        totals,
+        counted_coverage=True,
+    )
+    assert [line.model for line in board] == ["c", "a", "b"]
+
+
+def test_two_summaries_of_one_source_are_refused() -> None:
+    """One model on one source has one summary."""
+    with pytest.raises(ValueError, match="text"):
+        standings(
+            [_one(1, perfect=1), _one(1, perfect=0)],
+            PUBLISHED_TOTALS,
+            counted_coverage=True,
+        )
+
+
+def test_the_published_weights_are_those_of_the_papers_counts() -> None:
+    """61 % of 5,000 texts are hard: 3,054 of weight 3 and 1,946 of weight 2."""
+    counts = {"text": (3_054, 1_946), "image": (184, 25), "audio": (113, 2)}
+    for source, (hard, medium) in counts.items():
+        records = [(source, weight_of("hard"))] * hard
+        records += [(source, weight_of("medium"))] * medium
+        assert totals_of(records)[source] == PUBLISHED_TOTALS[source]
+
+
+def test_a_record_of_no_known_complexity_weighs_nothing() -> None:
+    """The schema's complexity decides, then the question's difficulty."""
+    assert weight_of("", "hard") == 3
+    assert weight_of("Medium", "hard") == 2
+    assert weight_of("unheard of") == 0
+
+
+def _csbdata(*words: object, code: int = 0) -> str:
+    """Return the stdout of a command that ends with this code."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def _submitted(folder: Path, model: str, *, right: bool) -> Path:
+    """Write the answers of a model to six records as the authors' files have them."""
+    lines = []
+    for record in stored_records()[:6]:
+        answer = record.ground_truth if right else "I do not know."
+        lines.append(
+            {
+                "metadata": {"record_id": record.record_id, "model_id": model},
+                "input": {
+                    "context": record.context,
+                    "question": record.question,
+                    "json_schema": record.json_schema,
+                },
+                "output": {
+                    "candidate_response": answer,
+                    "ground_truth": record.ground_truth,
+                },
+            }
+        )
+    file = folder / f"response_{model}.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    return file
+
+
+def _table(tables: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(table for table in tables if table["name"] == name)
+
+
+@pytest.mark.slow
+def test_published_answers_are_scored_and_reported_together(tmp_path: Path) -> None:
+    """The files of two models, one after the other, have one leaderboard."""
+    files = [
+        _submitted(tmp_path, model, right=right)
+        for model, right in (("wise", True), ("lost", False))
+    ]
+    both = tmp_path / "both.jsonl"
+    both.write_text("\n".join(file.read_text("utf-8") for file in files), "utf-8")
+    asked = ("score", "sob@paper", both, "--data", files[0], "--format", "json")
+    out = _csbdata(*asked, "--run-dir", tmp_path / "run")
+    report = json.loads(out[: out.rindex("}") + 1])
+    board = _table(report["tables"], "leaderboard")
+    assert [row["model"] for row in board["rows"]] == ["wise free", "lost free"]
+    assert board["rows"][0]["perfect"] == 1
+    assert board["rows"][1]["overall"] == 0
+
+
+@pytest.mark.slow
+def test_the_self_test_passes_in_both_readings() -> None:
+    """Every known answer to 36 records has the verdict intended."""
+    for suite in ("sob", "sob@paper"):
+        asked = ("selftest", suite, "--limit", 36, "--set", "first=true")
+        _csbdata(*asked, "--format", "json")
+
+
+@cache
+def _all_prepared() -> list[PreparedRecord]:
+    return [PreparedRecord.of(record, RECOMMENDED) for record in stored_records()[:27]]
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_a_mutation_lowers_its_metrics_and_no_other(mutation: Mutation) -> None:
+    """On every record that it fits, and it fits some; its class is the one intended."""
+    fits = 0
+    for prepared in _all_prepared():
+        found = mutated(prepared.record, mutation)
+        if found is None:
+            continue
+        fits += 1
+        verdict = judge(prepared, Response(record="r", text=found.text))
+        lowered = {metric for metric in Metric if verdict.scores[metric] < 1}
+        assert lowered == mutation.lowers, (prepared.record.family, found.text)
+        assert verdict.failure_class == (mutation.mistake or "")
+        assert verdict.passed is (mutation.mistake is None)
+        assert any(found.because in reason for reason in verdict.reasons) or (
+            not found.because
+        )
+    assert fits
+
+
+def test_there_are_many_kinds_and_every_metric_is_lowered_by_some() -> None:
+    """At least 20 kinds spoil an answer; no metric is beyond their reach."""
+    spoiling = [mutation for mutation in MUTATIONS if mutation.lowers != NOTHING]
+    assert len(spoiling) >= 20
+    assert len({mutation.name for mutation in MUTATIONS}) == len(MUTATIONS)
+    by_metric = defaultdict(set)
+    for mutation in MUTATIONS:
+        for metric in mutation.lowers:
+            by_metric[metric].add(mutation.name)
+    assert by_metric.keys() == set(Metric)
+    # No two metrics but the whole ones, and JSON pass and Type Safety, are lowered by
+    # the same mutations.
+    kinds = {frozenset(names) for names in by_metric.values()}
+    assert len(kinds) == len(Metric) - 2
+
+
+def test_the_published_reading_gives_the_same_classes() -> None:
+    """But for what the two readings disagree about, which is left out."""
+    for record in stored_records()[:6]:
+        prepared = PreparedRecord.of(record, PUBLISHED)
+        for known in answers_known(record, published=True):
+            verdict = judge(prepared, Response(record="r", text=known.text))
+            assert verdict.failure_class == known.expected, (known.kind, known.text)
+
+
+def test_the_self_test_has_answers_of_every_class() -> None:
+    """Each has its class in both readings; only an unusable schema cannot occur."""
+    classes = set()
+    for record in stored_records()[:18]:
+        for rules in (RECOMMENDED, PUBLISHED):
+            prepared = PreparedRecord.of(record, rules)
+            for known in known_answers(suite_record(record), SobSettings()):
+                verdict = judge(prepared, Response(record="r", text=known.text))
+                assert verdict.failure_class == known.expected, known.kind
+                assert known.because in " ".join(verdict.reasons), known.kind
+                classes.add(known.expected)
+    assert classes == {"", *Mistake} - {Mistake.UNUSABLE_SCHEMA}

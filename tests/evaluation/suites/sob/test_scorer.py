@@ -1,23 +1,36 @@
-"""Answers and records that mean harm: each has its class or one clear line."""
+"""The scorer against the authors' figures, laws, and answers that mean harm."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from curation.system.errors import BadData
 from evaluation.core.records import Record, Response
-from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED
+from evaluation.suites.sob.metrics import (
+    PUBLISHED,
+    RECOMMENDED,
+    SEVEN,
+    Expectation,
+    Metric,
+    all_leaves,
+    pointer_of,
+    score_answer,
+)
 from evaluation.suites.sob.records import SobRecord, suite_record
 from evaluation.suites.sob.schemas import compile_schema
-from evaluation.suites.sob.scorer import SobScorer
+from evaluation.suites.sob.scorer import SobScorer, leaf_mistakes, mistake_of
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.records import Verdict
     from evaluation.suites.sob.metrics import ScoringRules
+
 
 _BOTH = pytest.mark.parametrize("rules", [RECOMMENDED, PUBLISHED], ids=lambda r: r.name)
 
@@ -206,3 +219,417 @@ def test_a_schema_that_is_none_is_named_as_such(schema: Json) -> None:
     assert "no object and no boolean" in (compile_schema(schema, None).refusal(1) or "")
     # With what jsonschema itself is asked.
     assert compile_schema(schema, "draft-07").refusal(1)
+
+
+_ANY: Json = {"type": "object"}
+_DIRECTOR: Json = {"name": "Hal Ashby", "nationality": "American", "is_alive": False}
+_DIRECTOR_SCHEMA: Json = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "nationality": {"type": "string"},
+        "is_alive": {"type": "boolean"},
+    },
+    "required": ["name", "nationality", "is_alive"],
+}
+
+
+def _scores(
+    truth: Json,
+    answer: Json,
+    schema: Json = _ANY,
+    *,
+    rules: ScoringRules,
+    source: str = "text",
+) -> dict[str, float]:
+    expected = Expectation.of(truth, schema, source, rules)
+    found = score_answer(answer, expected).values
+    return {str(metric): round(value, 4) for metric, value in found.items()}
+
+
+@_BOTH
+def test_the_worked_example_of_the_paper(rules: ScoringRules) -> None:
+    """Appendix F: one nationality of three leaves is wrong."""
+    answer = {**_DIRECTOR, "nationality": "United States"}  # type: ignore[dict-item] # an object
+    found = _scores(_DIRECTOR, answer, _DIRECTOR_SCHEMA, rules=rules)
+    assert found[Metric.JSON_PASS] == 1
+    assert found[Metric.VALUE_ACCURACY] == 0.6667
+    assert found[Metric.FAITHFULNESS] == 0.6667
+    assert found[Metric.PATH_RECALL] == 1
+    assert found[Metric.STRUCTURE_COVERAGE] == 1
+    assert found[Metric.TYPE_SAFETY] == 1
+    assert found[Metric.PERFECT] == 0
+
+
+@_BOTH
+def test_a_spurious_leaf_meets_the_hard_gate_and_the_soft_one(
+    rules: ScoringRules,
+) -> None:
+    """Coverage 0.8 makes a text worth nothing and an image worth (0.8 / 0.9)^2."""
+    truth: Json = {"a": 1, "b": 2}
+    answer: Json = {"a": 1, "b": 2, "c": 3}
+    text = _scores(truth, answer, rules=rules)
+    assert text[Metric.STRUCTURE_COVERAGE] == 0.8
+    assert text[Metric.VALUE_ACCURACY] == 0
+    assert text[Metric.PATH_RECALL] == 1
+    image = _scores(truth, answer, rules=rules, source="image")
+    assert image[Metric.VALUE_ACCURACY] == 0.7901
+    assert _scores(truth, answer, rules=rules, source="audio") == image
+
+
+@_BOTH
+def test_order_of_items_counts(rules: ScoringRules) -> None:
+    """The right values in the wrong order have the right paths and nothing else."""
+    found = _scores({"a": ["x", "y"]}, {"a": ["y", "x"]}, rules=rules)
+    assert found[Metric.VALUE_ACCURACY] == 0
+    assert found[Metric.FAITHFULNESS] == 0
+    assert found[Metric.PATH_RECALL] == 1
+    assert found[Metric.STRUCTURE_COVERAGE] == 1
+    assert found[Metric.PERFECT] == 0
+
+
+@_BOTH
+def test_a_violation_takes_everything_but_perfection(rules: ScoringRules) -> None:
+    """The truth itself, where its schema refuses it, is perfect and worth nothing."""
+    schema: Json = {"type": "object", "required": ["b"]}
+    found = _scores({"a": 1}, {"a": 1}, schema, rules=rules)
+    assert found[Metric.PERFECT] == 1
+    assert found[Metric.PERFECT_AND_VALID] == 0
+    assert found[Metric.JSON_PARSE] == 1
+    rest = set(found) - {Metric.PERFECT, Metric.JSON_PARSE}
+    assert {found[name] for name in rest} == {0}
+
+
+@_BOTH
+def test_a_string_that_holds_json_is_not_parsed_again(rules: ScoringRules) -> None:
+    """A candidate that is a string counts as not parsed, whatever it holds."""
+    found = _scores({"a": 1}, '{"a":1}', rules=rules)
+    assert set(found.values()) == {0}
+
+
+@_BOTH
+def test_an_empty_array_is_no_leaf(rules: ScoringRules) -> None:
+    """A truth of nothing but an empty array has no leaf to be met."""
+    found = _scores({"a": []}, {"a": []}, rules=rules)
+    assert found[Metric.VALUE_ACCURACY] == 0
+    assert found[Metric.PATH_RECALL] == 0
+    assert found[Metric.STRUCTURE_COVERAGE] == 0
+    assert found[Metric.PERFECT] == 1
+
+
+def test_a_missing_null_is_met_by_the_code_and_not_by_the_paper() -> None:
+    """A null of the truth that is left out: F 0.5487 by the code, 0.2743 on paper."""
+    truth: Json = {"a": None, "b": "x"}
+    for rules, expected in ((PUBLISHED, 0.5487), (RECOMMENDED, 0.2743)):
+        found = _scores(truth, {"b": "x"}, rules=rules, source="image")
+        assert found[Metric.FAITHFULNESS] == expected
+        assert found[Metric.VALUE_ACCURACY] == 0.2743
+
+
+def test_true_is_one_by_python_and_not_by_json() -> None:
+    """`true` for 1 is exact under Python's equality alone."""
+    schema: Json = {"type": "object"}
+    for rules, expected in ((PUBLISHED, 1), (RECOMMENDED, 0)):
+        found = _scores({"a": 1}, {"a": True}, schema, rules=rules)
+        assert found[Metric.VALUE_ACCURACY] == expected
+        assert found[Metric.PERFECT] == 0
+        assert found[Metric.FAITHFULNESS] == 0
+
+
+def test_one_and_one_point_zero_share_their_words_but_for_the_code() -> None:
+    """1.0 for 1 is exact in both readings; by the code its words are `1` and `1 0`."""
+    for rules, expected in ((PUBLISHED, 0.6667), (RECOMMENDED, 1)):
+        found = _scores({"a": 1}, {"a": 1.0}, rules=rules)
+        assert found[Metric.VALUE_ACCURACY] == 1
+        assert found[Metric.FAITHFULNESS] == expected
+        # The code compares the texts of both, the paper says nothing of numbers.
+        assert found[Metric.PERFECT] == (rules is RECOMMENDED)
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [
+        ({"type": ["string", "null"]}, None),
+        ({"$ref": "#/definitions/s"}, "x"),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, None),
+        ({"type": ["string", "integer"]}, 3),
+        ({"type": "integer"}, 1.0),
+        ({"enum": ["x", 1]}, 1),
+        ({"allOf": [{"$ref": "#/definitions/s"}, {"maxLength": 3}]}, "x"),
+    ],
+    ids=["null", "ref", "anyOf", "two-types", "1.0", "enum", "allOf"],
+)
+def test_types_behind_references_and_unions(schema: Json, answer: Json) -> None:
+    """A type that is allowed there is right; the code knows nothing but `type`."""
+    whole: Json = {
+        "type": "object",
+        "properties": {"a": schema},
+        "definitions": {"s": {"type": "string"}},
+    }
+    for rules, expected in ((PUBLISHED, 0), (RECOMMENDED, 1)):
+        found = _scores({"a": answer}, {"a": answer}, whole, rules=rules)
+        assert found[Metric.TYPE_SAFETY] == expected, rules.name
+
+
+@_BOTH
+def test_type_safety_is_hardened(rules: ScoringRules) -> None:
+    """As in every table of the paper, no type is right in an answer that fails."""
+    answer: Json = {"name": "Hal Ashby", "is_alive": False}
+    found = _scores(_DIRECTOR, answer, _DIRECTOR_SCHEMA, rules=rules)
+    assert found[Metric.JSON_PASS] == 0
+    assert found[Metric.TYPE_SAFETY] == 0
+
+
+def test_a_dot_in_a_key_is_a_path_of_its_own_but_for_the_code() -> None:
+    """`{"a.b": 1}` answers `{"a": {"b": 1}}` by the code alone."""
+    truth: Json = {"a": {"b": 1}, "c": [2]}
+    answer: Json = {"a.b": 1, "c[0]": 2}
+    for rules, expected in ((PUBLISHED, 1), (RECOMMENDED, 0)):
+        found = _scores(truth, answer, rules=rules)
+        assert found[Metric.PATH_RECALL] == expected
+        assert found[Metric.VALUE_ACCURACY] == expected
+        assert found[Metric.PERFECT] == 0
+
+
+def test_a_key_of_digits_is_no_index() -> None:
+    """An object with the key `0` has not the path of an array's first item."""
+    found = _scores({"a": ["x"]}, {"a": {"0": "x"}}, rules=RECOMMENDED)
+    assert found[Metric.PATH_RECALL] == 0
+
+
+def test_the_dialect_is_the_declared_one_but_for_the_code() -> None:
+    """`prefixItems` says nothing in draft-07, which is what the code reads."""
+    schema: Json = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "properties": {"a": {"prefixItems": [{"type": "string"}]}},
+    }
+    for rules, expected in ((PUBLISHED, 1), (RECOMMENDED, 0)):
+        found = _scores({"a": [1]}, {"a": [1]}, schema, rules=rules)
+        assert found[Metric.JSON_PASS] == expected
+
+
+@_BOTH
+def test_formats_are_annotations(rules: ScoringRules) -> None:
+    """No reading asserts a format."""
+    schema: Json = {"properties": {"a": {"format": "date"}}}
+    found = _scores({"a": "soon"}, {"a": "soon"}, schema, rules=rules)
+    assert found[Metric.JSON_PASS] == 1
+
+
+@_BOTH
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": 3},
+        {"type": "strnig"},
+        {"$ref": "#/nowhere"},
+        {"$ref": "http://127.0.0.1:9/never-fetched.json"},
+        False,
+        {"properties": {"a": {"pattern": "("}}},
+    ],
+    ids=["type-3", "misspelt", "lost-ref", "remote-ref", "false", "pattern"],
+)
+def test_a_schema_that_accepts_nothing_or_is_none(
+    schema: Json, rules: ScoringRules
+) -> None:
+    """An invalid schema lets no answer pass and raises nothing; `a` must be text."""
+    expected = Expectation.of({"a": "x"}, schema, "text", rules)
+    found = score_answer({"a": "x"}, expected)
+    assert found.values[Metric.JSON_PASS] == 0
+    assert found.refusal
+    assert found.values[Metric.PERFECT] == 1
+
+
+@pytest.mark.parametrize(
+    ("truth", "answer", "expected"),
+    [
+        (42, "42", "type"),
+        (42, "forty-two", "value"),
+        (True, "True", "type"),
+        (True, 1, "value"),
+        (None, "null", "type"),
+        (None, "Oslo", "value"),
+        ("Oslo", None, "value"),
+        (1.5, "1.5", "type"),
+        (1, 1.5, "value"),
+        ([], "x", "value"),
+        ([], {}, "value"),
+    ],
+)
+def test_the_class_of_one_leaf(truth: Json, answer: Json, expected: str) -> None:
+    """A right value of a wrong type is a mistake of type; others are of value."""
+    found = leaf_mistakes(
+        all_leaves({"a": truth}), all_leaves({"a": answer}), RECOMMENDED
+    )
+    assert [str(leaf.mistake) for leaf in found] == [expected]
+
+
+def test_missing_and_spurious_paths_are_named_where_they_are() -> None:
+    """A renamed key is one path too few and one too many."""
+    found = leaf_mistakes(
+        all_leaves({"a": {"x": 1}, "b": [1, 2]}),
+        all_leaves({"a": {"y": 1}, "b": [1]}),
+        RECOMMENDED,
+    )
+    assert [(pointer_of(leaf.path), str(leaf.mistake)) for leaf in found] == [
+        ("/a/x", "missing_path"),
+        ("/b/1", "missing_path"),
+        ("/a/y", "spurious_path"),
+    ]
+
+
+def test_under_pythons_equality_true_is_no_mistake_for_one() -> None:
+    """The classes follow the reading's equality."""
+    leaves = (all_leaves({"a": 1}), all_leaves({"a": True}))
+    assert not leaf_mistakes(*leaves, PUBLISHED)
+    assert leaf_mistakes(*leaves, RECOMMENDED)
+
+
+_NAMES = st.sampled_from(["a", "b", "a.b", "c[0]", "0", ""])
+_SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from([0.0, 1.0, 1.5, -0.0, 1e300])
+    | st.sampled_from(["", "the", "A man", "a man, a plan", "1", "true", "é!"])
+)
+_VALUES: st.SearchStrategy[Any] = st.recursive(
+    _SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+_ROOTS = st.dictionaries(_NAMES, _VALUES, max_size=4) | st.lists(_VALUES, max_size=3)
+_SCHEMAS = st.sampled_from(
+    [
+        True,
+        {"type": "object"},
+        {"type": "object", "required": ["a"]},
+        {"properties": {"a": {"type": "string"}}, "additionalProperties": {}},
+        {"type": ["object", "array"], "items": {"type": "object"}},
+    ]
+)
+_SOURCES = st.sampled_from(["text", "image"])
+_RULES = st.sampled_from(
+    [RECOMMENDED, PUBLISHED, replace(RECOMMENDED, empty_leaves=True)]
+)
+
+
+def _shuffled(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {name: _shuffled(value[name]) for name in reversed(value)}
+    if isinstance(value, list):
+        return list(map(_shuffled, value))
+    return value
+
+
+@settings(max_examples=25)
+@given(_ROOTS, _VALUES, _SCHEMAS, _SOURCES, _RULES)
+def test_every_figure_is_between_0_and_1(
+    truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
+) -> None:
+    """No truth, answer, schema, source or reading takes a figure out of [0, 1]."""
+    found = score_answer(answer, Expectation.of(truth, schema, source, rules))
+    figures = [*found.values.values(), found.gate]
+    assert set(found.values) == set(Metric)
+    assert all(0 <= figure <= 1 for figure in figures)
+
+
+@settings(max_examples=25)
+@given(_ROOTS, _ROOTS, _SCHEMAS, _SOURCES, _RULES)
+def test_the_order_of_keys_changes_nothing(
+    truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
+) -> None:
+    """Truth and answer may have their keys in any order."""
+    # Two paths of one text are told apart by nothing but their order.
+    if not rules.exact_paths:
+        rules = replace(rules, exact_paths=True)
+    expected = Expectation.of(truth, schema, source, rules)
+    turned = Expectation.of(_shuffled(truth), schema, source, rules)
+    before = score_answer(answer, expected)
+    assert score_answer(_shuffled(answer), turned).values == pytest.approx(
+        before.values
+    )
+
+
+@settings(max_examples=25)
+@given(_ROOTS, _SOURCES, _RULES)
+def test_the_truth_itself_is_worth_everything(
+    truth: Json, source: str, rules: ScoringRules
+) -> None:
+    """Where the truth has a leaf, the truth as the answer has every metric at 1."""
+    rules = replace(rules, empty_leaves=True, looked_up_types=False, exact_paths=True)
+    schema = _schema_of(truth)
+    found = score_answer(truth, Expectation.of(truth, schema, source, rules))
+    if truth:
+        assert set(found.values.values()) == {1.0}
+
+
+def _schema_of(value: Json) -> Json:
+    """Return a schema that names every place of a value and requires none."""
+    if isinstance(value, dict):
+        return {
+            "properties": {name: _schema_of(inner) for name, inner in value.items()}
+        }
+    if isinstance(value, list) and value:
+        return {"prefixItems": list(map(_schema_of, value)), "items": {}}
+    return {}
+
+
+@settings(max_examples=25)
+@given(_ROOTS, _ROOTS, _SCHEMAS, _SOURCES, _RULES)
+def test_the_gate_and_hardening_never_raise_a_figure(
+    truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
+) -> None:
+    """What is gated or hardened is at most what it is without."""
+    free = replace(rules, text_floor=0.0, soft_floor=1e-9)
+    strict = score_answer(answer, Expectation.of(truth, schema, source, rules))
+    lenient = score_answer(answer, Expectation.of(truth, {}, "text", free))
+    for metric in SEVEN:
+        if metric in {Metric.TYPE_SAFETY, Metric.JSON_PASS}:
+            continue
+        assert strict.values[metric] <= lenient.values[metric]
+    for metric in (Metric.VALUE_ACCURACY, Metric.FAITHFULNESS):
+        assert strict.values[metric] <= strict.gate
+
+
+@settings(max_examples=25)
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), _SCALARS, min_size=1),
+    st.data(),
+    _SOURCES,
+)
+def test_adding_a_right_leaf_lowers_nothing(
+    truth: dict[str, Json], data: st.DataObject, source: str
+) -> None:
+    """An answer with one more leaf of the truth is worth at least as much."""
+    lacking = data.draw(st.sampled_from(sorted(truth)))
+    answer = {
+        name: data.draw(st.sampled_from([value, "wrong", 7, None]))
+        for name, value in truth.items()
+        if name != lacking
+    }
+    answer.update(data.draw(st.dictionaries(st.sampled_from("xyz"), _SCALARS)))
+    schema = _schema_of(truth)
+    for rules in (RECOMMENDED, replace(RECOMMENDED, empty_leaves=True)):
+        expected = Expectation.of(truth, schema, source, rules)
+        less = score_answer(answer, expected)
+        more = score_answer({**answer, lacking: truth[lacking]}, expected)
+        for metric in Metric:
+            assert more.values[metric] >= less.values[metric] - 1e-12, metric
+
+
+@settings(max_examples=25)
+@given(_ROOTS, _ROOTS, _SCHEMAS, _RULES)
+def test_an_answer_is_perfect_if_and_only_if_no_leaf_is_wrong(
+    truth: Json, answer: Json, schema: Json, rules: ScoringRules
+) -> None:
+    """Each wrong leaf is of one class, and the whole answer of one."""
+    expected = Expectation.of(truth, schema, "text", rules)
+    found = score_answer(answer, expected)
+    wrong = leaf_mistakes(expected.leaves, all_leaves(answer), rules)
+    assert bool(wrong) is not bool(found.values[Metric.PERFECT])
+    assert len({leaf.path for leaf in wrong}) == len(wrong)
+    mistake = mistake_of(found, wrong, unusable=False)
+    assert (mistake is None) is bool(found.values[Metric.PERFECT_AND_VALID])

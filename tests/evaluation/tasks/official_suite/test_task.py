@@ -1,29 +1,400 @@
-"""The task `test-suite`: what it asks, and the tables that it ends in."""
+"""Task `test-suite`: the archive it reads, what it asks, the tables it ends in."""
 
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from curation.download.acquire import FetchSettings
-from curation.system.errors import BadConfiguration
+from curation.core.documents import Origin
+from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
+from curation.download.packs import write_pack
+from curation.download.pins import load_pins
+from curation.schema.dialects import BY_NAME, DIALECTS
+from curation.system.errors import BadConfiguration, BadData, Unavailable
+from curation.system.package_data import raw_folder
+from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
+from evaluation.reporting.tables import Rate
+from evaluation.results.outcomes import FAULTS
 from evaluation.results.reader import open_run
-from evaluation.tasks.official_suite.task import TASK, describe_suite, draft_cases
+from evaluation.tasks.official_suite import task as suites
+from evaluation.tasks.official_suite.report import (
+    SuiteFailure,
+    by_category,
+    failing_categories,
+    find_leaders,
+    levels,
+    outcome,
+    published_suite,
+    report,
+)
+from evaluation.tasks.official_suite.task import (
+    TASK,
+    SuiteCase,
+    SuiteTest,
+    acquire_suite,
+    case_of,
+    describe_suite,
+    draft_cases,
+    needs_remote,
+    read_suite_cases,
+)
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
-from tests.evaluation.made_runs import write_run
-from tests.evaluation.tasks.official_suite.test_archives import miniature, suite_case
+from tests.evaluation.made_runs import row, write_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.core.cases import Case, Row
+    from curation.core.json_types import UntypedJson
+    from curation.download.pins import ArchivePin
+    from evaluation.core.cases import InstanceWalk
     from evaluation.reporting.tables import Table
+
+
+def suite_case(
+    schema: UntypedJson, *tests: tuple[UntypedJson, bool], description: str = ""
+) -> UntypedJson:
+    """Return a case as the suite's files have it."""
+    return {
+        "description": description,
+        "schema": schema,
+        "tests": [
+            {"description": "", "data": data, "valid": valid} for data, valid in tests
+        ],
+    }
+
+
+def miniature(folder: Path, files: dict[str, UntypedJson]) -> Acquired:
+    """Return a suite of these files, by path below `tests/`."""
+    packed = [
+        (f"tests/{path}", json.dumps(each).encode()) for path, each in files.items()
+    ]
+    pack = write_pack(folder, "miniature", packed)
+    return Acquired(
+        archive="mini",
+        pack=pack,
+        origin=Origin.INDEX,
+        route="cache",
+        commit="1",
+        digest=pack.stem,
+        licence="MIT",
+    )
+
+
+def test_cases_come_by_category_and_place(tmp_path: Path) -> None:
+    """Mandatory ones alone, or the optional ones alone, of one draft."""
+    suite = miniature(
+        tmp_path,
+        {
+            "draft7/type.json": [
+                suite_case({"$id": "x"}, (1, True)),
+                suite_case({}, (1, True)),
+            ],
+            "draft7/const.json": [suite_case({"const": 1}, (1, True), (2, False))],
+            "draft7/optional/format/date.json": [suite_case({}, ("", True))],
+            "draft4/type.json": [suite_case({}, (1, True))],
+        },
+    )
+    assert [each.id for each in read_suite_cases(suite, "7")] == [
+        "const/0",
+        "type/0",
+        "type/1",
+    ]
+    (optional,) = read_suite_cases(suite, "draft-07", optional=True)
+    assert (optional.category, optional.optional) == ("optional/format/date", True)
+
+
+@pytest.mark.parametrize(
+    "listed", [{}, [1], [{"description": ""}], [suite_case(1) | {"tests": 3}]]
+)
+def test_a_file_that_is_none_of_the_suites_is_named(
+    listed: UntypedJson, tmp_path: Path
+) -> None:
+    """Exit code 65."""
+    suite = miniature(tmp_path, {"draft7/type.json": listed or [[]]})
+    with pytest.raises(BadData, match="draft7/type"):
+        list(read_suite_cases(suite, "7"))
+
+
+def test_a_draft_that_the_suite_has_not_is_named(tmp_path: Path) -> None:
+    """With those that it has."""
+    with pytest.raises(BadConfiguration, match="2020-12"):
+        list(read_suite_cases(miniature(tmp_path, {}), "3"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "remote"),
+    [
+        (True, False),
+        ({"$ref": "#/$defs/a", "$defs": {"a": {}}}, False),
+        ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, False),
+        ({"$ref": "http://localhost:1234/integer.json"}, True),
+        ({"$id": "http://localhost:1234/a.json", "$ref": "b.json"}, True),
+        ({"$id": "http://localhost:1234/a.json", "$ref": "a.json#/$defs/x"}, False),
+        (
+            {
+                "$id": "http://localhost:1234/a.json",
+                "$ref": "b.json",
+                "$defs": {"b": {"$id": "b.json"}},
+            },
+            False,
+        ),
+        ({"$dynamicRef": "http://localhost:1234/tree.json"}, True),
+        ({"$schema": "http://localhost:1234/draft2020-12/meta.json"}, True),
+        ({"const": {"$ref": "http://localhost:1234/integer.json"}}, False),
+    ],
+)
+def test_what_needs_the_suites_server_is_told(
+    schema: UntypedJson,
+    remote: bool,  # noqa: FBT001 (a case)
+) -> None:
+    """Only references that the schema does not answer itself."""
+    assert needs_remote(schema, BY_NAME["2020-12"]) is remote
+
+
+def test_a_suite_that_cannot_be_had_says_why_for_each_archive(tmp_path: Path) -> None:
+    """And where to put it: exit code 69."""
+    offline = FetchSettings(cache=tmp_path, offline=True)
+    with pytest.raises(Unavailable) as caught:
+        acquire_suite(offline)
+    assert str(caught.value).count("neither mirrored nor cached") == 2
+    assert "CSBDATA_MIRROR" in str(caught.value)
+
+
+def test_what_is_at_hand_comes_before_what_must_be_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second archive in the cache, rather than the first from the network."""
+    first, second = load_pins(raw_folder() / "test_suite.toml").values()
+    asked = []
+
+    def acquired(pin: ArchivePin, settings: FetchSettings, _say: object) -> object:
+        asked.append((pin.name, settings.offline))
+        if pin.name == first.name:
+            return UnavailableArchive(
+                archive=pin.name, why="not here", publisher="GitHub"
+            )
+        return Acquired(
+            archive=pin.name,
+            pack=tmp_path,
+            origin=Origin.INDEX,
+            route="cache",
+            commit=pin.commit,
+            digest=pin.digest,
+            licence=pin.licence,
+        )
+
+    monkeypatch.setattr(suites, "acquire", acquired)
+    suite = acquire_suite(FetchSettings(mirror=None, cache=tmp_path))
+    assert (suite.archive, suite.route) == (second.name, "cache")
+    assert asked == [(first.name, True), (second.name, True)]
+
+
+@pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="needs CSBDATA_MIRROR")
+def test_the_papers_43_categories_are_what_is_left_of_2020_12(tmp_path: Path) -> None:
+    """46 files, less `format`, less `refRemote` and `vocabulary`, all of it remote."""
+    suite = acquire_suite(
+        replace(FetchSettings.from_environment(offline=True), cache=tmp_path)
+    )
+    assert suite.route == "mirror"
+    listed = list(read_suite_cases(suite, "2020-12"))
+    kept = {each.category for each in listed if not each.remote}
+    assert len({each.category for each in listed}) == 46
+    assert {each.category for each in listed} - kept == {"refRemote", "vocabulary"}
+    assert len(kept - {"format"}) == 43
+
+
+@pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="needs CSBDATA_MIRROR")
+@pytest.mark.parametrize("draft", [dialect.name for dialect in DIALECTS])
+def test_every_draft_can_be_read(draft: str, tmp_path: Path) -> None:
+    """Mandatory cases and optional ones, every id once."""
+    suite = acquire_suite(
+        replace(FetchSettings.from_environment(offline=True), cache=tmp_path)
+    )
+    ids = [
+        each.id
+        for optional in (False, True)
+        for each in read_suite_cases(suite, draft, optional=optional)
+    ]
+    assert len(ids) > 180
+    assert len(set(ids)) == len(ids)
+
+
+def test_another_suite_than_the_published_is_said_in_the_table(tmp_path: Path) -> None:
+    """Its cases differ, and so do its figures; the published one needs no word."""
+    for suite, words in ((published_suite(), 0), ("package@1.0", 1)):
+        label: UntypedJson = {"suite": suite, "category": "const", "valid": 1}
+        rows = [row(task="test-suite", config="2020-12", label=label)]
+        run = open_run(write_run(tmp_path / suite, rows))
+        table = report(run).tables[0]
+        assert suite in table.note
+        assert table.note.count("Another suite than the published figures'") == words
+
+
+VERDICTS = st.sampled_from(
+    [each for each in WalkVerdict if each is not WalkVerdict.NOT_RUN]
+)
+
+
+def made(instances: str, category: str = "const", number: int = 0) -> Case:
+    """Return a case: a valid instance for each v, an invalid one for i."""
+    tests = tuple(
+        SuiteTest(description=str(index), data=index, valid=each == "v")
+        for index, each in enumerate(instances)
+    )
+    suite_case = SuiteCase(
+        draft="2020-12",
+        category=category,
+        number=number,
+        description="",
+        schema={"const": 1},
+        tests=tests,
+        remote=False,
+    )
+    return case_of(suite_case, "mini@1")
+
+
+BOTH, VALID, INVALID = made("vi"), made("v"), made("i")
+
+
+@pytest.mark.parametrize(
+    ("case", "rule", "failures"),
+    [
+        (BOTH, policies.knows_all, set()),
+        (BOTH, policies.accepts_all, {SuiteFailure.UNDER_CONSTRAINED}),
+        (BOTH, policies.blocks_all, {SuiteFailure.OVER_CONSTRAINED}),
+        (BOTH, policies.never_ends, {SuiteFailure.OVER_CONSTRAINED}),
+        (BOTH, policies.lies, {SuiteFailure.LIED}),
+        (VALID, policies.accepts_all, set()),
+        (INVALID, policies.blocks_all, set()),
+        (INVALID, policies.never_ends, set()),
+        (INVALID, policies.accepts_all, {SuiteFailure.UNDER_CONSTRAINED}),
+    ],
+)
+def test_a_case_is_judged_by_the_papers_criteria(
+    case: Case, rule: Callable[[InstanceWalk], WalkVerdict], failures: set[SuiteFailure]
+) -> None:
+    """Valid instances to the end, the end included; invalid ones never."""
+    assert outcome(policies.answered(case, rule, "x")).failures == failures
+
+
+def test_a_refused_schema_passes_only_without_valid_instances() -> None:
+    """As listing 2 of the paper has it."""
+    assert outcome(policies.refused(INVALID, "x")).passed
+    for case in (BOTH, VALID):
+        failures = outcome(policies.refused(case, "x")).failures
+        assert failures == {SuiteFailure.COMPILE_ERROR}
+
+
+@pytest.mark.parametrize(
+    "result", [each for each in Result if each not in {"ok", "compile_error"}]
+)
+def test_an_engine_that_dies_passes_nothing(result: Result) -> None:
+    """Not even a case without valid instances: a crash is no refusal."""
+    assert outcome(policies.died(INVALID, "x", result)).failures == {SuiteFailure.DIED}
+
+
+def test_walks_that_are_missing_are_no_success() -> None:
+    """A row that says `ok` with fewer walks than tests has not answered all."""
+    row = policies.answered(BOTH, policies.knows_all, "x")
+    short = Row(
+        engine=row.engine,
+        task=row.task,
+        id=row.id,
+        config=row.config,
+        result=Result.OK,
+        walks=row.walks[:1],
+        label=row.label,
+    )
+    assert outcome(short).failures == {SuiteFailure.DIED}
+
+
+@given(st.lists(st.tuples(st.booleans(), VERDICTS), max_size=6))
+def test_passed_is_that_every_answer_is_right(
+    walks: list[tuple[bool, WalkVerdict]],
+) -> None:
+    """And both kinds of failure are found, whichever comes first."""
+    row = Row(
+        engine="x",
+        task="test-suite",
+        id="a",
+        config="2020-12",
+        result=Result.OK,
+        walks=tuple(
+            InstanceResult(verdict=verdict, valid=valid, tokens=1)
+            for valid, verdict in walks
+        ),
+        label={
+            "category": "c",
+            "tests": len(walks),
+            "valid": sum(valid for valid, _ in walks),
+        },
+    )
+    judged = outcome(row)
+    right = [
+        verdict not in FAULTS and (verdict is WalkVerdict.ACCEPTED) is valid
+        for valid, verdict in walks
+    ]
+    assert judged.passed is all(right)
+    assert judged.valid.count + judged.invalid.count == sum(right)
+    assert (SuiteFailure.UNDER_CONSTRAINED in judged.failures) is (
+        (False, WalkVerdict.ACCEPTED) in walks
+    )
+
+
+def test_levels_are_beyond_their_bounds_and_full_is_all() -> None:
+    """A half is not more than 50 %: the row of the paper's Table 6."""
+    coverage = {
+        "none": Rate(0, 4),
+        "quarter": Rate(1, 4),
+        "half": Rate(2, 4),
+        "most": Rate(4, 5),
+        "all": Rate(3, 3),
+    }
+    assert levels(coverage) == (4, 3, 2, 2, 1)
+
+
+def test_the_highest_counts_ties_and_never_nothing() -> None:
+    """Single is alone, and nobody leads with 0."""
+    led = find_leaders(
+        {
+            "x": {"a": Rate(1, 2), "b": Rate(1, 1), "c": Rate(0, 1)},
+            "y": {"a": Rate(2, 4), "b": Rate(0, 1), "c": Rate(0, 1)},
+        }
+    )
+    assert (set(led["x"].highest), set(led["x"].single)) == ({"a", "b"}, {"b"})
+    assert (set(led["y"].highest), set(led["y"].single)) == ({"a"}, set())
+
+
+def test_categories_count_once_for_each_kind_of_failure() -> None:
+    """However many of its cases fail, and in however many ways."""
+    rows = [
+        policies.answered(made("vi", number=0), policies.accepts_all, "x"),
+        policies.answered(made("vi", number=1), policies.blocks_all, "x"),
+        policies.answered(made("vi", number=2), policies.blocks_all, "x"),
+        policies.refused(made("v", category="not"), "x"),
+    ]
+    outcomes = [outcome(each) for each in rows]
+    assert failing_categories(outcomes) == {
+        SuiteFailure.COMPILE_ERROR: 1,
+        SuiteFailure.OVER_CONSTRAINED: 1,
+        SuiteFailure.UNDER_CONSTRAINED: 1,
+        SuiteFailure.DIED: 0,
+        SuiteFailure.ENGINE_ERROR: 0,
+        SuiteFailure.LIED: 0,
+        SuiteFailure.CONTRADICTED: 0,
+    }
+    assert by_category(outcomes) == {"const": Rate(0, 3), "not": Rate(0, 1)}
+
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 #: The schema that accepts everything.

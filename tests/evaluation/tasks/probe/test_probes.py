@@ -1,28 +1,49 @@
-"""Every probe is what it says: proven by both validators, in every context."""
+"""Every probe is what it says; profiles are made of what probes measured."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import jsonschema_rs
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from curation.fit.profile import Effect, load_profile, read_profile
+from curation.fit.verdict import judge_fit, untold_keywords
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.keywords import ANNOTATIONS
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    CannotCreate,
+    NotPermitted,
+    Unavailable,
+)
+from evaluation.commands.probe import probe
+from evaluation.results.reader import open_run
+from evaluation.servers.provider import providers
 from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
+from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.pairs import pairs
 from evaluation.tasks.probe.probe import CONTEXTS, NOTHING, ROOT, place_probe
+from evaluation.tasks.probe.profiles import profile_text, write_profiles
 from evaluation.tasks.probe.task import PROBES, all_placed
+from tests.evaluation.made_runs import accepted, row, write_run
+from tests.evaluation.servers.contracts import CONTRACTS, Contract
+from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from curation.core.json_types import UntypedJson
     from evaluation.tasks.probe.probe import PlacedProbe
+
 
 DRAFTS = {
     "draft-04": (jsonschema.Draft4Validator, jsonschema_rs.Draft4Validator),
@@ -194,3 +215,266 @@ def test_a_probe_is_not_put_where_it_means_nothing() -> None:
     assert len(probe.contexts) < len(CONTEXTS)
     with pytest.raises(ValueError, match="item"):
         place_probe(probe, "item", BY_NAME["2020-12"])
+
+
+_OUTCOMES = {
+    "minimum": {
+        "minimum": [ProbeOutcome.ENFORCED],
+        "minimum (0)": [ProbeOutcome.ENFORCED],
+    },
+    "not": {"not": [ProbeOutcome.REFUSED, ProbeOutcome.REFUSED]},
+    "uniqueItems": {"uniqueItems": [ProbeOutcome.IGNORED, ProbeOutcome.WARNED]},
+    "pattern": {
+        "pattern": [ProbeOutcome.ENFORCED],
+        "pattern (lookahead)": [ProbeOutcome.REFUSED],
+    },
+    "contains": {"contains": [ProbeOutcome.OVER_STRICT]},
+    "x-unknown": {"x-unknown": [ProbeOutcome.TOLERATED]},
+    "format": {
+        "format (date)": [ProbeOutcome.ENFORCED],
+        "format (uuid)": [ProbeOutcome.IGNORED],
+        "format (unknown)": [ProbeOutcome.TOLERATED],
+    },
+}
+
+
+def test_what_depends_on_use_is_not_told(tmp_path: Path) -> None:
+    """All probes alike make a rule; the note names a keyword that is partly held."""
+    file = tmp_path / "mine.toml"
+    text = profile_text("mine", "mine 1.2 faithful", "2026-11-25", _OUTCOMES)
+    file.write_text(text, "utf-8")
+    profile = read_profile(file)
+    assert profile.sources["probes"].title == "probes of mine 1.2 faithful"
+    assert profile.note.endswith("pattern, contains")
+    schema: UntypedJson = {
+        "minimum": 1,
+        "not": {"uniqueItems": True},
+        "anyOf": [{"format": "date"}, {"format": "uuid"}, {"format": "x"}],
+        "pattern": "a",
+    }
+    effects = {it.pointer: it.effect for it in judge_fit(schema, profile)}
+    assert effects == {
+        "/not": Effect.REFUSED,
+        "/not/uniqueItems": Effect.IGNORED,
+        "/anyOf/1/format": Effect.IGNORED,
+        "/anyOf/2/format": Effect.IGNORED,
+    }
+    assert untold_keywords(schema, profile) == ("anyOf", "pattern")
+
+
+def test_a_run_tells_a_keyword_apart_from_the_place_it_is_probed_in(
+    tmp_path: Path,
+) -> None:
+    """Inside `allOf`, which the engine ignores, `minimum` is as little held as all.
+
+    Probes of pairs count as little. Where no format is held, the keyword has the rule.
+    """
+    ignored = (accepted(), accepted(valid=False))
+    probes = [
+        ("minimum", "root", {}),
+        ("minimum", "property", {}),
+        ("minimum", "allOf", {"walks": ignored}),
+        ("format", "root", {"walks": ignored}),
+    ]
+    rows = [
+        row(
+            task="probe",
+            id=f"{keyword}/{place}",
+            label={
+                "keyword": keyword,
+                "probe": "format (unknown)" if keyword == "format" else keyword,
+                "context": place,
+            },
+            **walks,
+        )
+        for keyword, place, walks in probes
+    ]
+    head = {"engines": [{"engine": "alpha 1.0"}], "started": "2026-11-26"}
+    pair = {"keyword": "minimum", "pair": "minimum + type", "context": "root"}
+    rows.append(row(task="probe", id="pair", label=pair, walks=ignored))
+    (file,) = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
+    profile = read_profile(file)
+    assert profile.taken[0] == "minimum"
+    schema: UntypedJson = {"minimum": 1, "format": "date"}
+    assert [it.pointer for it in judge_fit(schema, profile)] == ["/format"]
+
+
+def test_two_presets_of_an_engine_have_a_file_each(tmp_path: Path) -> None:
+    """And no name leads out of the folder."""
+    labels = {"x 1.0 faithful": "x", "x 1.0 vendor": "x", "y": "../y"}
+    label = {"keyword": "minimum", "probe": "minimum", "context": "root"}
+    rows = [row(task="probe", id="p", engine=it, label=label) for it in labels]
+    engines = [{"engine": label, "name": name} for label, name in labels.items()]
+    head = {"engines": engines, "started": "2026-11-26"}
+    files = write_profiles(open_run(write_run(tmp_path, rows, head)), tmp_path)
+    assert len({*files}) == 3
+    assert {file.parent for file in files} == {tmp_path}
+
+
+_APP = typer.Typer()
+_APP.command()(probe)
+_VALID = {json.dumps(it.schema): it.valid for it in KEYWORD_PROBES}
+_JSON_MODES = ('"json_object"', '"format": "json"', '"application/json"')
+_PROBED = ("minimum", "uniqueItems", "not", "enum", "pattern", "maxItems", "oneOf")
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "OLLAMA"):
+        monkeypatch.setenv(f"{name}_API_KEY", "a-key")
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 (JSON)
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value:
+        if not isinstance(value, str):
+            yield from _texts(inner) if isinstance(inner, dict | list | str) else ()
+
+
+def _wanted(body: Any) -> str:  # noqa: ANN401 (JSON)
+    """Return what a prompt asks for, as an obedient model writes it."""
+    asked = next(it for it in _texts(body) if "nothing else: " in it)
+    return asked.partition("nothing else: ")[2]
+
+
+def _kept(schema: Any, asked: str, ignored: tuple[str, ...]) -> str:  # noqa: ANN401 (JSON)
+    """Return what the same model writes under a schema, of which some is ignored."""
+    values = json.loads(asked) if asked.startswith("{") else {}
+    for name, own in schema.get("properties", {}).items():
+        if not any(word in own for word in ignored):
+            untyped = {key: it for key, it in own.items() if key != "type"}
+            known = _VALID.get(json.dumps(own), _VALID.get(json.dumps(untyped), 1))
+            values[name] = known
+    return json.dumps({name: values[name] for name in schema.get("properties", {})})
+
+
+def _model(
+    contract: Contract, *, ignored: tuple[str, ...] = (), holds: bool = True
+) -> Callable[[dict[str, Any], int], Said]:
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        asked = _wanted(body)
+        sent = [contract.schema(body, way) for way in contract.schemas]
+        schemas = [it for it in sent if isinstance(it, dict)]
+        text = asked
+        if holds and schemas:
+            text = _kept(schemas[0], asked, ignored)
+        elif holds and any(word in json.dumps(body) for word in _JSON_MODES):
+            text = "{}"
+        elif contract.schema(body, "tool"):
+            text = json.dumps({"said": asked})
+        return contract.reply(body, text)
+
+    return reply
+
+
+def _told(model: str, *more: str) -> tuple[dict[tuple[str, str], str], Any]:
+    words = [model, "--format", "json", *more]
+    result = CliRunner().invoke(_APP, words, catch_exceptions=False)
+    told = json.loads(result.stdout)
+    rows = told["tables"][0]["rows"]
+    answers = {(row["way"], row["feature"]): row["answer"] for row in rows}
+    assert all(row["why"] for row in rows if row["answer"] != "yes"), rows
+    return answers, told
+
+
+@pytest.mark.parametrize("provider", CONTRACTS)
+def test_a_server_that_constrains_is_told_from_its_answers(
+    tmp_path: Path, provider: str
+) -> None:
+    """In at most 20 requests, and its profile refuses what the contract's refuses."""
+    contract = CONTRACTS[provider]
+    file = tmp_path / "own.toml"
+    reply = _model(contract, ignored=("pattern",))
+    with loopback(reply) as server:
+        model = f"{provider}:{server.base}#small"
+        answers, told = _told(model, "--as-profile", str(file))
+    assert len(server.asked) == told["requests"] <= 20
+    schemas = [way for way in providers()[provider].ways if way != "json"]
+    for way in schemas:
+        assert answers[way, "constrains"] == "yes"
+        assert answers[way, "property order"] == "yes"
+        reasons = "yes" if contract.thinks else "not told"
+        assert answers[way, "while reasoning"] == reasons
+        whole = (provider, way) == ("gemini", "tool")
+        assert answers[way, "streams"] == ("no" if whole else "yes")
+    assert answers[schemas[-1], "under concurrency"] == "yes"
+    if "json" in contract.ways:
+        assert answers["json", "an object at all"] == "yes"
+    profile = read_profile(file)
+    known = load_profile(contract.profile) if contract.profile else None
+    for keyword in _PROBED:
+        probed = next(it for it in KEYWORD_PROBES if it.keyword == keyword)
+        shown = {it.effect for it in judge_fit(probed.schema, profile)}
+        if keyword in profile.taken or shown:
+            refused = known and any(
+                it.effect is Effect.REFUSED
+                for it in judge_fit({"type": "object", **probed.schema}, known)
+                if it.keyword == keyword
+            )
+            held = {Effect.IGNORED} if keyword == "pattern" else set()
+            assert shown == ({Effect.REFUSED} if refused else held), keyword
+
+
+def test_a_server_that_ignores_schemas_is_told_as_such() -> None:
+    """No for each way, and nothing is asked about keywords or at one time."""
+    with loopback(_model(CONTRACTS["vllm"], holds=False)) as server:
+        answers, told = _told(f"vllm:{server.base}#small")
+    assert {answers[way, "constrains"] for way in ("strict", "tool")} == {"no"}
+    assert answers["json", "an object at all"] == "no"
+    assert ("strict", "under concurrency") not in answers
+    assert [table["name"] for table in told["tables"]] == ["conformance"]
+
+
+def test_a_model_that_keeps_any_schema_tells_nothing() -> None:
+    """Its answers would be the same on a server that does not constrain."""
+    text = json.dumps(dict.fromkeys(("deck", "mast", "anchor"), 1))
+    with loopback(lambda _body, _number: answer(text)) as server:
+        answers, _ = _told(f"{server.base}#small")
+    assert answers["strict", "constrains"] == "not told"
+
+
+def test_a_limit_leaves_the_rest_untold() -> None:
+    """`--max-requests` holds; what was not asked is not told, with the reason."""
+    with loopback(_model(CONTRACTS["vllm"])) as server:
+        answers, told = _told(f"vllm:{server.base}#small", "--max-requests", "2")
+    assert len(server.asked) == told["requests"] == 2
+    reasons = {row["why"] for row in told["tables"][0]["rows"]}
+    assert "--max-requests 2 is reached" in reasons
+    assert answers["strict", "constrains"] == "not told"
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        (Said(pieces=[b"<html>no</html>"]), Unavailable),
+        (refusal(400, {"error": {"message": "bad request"}}), Unavailable),
+        (refusal(401, {"error": {"message": "no"}}), NotPermitted),
+        (refusal(402, {"error": {"message": "pay"}}), Unavailable),
+    ],
+    ids=["html", "refuses", "key", "payment"],
+)
+def test_a_server_that_answers_nothing_ends_the_command(
+    tmp_path: Path, said: Said, fault: type[Exception]
+) -> None:
+    """One line with the server's words, and no table or profile of nothing."""
+    file = tmp_path / "own.toml"
+    words = ["--as-profile", str(file)]
+    with loopback(lambda _body, _number: said) as server, pytest.raises(fault):
+        _told(f"{server.base}#small", *words)
+    assert len(server.asked) <= 20
+    assert not [*tmp_path.iterdir()]
+
+
+def test_nothing_is_sent_that_makes_no_sense(tmp_path: Path) -> None:
+    """A limit without a price, a model that is not served, a place of no file."""
+    (tmp_path / "file").touch()
+    with loopback(_model(CONTRACTS["vllm"])) as server:
+        model = f"vllm:{server.base}#small"
+        with pytest.raises(BadConfiguration, match="needs a price"):
+            _told(model, "--max-cost", "1")
+        with pytest.raises(CannotCreate):
+            _told(model, "--as-profile", str(tmp_path / "file" / "own.toml"))
+        with pytest.raises(BadUsage, match="no model behind a server"):
+            _told("smollm2")
+    assert not server.asked

@@ -1,0 +1,389 @@
+"""An answer is taken out of a response, read as JSON, and judged by its schema."""
+
+from __future__ import annotations
+
+from functools import reduce
+from time import process_time
+from typing import TYPE_CHECKING, cast
+
+import polars as pl
+import pytest
+
+import csbdata
+from evaluation.answers.extraction import (
+    POLICIES,
+    MissingAnswer,
+    NoAnswer,
+    Refusals,
+    TriageRules,
+    outer_fence,
+    split_thinking,
+    triage,
+)
+from evaluation.answers.json_answers import MOST_LEVELS, JsonProblem, read_json_answer
+from evaluation.core.records import Response
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", JsonProblem.SYNTAX),
+        ('{"a": 1} {"b": 2}', JsonProblem.SYNTAX),
+        ("{'a': 1}", JsonProblem.SYNTAX),
+        ('{"a": NaN}', JsonProblem.NOT_A_NUMBER),
+        ("[-Infinity]", JsonProblem.NOT_A_NUMBER),
+        ("[1e999]", JsonProblem.NOT_A_NUMBER),
+        ("1" * 5000, JsonProblem.NOT_A_NUMBER),
+        ('["\\ud800"]', JsonProblem.LONE_SURROGATE),
+        ("[" * 10_000 + "]" * 10_000, JsonProblem.TOO_DEEP),
+        ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), JsonProblem.TOO_DEEP),
+    ],
+)
+def test_what_is_no_json_says_why(text: str, problem: JsonProblem) -> None:
+    """Nothing raises, whatever a model wrote."""
+    assert read_json_answer(text).problem is problem
+
+
+def test_what_two_parsers_may_read_differently_is_noted() -> None:
+    """Of a name that stands twice the last member counts, and the name is told."""
+    found = read_json_answer('{"a": 1, "b": {"a": 1, "a": 2}, "a": 3}')
+    assert found.value == {"a": 3, "b": {"a": 2}}
+    assert found.duplicates == ("a",)
+    names = ", ".join(f'"{number}": 1' for number in range(90_000))
+    began = process_time()
+    assert read_json_answer(f'{{"7": 0, {names}}}').duplicates == ("7",)
+    assert process_time() - began < 20
+
+
+def test_a_whole_surrogate_pair_is_a_character() -> None:
+    """An escaped pair is text like any other."""
+    assert read_json_answer('["\\ud83d\\ude00"]').value == ["\U0001f600"]
+
+
+#: Policy, text, what is taken out, what is wrong.
+_EXTRACTED = [
+    ("raw", ' {"a": 1}\n', '{"a": 1}', ""),
+    ("raw", "```json\n{}\n```", "```json\n{}\n```", ""),
+    ("outer_fence", '{"a": "```"}', '{"a": "```"}', ""),
+    ("outer_fence", '```json\n{"a": 1}\n```', '{"a": 1}', ""),
+    ("outer_fence", "```\n[1]\n```  ", "[1]", ""),
+    ("outer_fence", '```json\n{"a": "```x"}\n```', '{"a": "```x"}', ""),
+    ("outer_fence", '```json\n{"a": 1}', '{"a": 1}', "unclosed_fence"),
+    ("outer_fence", '```{"a": 1}```', '{"a": 1}', ""),
+    ("outer_fence", '```json {"a": 1} ```', '{"a": 1}', ""),
+    ("outer_fence", '```json{"a":1}```', '{"a":1}', ""),
+    ("outer_fence", "```[1]```", "[1]", ""),
+    ("outer_fence", '```"a b"```', '"a b"', ""),
+    ("outer_fence", "```true```", "true", ""),
+    ("outer_fence", "Here:\n```json\n{}\n```", "Here:\n```json\n{}\n```", ""),
+    ("strict_fence", '[{"id": 1}]', '[{"id": 1}]', ""),
+    ("strict_fence", 'Here:\n```json\n[{"id": 1}]\n```', '[{"id": 1}]', ""),
+    ("strict_fence", '```json\n["```"]\n```', '["```"]', ""),
+    ("strict_fence", "```json\n[1]", None, "unclosed_fence"),
+    ("strict_fence", "```\n[1]\n```\nor\n```\n[2]\n```", "[1]", ""),
+    ("first_fence", "```json\n{}\n``` and ```[]```", "{}", ""),
+    ("first_fence", "```[1]```", "[1]", ""),
+    ("first_fence", "```.json\n{}\n```", "{}", ""),
+    ("first_fence", "{}", None, "no_fence"),
+    ("first_fence", "```json\n{}", None, "unclosed_fence"),
+    ("strip_all_backticks", '```json\n{"a": "```"}\n```', '{"a": ""}', ""),
+    ("strip_all_backticks", '{"a": "```"}', '{"a": "```"}', ""),
+    ("outer_braces", 'Sure: {"a": {}} - done', '{"a": {}}', ""),
+    ("outer_braces", "[1, {}] ok", "[1, {}]", ""),
+    ("outer_braces", 'Here {"a": 1', '{"a": 1', ""),
+    ("outer_braces", "nothing", None, "no_braces"),
+]
+
+
+@pytest.mark.parametrize(("policy", "text", "taken", "problem"), _EXTRACTED)
+def test_a_policy_takes_an_answer_out(
+    policy: str, text: str, taken: str | None, problem: str
+) -> None:
+    """Each policy takes out exactly what its source would, and says what is wrong."""
+    found = POLICIES[policy](text)
+    assert (found.text, found.problem) == (taken, problem)
+
+
+def test_a_fence_tells_its_language_and_what_stands_around_it() -> None:
+    """Suites that ban commentary or want a language look at these."""
+    found = POLICIES["strict_fence"]("Before\n```yaml\n- 1\n```\nafter")
+    assert (found.fenced, found.language) == (True, "yaml")
+    assert (found.before, found.after) == ("Before", "after")
+
+
+#: Text, answer, thinking, whether it never ended.
+_THOUGHT = [
+    ('{"a": 1}', '{"a": 1}', "", False),
+    ("<think>Two?</think>[2]", "[2]", "Two?", False),
+    ("<think>a</think>\n<think>b</think>\n[2]", "[2]", "a\nb", False),
+    ("<think>a<think>b</think>c</think>[2]", "[2]", "<think>a<think>b</think>c", False),
+    ("<think>no <think> tags</think>\n{}", "{}", "no <think> tags", False),
+    ("<THINK>a</Think>{}", "{}", "a", False),
+    ('<think>a</think>{"b": "</think>"}', '{"b": "</think>"}', "a", False),
+    ("\ufeff{}", "{}", "", False),
+    ("so it is two</think>\n[2]", "[2]", "so it is two", False),
+    ("<think>I wonder {", "", "I wonder {", True),
+    ("[THINK]x[/THINK] [2]", "[2]", "x", False),
+    ("Well. <think>x</think> [2]", "Well.  [2]", "x", False),
+    ('{"tag": "<think>x</think>"}', '{"tag": "<think>x</think>"}', "", False),
+    ("<think></think>{}", "{}", "", False),
+    ("<seed:think>a</seed:think>{}", "{}", "a", False),
+    ("\u25c1think\u25b7a\u25c1/think\u25b7{}", "{}", "a", False),
+    ("<thought>a</thought>{}", "{}", "a", False),
+    ("{}<|im_end|>", "{}", "", False),
+    ("{}<\uff5cend\u2581of\u2581sentence\uff5c>", "{}", "", False),
+    ("{}<eos>", "{}", "", False),
+    ("{} </s>\n<|endoftext|>", "{}", "", False),
+    (
+        (
+            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant"
+            "<|channel|>final<|message|>{}<|return|>"
+        ),
+        "{}",
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant",
+        False,
+    ),
+    ("<|channel|>analysis<|message|>hm", "", "<|channel|>analysis<|message|>hm", True),
+    ("<|channel|>final <|constrain|>json<|message|>{}", "{}", "", False),
+    ('{"a": "<|channel|>final<|message|>"}',) * 2 + ("", False),
+    ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
+    ("", "", "", False),
+]
+
+
+@pytest.mark.parametrize(("text", "answer", "thinking", "unclosed"), _THOUGHT)
+def test_thinking_is_split_off(
+    text: str, answer: str, thinking: str, *, unclosed: bool
+) -> None:
+    """Tags, channels and end tokens come off; what is left is the answer."""
+    found = split_thinking(text)
+    assert (found.answer, found.thinking, found.unclosed) == (
+        answer,
+        thinking,
+        unclosed,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [" " * 400_000, "</think>" * 130_000, "<think>" * 50_000, "</s> " * 50_000 + "x"],
+)
+def test_long_texts_are_read_in_one_pass(text: str) -> None:
+    """Text of one repeated piece takes no longer than its length (it took hours)."""
+    began = process_time()
+    assert not split_thinking(text).answer.strip("x </s>")
+    assert process_time() - began < 60
+
+
+def kind_of(rules: TriageRules | None = None, **response: str | None) -> str:
+    """Return the reason why a response has no answer, or its answer."""
+    answer = triage(
+        Response(record="a", **response),  # type: ignore[arg-type]  # fields by name
+        rules or TriageRules(),
+    )
+    return str(answer.kind) if isinstance(answer, MissingAnswer) else answer
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ({"text": None, "error": "HTTP 500"}, NoAnswer.FAILED),
+        ({"text": None}, NoAnswer.FAILED),
+        ({"text": "[1]", "finish": "content_filter"}, NoAnswer.REFUSED),
+        ({"text": " \n"}, NoAnswer.EMPTY),
+        ({"text": "<think>Hm."}, NoAnswer.THINKING),
+        ({"text": "", "reasoning": "Hm."}, NoAnswer.THINKING),
+        ({"text": "<think>Hm.", "finish": "length"}, NoAnswer.TRUNCATED),
+        ({"text": "[1", "finish": "length"}, "[1"),
+        ({"text": "<think>Hm.</think> [1]"}, "[1]"),
+        ({"text": "I'm sorry."}, "I'm sorry."),
+    ],
+)
+def test_a_response_is_sorted_out_by_the_usual_rules(
+    response: dict[str, str | None], expected: str
+) -> None:
+    """Failures, refusals, thinking without an answer, and answers."""
+    assert kind_of(None, **response) == expected
+
+
+def test_each_rule_of_a_suite_changes_one_thing() -> None:
+    """Null texts, errors beside a text, refusals, thinking, length and policy."""
+    assert kind_of(TriageRules(null_fails=False), text=None) == NoAnswer.EMPTY
+    assert kind_of(TriageRules(), text="[1]", error="late") == NoAnswer.FAILED
+    assert kind_of(TriageRules(error_fails=False), text="[1]", error="late") == "[1]"
+    silent = TriageRules(refusals=Refusals.WITHOUT_TEXT)
+    assert kind_of(silent, text="[1]", finish="refusal") == "[1]"
+    assert kind_of(silent, text=" ", finish="refusal") == NoAnswer.REFUSED
+    never = TriageRules(refusals=Refusals.NEVER)
+    assert kind_of(never, text=" ", finish="refusal") == NoAnswer.EMPTY
+    words = TriageRules(refusals=Refusals.BY_WORDS)
+    assert kind_of(words, text="I'm sorry, I can't.") == NoAnswer.REFUSED
+    for answer in ("I'm sorry: [1]", '"Sorry, we are closed."'):
+        assert kind_of(words, text=answer) == answer
+    whole = TriageRules(splits_thinking=False)
+    assert kind_of(whole, text="<think>Hm.") == "<think>Hm."
+    assert kind_of(TriageRules(longest=2), text="[1]") == NoAnswer.TOO_LARGE
+    fenced = TriageRules(policy=outer_fence)
+    assert kind_of(fenced, text="```json\n[1]\n```") == "[1]"
+    assert kind_of(fenced, text="```json\n```") == NoAnswer.EMPTY
+
+
+def _rows(build: Path, name: str) -> pl.DataFrame:
+    return pl.concat(
+        pl.read_parquet(file, hive_partitioning=False)
+        for file in sorted(build.glob(f"{name}/*.p*q*"))
+    )
+
+
+def test_it_agrees_with_every_label_of_the_sample(
+    sample_build: Path,
+) -> None:
+    """Witnesses are valid, near misses are not, and every fault names its keyword."""
+    schemas = dict(
+        _rows(sample_build, "Github_easy")
+        .select("unique_id", "json_schema")
+        .iter_rows()
+    )
+    instances = _rows(sample_build, "instances/Github_easy")
+    judged = 0
+    for record, text, valid in instances.select(
+        "unique_id", "text", "valid"
+    ).iter_rows():
+        judgement = csbdata.judge(text, schemas[record])
+        assert judgement.valid == valid, (record, text)
+        assert bool(judgement) == (not judgement.reasons)
+        assert valid or all(fault.keyword for fault in judgement.faults)
+        judged += 1
+    assert judged > 100
+
+
+def test_a_fault_has_its_places() -> None:
+    """A pointer into the text, one into the schema, and a line with both."""
+    schema: Json = {"properties": {"a/b": {"items": {"minimum": 3}}}}
+    judgement = csbdata.judge('{"a/b": [4, 2]}', schema)
+    (fault,) = judgement.faults
+    assert fault.instance_path == "/a~1b/1"
+    assert fault.schema_path == "/properties/a~1b/items/minimum"
+    assert judgement.reasons == ("/a~1b/1: 2 is less than the minimum of 3 [minimum]",)
+
+
+def test_a_place_has_its_names_whole() -> None:
+    """A name of digits is no number, and an empty one is a name."""
+    integer: Json = {"type": "integer"}
+    schema: Json = {"anyOf": [{"additionalProperties": integer}, integer]}
+    judgement = csbdata.judge('{"007": "x", "": 1}', schema)
+    assert [fault.instance_path for fault in judgement.faults] == ["/007"]
+    inner: Json = {"properties": {"": {"properties": {"": integer}}}}
+    judgement = csbdata.judge('{"": {"": null}}', inner)
+    assert [fault.instance_path for fault in judgement.faults] == ["//"]
+
+
+def test_a_value_of_two_branches_of_one_of_breaks_one_of() -> None:
+    """No fault of a third branch is told: mending that one would mend nothing."""
+    schema: Json = {"oneOf": [{"type": "integer"}, {"minimum": 0}, {"type": "string"}]}
+    (fault,) = csbdata.judge("5", schema).faults
+    assert (fault.keyword, fault.schema_path) == ("oneOf", "/oneOf")
+    (fault,) = csbdata.judge("-0.5", schema).faults
+    assert fault.keyword != "oneOf"
+
+
+def test_a_number_of_a_schema_may_have_any_size() -> None:
+    """The schema as a value is judged as its text is."""
+    schema: Json = {"maximum": 10**30}
+    assert csbdata.judge("5", schema)
+    assert not csbdata.judge(str(10**31), schema)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", JsonProblem.SYNTAX),
+        ("{a: 1}", JsonProblem.SYNTAX),
+        ("[NaN]", JsonProblem.NOT_A_NUMBER),
+        ("[" * 100_000, JsonProblem.TOO_DEEP),
+        ('"\\ud800"', JsonProblem.LONE_SURROGATE),
+    ],
+)
+def test_a_text_that_is_no_json_is_invalid_and_says_why(
+    text: str, problem: JsonProblem
+) -> None:
+    """It never raises, whatever a model has written."""
+    judgement = csbdata.judge(text, {})
+    assert not judgement
+    assert judgement.problem is problem
+    assert judgement.reasons
+
+
+def _deep(depth: int) -> Json:
+    return reduce(lambda inner, _: {"not": inner}, range(depth), cast("Json", {}))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        *(5, None, [], "{", {"type": "strng"}, {"$ref": "#/x"}, {"$ref": "http://x/y"}),
+        pytest.param(_deep(3_000), id="deep"),
+    ],
+    ids=str,
+)
+def test_what_is_no_schema_is_the_callers_mistake(schema: Json) -> None:
+    """It is no verdict on the text; nothing is fetched."""
+    with pytest.raises(csbdata.CsbdataError, match=r"this .*schema|this is no JSON"):
+        csbdata.judge("1", schema)
+
+
+def test_formats_are_asserted_unless_told_otherwise() -> None:
+    """As the benchmark's labels have it."""
+    schema: Json = {"format": "date"}
+    assert not csbdata.judge('"yesterday"', schema)
+    assert csbdata.judge('"yesterday"', schema, formats=False)
+
+
+def test_a_policy_takes_the_json_out_of_its_envelope() -> None:
+    """Thinking, end tokens, fences and words go where a policy takes them off."""
+    schema: Json = {"type": "object", "required": ["a"]}
+    text = '<THINK>{</THINK>\n ```json\n{"a": 1}\n```</s>'
+    assert not csbdata.judge(text, schema)
+    assert csbdata.judge(text, schema, policy="outer_fence").score == 1
+    assert csbdata.judge(f"So: {text}", schema, policy="first_fence")
+    assert csbdata.judge('Here: {"a": 1}!', schema, policy="outer_braces")
+    assert csbdata.judge("nothing", schema, policy="outer_braces").score == 0
+    with pytest.raises(csbdata.CsbdataError, match="no policy 'fence'"):
+        csbdata.judge(text, schema, policy="fence")
+
+
+@pytest.mark.parametrize("given", [b"{}", {}, None])
+def test_what_is_no_text_is_refused_with_what_to_give(given: object) -> None:
+    """A value that was parsed already, or bytes: one line says what to give."""
+    with pytest.raises(csbdata.CsbdataError, match=r"no text to judge.*json\.dumps"):
+        csbdata.judge(cast("str", given), {})
+
+
+def test_a_score_rises_with_what_is_met() -> None:
+    """0 for no JSON, more the fewer assertions fail, 1 for what is valid alone."""
+    names = ("a", "b", "c")
+    schema: Json = {
+        "type": "object",
+        "properties": {name: {"type": "integer"} for name in names},
+        "required": [*names],
+    }
+    texts = ("{", '{"a": "x", "b": "x", "c": "x"}', '{"a": 1, "b": "x", "c": "x"}')
+    more = ('{"a": 1, "b": 2, "c": "x"}', '{"a": 1, "b": 2, "c": 3}')
+    scores = [csbdata.judge(text, schema).score for text in (*texts, *more)]
+    assert scores == sorted(set(scores))
+    assert (scores[0], scores[-1]) == (0, 1)
+    assert scores[1] == pytest.approx((2 - 3 / 5) / 3)
+    assert csbdata.judge("[]", "true").score == 1
+    assert csbdata.judge("[]", "false").score == pytest.approx(1 / 3)
+
+
+def test_a_schemas_text_may_begin_with_a_byte_order_mark() -> None:
+    """It is judged and rewarded as without."""
+    schema = '\ufeff{"properties": {"a": {"type": "integer"}}}'
+    assert csbdata.judge('{"a": 1}', schema)
+    assert csbdata.reward('{"a": 1}', schema) == 1
