@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import FetchSettings
-from evaluation.asking.request import RunRequest
+from evaluation.asking.request import ModelOptions, RunRequest
 from evaluation.asking.run import run
 from evaluation.core.records import Instance, Record
 from evaluation.tokenizers import get_tokenizer
@@ -63,6 +63,25 @@ def request_of(folder: Path, samples: Sequence[Record], **fields: Any) -> RunReq
         tokenizer=str(made.byte_level(folder / "tokenizer", padding=padding)),
         fetch=_fetch(folder),
         **{**defaults, **fields},
+    )
+
+
+def texts_request(
+    folder: Path,
+    records: Sequence[Record],
+    model: ModelOptions,
+    *engines: str,
+    **fields: Any,  # noqa: ANN401 (fields of the request)
+) -> RunRequest:
+    """Return a request for what a model behind a server writes, to `folder`/run."""
+    return request_of(
+        folder,
+        records,
+        tasks=("coverage",),
+        bounds=replace(BRISK, run_seconds=60.0),
+        engines=engines,
+        models=[model],
+        **{"run_dir": folder / "run", **fields},
     )
 
 

@@ -24,6 +24,7 @@ from tests.evaluation.measuring import BRISK, measured, miniature, request_of, t
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from evaluation.core.cases import Row
+    from evaluation.core.run_header import Participant
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
@@ -94,11 +95,13 @@ def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:
     )
 
 
+def _participant(name: str) -> Participant:
+    return select_engines(Path("no-cache"), [miniature(name)], "faithful", [])[0]
+
+
 def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
     """The engine dies again and again, and each time less is left."""
-    (participant,) = select_engines(
-        Path("no-cache"), [miniature("crash")], "faithful", []
-    )
+    participant = _participant("crash")
     schema = {
         "type": "object",
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
@@ -111,9 +114,7 @@ def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
 
 def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
     """The schema that is left still refuses the text that the engine accepts."""
-    (participant,) = select_engines(
-        Path("no-cache"), [miniature("accept_all")], "faithful", []
-    )
+    participant = _participant("accept_all")
     schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
     texts = (
         InstanceWalk(text="{}", valid=False),
@@ -129,9 +130,7 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
 
 def test_a_failure_keeps_its_place(tmp_path: Path) -> None:
     """A smaller schema that blocks the text elsewhere shows another fault."""
-    (participant,) = select_engines(
-        Path("no-cache"), [miniature("slips")], "faithful", []
-    )
+    participant = _participant("slips")
     schema = {"title": "t", "items": {"type": "integer", "minLength": 1}}
     walk = InstanceWalk(text="[1, 2, 3]", valid=True)
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
@@ -143,9 +142,7 @@ def test_a_failure_keeps_its_place(tmp_path: Path) -> None:
 
 def test_an_accepted_text_stays_invalid_for_the_same_reason(tmp_path: Path) -> None:
     """Lifting a branch would show another keyword that the engine ignores."""
-    (participant,) = select_engines(
-        Path("no-cache"), [miniature("accept_all")], "faithful", []
-    )
+    participant = _participant("accept_all")
     schema = {"title": "t", "anyOf": [{"required": ["b"]}, {"minProperties": 2}]}
     walk = InstanceWalk(text="{}", valid=False)
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
@@ -182,9 +179,7 @@ def test_a_failure_of_a_run_is_asked_for_again(
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
-    (participant,) = select_engines(
-        Path("no-cache"), [miniature("accept_all")], "faithful", []
-    )
+    participant = _participant("accept_all")
     with (
         open_engine(participant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),
@@ -222,9 +217,7 @@ def test_the_texts_that_a_failure_depends_on_stay(
 
 def test_a_failure_that_does_not_come_again_is_said_to(tmp_path: Path) -> None:
     """Nothing is returned that does not fail."""
-    (participant,) = select_engines(
-        Path("no-cache"), [miniature("accept_all")], "faithful", []
-    )
+    participant = _participant("accept_all")
     case = _case({}, InstanceWalk(text="1", valid=True))
     with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
 

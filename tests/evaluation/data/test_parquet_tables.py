@@ -26,10 +26,9 @@ from evaluation.core.records import Instance
 from evaluation.data import RecordSelection, find_data, open_data
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw
-from tests.publishing import connected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
@@ -254,13 +253,6 @@ def test_records_without_instances_get_some(tmp_path: Path) -> None:
 
 
 NAME = "tester/data"
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
-    """A Hub on loopback that the client is turned to."""
-    with connected(monkeypatch, tmp_path / "home") as connection:
-        yield connection.hub
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

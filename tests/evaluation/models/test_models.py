@@ -44,7 +44,6 @@ from evaluation.suites.coverage.suite import CoverageSettings
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
 from tests.evaluation.tokenizers import made
-from tests.publishing import connected
 from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
@@ -313,13 +312,6 @@ _CLASSES = (
     "GPTNeoXTokenizer",
     "CohereTokenizer",
 )
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
-    """A Hub on loopback that the client is turned to."""
-    with connected(monkeypatch, tmp_path / "home") as connection:
-        yield connection.hub
 
 
 def _cached(home: Path, folder: Path) -> Path:

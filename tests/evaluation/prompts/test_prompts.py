@@ -103,31 +103,24 @@ def test_a_template_of_ones_own_is_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no marks", "--- system\nonly that\n", "--- each shot: user\n{{shot}}"]
-)
-def test_a_template_that_asks_nothing_is_refused(tmp_path: Path, text: str) -> None:
-    """A template ends in a user's turn, or one line says so."""
-    path = tmp_path / "bad.txt"
-    path.write_text(text)
-    with pytest.raises(BadConfiguration, match="--- user"):
-        prompts.read_template(str(path))
-
-
-@pytest.mark.parametrize(
-    ("part", "said"),
+    ("text", "said"),
     [
-        ("{{ scheme }}", "scheme"),
-        ("{{ 1 / 0 }}", "division by zero"),
-        ('{{ "a" + 1 }}', "concatenate"),
-        ("{% for _ in range(10 ** 6) %}a{% endfor %}", "Range too big"),
+        ("", "--- user"),
+        ("no marks", "--- user"),
+        ("--- system\nonly that\n", "--- user"),
+        ("--- each shot: user\n{{shot}}", "--- user"),
+        ("--- user\n{{ scheme }}", "scheme"),
+        ("--- user\n{{ 1 / 0 }}", "division by zero"),
+        ('--- user\n{{ "a" + 1 }}', "concatenate"),
+        ("--- user\n{% for _ in range(10 ** 6) %}a{% endfor %}", "Range too big"),
     ],
 )
-def test_a_template_that_cannot_be_filled_is_refused(
-    tmp_path: Path, part: str, said: str
+def test_a_template_that_asks_nothing_or_cannot_be_filled_is_refused(
+    tmp_path: Path, text: str, said: str
 ) -> None:
-    """A name that there is not, and what an expression raises, is told in one line."""
+    """Without a user's turn, with an unknown name or what raises: told in one line."""
     path = tmp_path / "bad.txt"
-    path.write_text(f"--- user\n{part}")
+    path.write_text(text)
     with pytest.raises(BadConfiguration, match=said):
         prompts.read_template(str(path)).fill("{}", ())
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from evaluation.generation.text_generation import Adapt
 from evaluation.results.reader import open_run
 from evaluation.servers import adaptation
 from evaluation.servers.adaptation import SchemaAdapter
-from tests.evaluation.measuring import BRISK, request_of
+from tests.evaluation.measuring import texts_request
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
 
@@ -78,17 +77,9 @@ def run(tmp_path: Path) -> _Run:
             return next(answer(answers[it][1]) for it in answers if it in words)
 
         with loopback(reply) as server:
-            request = request_of(
-                tmp_path,
-                records,
-                tasks=("coverage",),
-                bounds=replace(BRISK, run_seconds=60.0),
-                engines=("strict",),
-                models=[ModelOptions(model=f"openai:{server.base}#small", budget=90)],
-                run_dir=folder,
-                adapt=adapt,
-            )
-            csbdata.run(request)
+            model = ModelOptions(model=f"openai:{server.base}#small", budget=90)
+            more = {"run_dir": folder, "adapt": adapt}
+            csbdata.run(texts_request(tmp_path, records, model, "strict", **more))
         texts = [text_from_row(row) for row in open_run(folder).rows()]
         return {it.subject.rpartition("/")[2]: it for it in texts}, server.asked
 

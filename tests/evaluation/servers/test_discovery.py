@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from evaluation.servers import parameters
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.model_server import served_model
 from evaluation.servers.provider import CHAT, providers
-from tests.evaluation.measuring import BRISK, request_of, sample
+from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.loopback import Handler, Said, answer, loopback, refusal
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
@@ -32,16 +31,16 @@ if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest
 
 
-def _request(folder: Path, base: str, *engines: str, count: int = 4) -> RunRequest:
-    return request_of(
-        folder,
-        [sample(f"ferry{number}") for number in range(count)],
-        tasks=("coverage",),
-        bounds=replace(BRISK, run_seconds=60.0),
-        engines=engines or ("strict",),
-        models=[ModelOptions(model=f"{base}#small", budget=9, patience=0.0)],
-        run_dir=folder / "run",
-    )
+def _request(
+    folder: Path,
+    base: str,
+    *engines: str,
+    count: int = 4,
+    **fields: Any,  # noqa: ANN401 (fields of the request)
+) -> RunRequest:
+    records = [sample(f"ferry{number}") for number in range(count)]
+    model = ModelOptions(model=f"{base}#small", budget=9, patience=0.0)
+    return texts_request(folder, records, model, *(engines or ("strict",)), **fields)
 
 
 def test_a_parameter_may_be_learnt_while_a_request_is_made(
@@ -304,19 +303,6 @@ def _add(folder: Path, module: str, name: str, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
 
 
-def _asking(folder: Path, base: str, *ways: str, **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
-    return request_of(
-        folder,
-        [sample("one"), sample("two")],
-        tasks=("coverage",),
-        bounds=replace(BRISK, run_seconds=60.0),
-        engines=ways,
-        models=[ModelOptions(model=f"{base}#small", budget=9, patience=0.0)],
-        run_dir=folder / "run",
-        **fields,
-    )
-
-
 @pytest.mark.parametrize("name", ["vllm", "sglang", "llama_server", "openai", ""])
 def test_a_way_to_ask_sends_the_schema_whole(name: str) -> None:
     """Somewhere in the request stands the schema; without one nothing is asked."""
@@ -336,7 +322,7 @@ def test_a_file_adds_a_provider_that_runs(
     """Nothing else is edited: the server is asked so, and the header says by whom."""
     _add(tmp_path, "their_server", "theirs", monkeypatch)
     with loopback(lambda _body, _number: answer("{}")) as server:
-        run = csbdata.run(_asking(tmp_path, f"theirs:{server.base}", "strict")).open()
+        run = csbdata.run(_request(tmp_path, f"theirs:{server.base}", "strict")).open()
     assert [body["their_schema"] for body in server.asked] == [
         {"title": "one"},
         {"title": "two"},
@@ -506,8 +492,8 @@ def test_a_server_is_asked_what_constrains_its_texts(
 def test_what_a_server_does_not_tell_is_said(tmp_path: Path) -> None:
     """The header says that nobody knows; a server has no options to be given."""
     with loopback(lambda _body, _number: answer("{}")) as server:
-        run = csbdata.run(_asking(tmp_path, server.base, "strict", "none")).open()
-        odd = _asking(tmp_path, server.base, "strict", options=["strict=true"])
+        run = csbdata.run(_request(tmp_path, server.base, "strict", "none")).open()
+        odd = _request(tmp_path, server.base, "strict", options=["strict=true"])
         with pytest.raises(BadConfiguration, match="a server has no options"):
             csbdata.run(odd)
     assert [one.options for one in run.header.engines] == [
@@ -525,7 +511,7 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
         return answer("{}") if well else Said(status=500, pieces=[b"oh no"])
 
     with loopback(reply) as server:
-        request = _asking(tmp_path, server.base, "strict")
+        request = _request(tmp_path, server.base, "strict")
         with pytest.raises(Unavailable, match="HTTP 500: oh no"):
             csbdata.run(request)
         assert open_run(tmp_path / "run").header.finished is None

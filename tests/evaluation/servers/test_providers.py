@@ -19,7 +19,7 @@ from evaluation.servers.client import RequestLimits, ServerClient, ServerConnect
 from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.provider import CHAT, providers, split_provider
 from evaluation.servers.providers import llama_server, vllm
-from tests.evaluation.measuring import BRISK, request_of
+from tests.evaluation.measuring import texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT, THOUGHT
 from tests.evaluation.servers.loopback import Said, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
@@ -81,16 +81,7 @@ def _run(
             patience=0.0,
             prices=TokenPrices(prompt=1e6, output=1e6),
         )
-        request = request_of(
-            folder,
-            records,
-            tasks=("coverage",),
-            bounds=replace(BRISK, run_seconds=60.0),
-            engines=ways,
-            models=[model],
-            run_dir=folder / "run",
-        )
-        csbdata.run(request)
+        csbdata.run(texts_request(folder, records, model, *ways))
     return [text_from_row(row) for row in open_run(folder / "run").rows()], server
 
 

@@ -39,7 +39,7 @@ from evaluation.servers.prices import prices_of
 from evaluation.servers.writer import ServerWriter
 from evaluation.suites.coverage.judgement import TextClass
 from evaluation.suites.coverage.scorer import judge
-from tests.evaluation.measuring import BRISK, request_of, sample
+from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 from tests.evaluation.suites.coverage.written_texts import written
@@ -319,18 +319,9 @@ _PRICES = TokenPrices(prompt=1e6, output=1e6)
 
 
 def _paid_run(folder: Path, model: str, count: int, **more: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
-    return request_of(
-        folder,
-        [sample(f"ferry{number}") for number in range(count)],
-        tasks=("coverage",),
-        bounds=replace(BRISK, run_seconds=60.0),
-        engines=("none",),
-        models=[
-            ModelOptions(model=model, budget=9, batch=4, patience=1.0, prices=_PRICES)
-        ],
-        run_dir=folder / "run",
-        **more,
-    )
+    records = [sample(f"ferry{number}") for number in range(count)]
+    options = ModelOptions(model=model, budget=9, batch=4, patience=1.0, prices=_PRICES)
+    return texts_request(folder, records, options, "none", **more)
 
 
 def test_a_limit_of_cost_is_exceeded_by_requests_under_way_alone(

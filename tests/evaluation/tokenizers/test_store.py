@@ -32,11 +32,8 @@ from evaluation.tokenizers.gguf import from_gguf
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
 from tests.evaluation.tokenizers import made
-from tests.publishing import connected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.fake_hub import FakeHub
 
 
@@ -303,13 +300,6 @@ def test_the_known_tokenizers_are_documented() -> None:
 
 
 MODEL = "tester/model"
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
-    """A Hub on loopback that the client is turned to."""
-    with connected(monkeypatch, tmp_path / "home") as connection:
-        yield connection.hub
 
 
 @pytest.fixture

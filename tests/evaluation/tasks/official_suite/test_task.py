@@ -54,7 +54,7 @@ from tests.evaluation.made_runs import row, write_run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.download.pins import ArchivePin
     from evaluation.core.cases import InstanceWalk
     from evaluation.reporting.tables import Table
@@ -458,15 +458,6 @@ def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
     assert boolean.schema == "true"
 
 
-def test_a_draft_that_is_none_is_refused_before_anything_is_fetched(
-    tmp_path: Path,
-) -> None:
-    """Exit code 2."""
-    task = TASK.prepared(FetchSettings(cache=tmp_path, offline=True), print)
-    with pytest.raises(BadConfiguration, match="draft '5'"):
-        next(task.cases((), TaskSettings(values={"drafts": ["5"]})))
-
-
 def _rows(cases: list[Case]) -> list[Row]:
     rules: dict[str, Callable[..., Row]] = {
         "accept-all": lambda each, name: policies.answered(
@@ -554,11 +545,19 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     assert [row[1:] for row in level.rows] == [(3, 2, 2, 0, 0, 0, 2, 0)] * 2
 
 
-@pytest.mark.parametrize("value", ["no", "False", 0])
-def test_a_text_for_a_truth_value_is_refused_before_anything_is_fetched(
-    value: str | int, tmp_path: Path
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("drafts", ["5"], "draft '5'"),
+        ("optional", "no", "neither true nor false"),
+        ("optional", "False", "neither true nor false"),
+        ("optional", 0, "neither true nor false"),
+    ],
+)
+def test_a_value_that_is_none_is_refused_before_anything_is_fetched(
+    name: str, value: Json, said: str, tmp_path: Path
 ) -> None:
-    """`optional=no` would ask the optional tests."""
+    """Exit code 2; `optional=no` would ask the optional tests."""
     task = TASK.prepared(FetchSettings(cache=tmp_path, offline=True), print)
-    with pytest.raises(BadConfiguration, match="neither true nor false"):
-        next(task.cases((), TaskSettings(values={"optional": value})))
+    with pytest.raises(BadConfiguration, match=said):
+        next(task.cases((), TaskSettings(values={name: value})))

@@ -117,39 +117,28 @@ def test_an_outcome_is_what_the_two_values_say(
     assert outcome(policies.answered(asked, rule, "x")) is wanted  # type: ignore[arg-type] # a rule
 
 
-def test_an_engine_that_warns_has_not_ignored_in_silence() -> None:
-    """The violating value passes all the same."""
-    row = policies.answered(BOTH, policies.accepts_all, "x")
-    assert outcome(replace(row, warnings=("minLength",))) is ProbeOutcome.WARNED
-
-
 @pytest.mark.parametrize(
-    "warning",
+    ("asked", "warning", "wanted"),
     [
-        "oneOf with overlapping or non-provably-disjoint branches is treated as anyOf",
-        "minLengths are fine",
-        "careful",
+        (BOTH, "minLength", ProbeOutcome.WARNED),
+        (BOTH, "minLengths are fine", ProbeOutcome.IGNORED),
+        (
+            BOTH,
+            "oneOf with overlapping or non-provably-disjoint branches is treated as"
+            " anyOf",
+            ProbeOutcome.IGNORED,
+        ),
+        (BOTH, "careful", ProbeOutcome.IGNORED),
+        (_case("not (value)"), "oneOf is not supported", ProbeOutcome.IGNORED),
+        (_case("not (value)"), "the keyword 'not' is left out", ProbeOutcome.WARNED),
     ],
 )
-def test_a_warning_of_something_else_does_not_excuse(warning: str) -> None:
-    """What stands around a keyword is not the keyword: it is ignored in silence."""
-    row = policies.answered(BOTH, policies.accepts_all, "xgrammar 0.2.8 faithful")
-    assert outcome(replace(row, warnings=(warning,))) is ProbeOutcome.IGNORED
-
-
-@pytest.mark.parametrize(
-    ("warning", "wanted"),
-    [
-        ("oneOf is not supported", ProbeOutcome.IGNORED),
-        ("the keyword 'not' is left out", ProbeOutcome.WARNED),
-    ],
-)
-def test_a_keyword_that_is_a_word_is_named_in_quotes(
-    warning: str, wanted: ProbeOutcome
+def test_a_warning_that_names_the_keyword_is_no_silence(
+    asked: Case, warning: str, wanted: ProbeOutcome
 ) -> None:
-    """The word `not` in a sentence is no keyword."""
-    asked = policies.answered(_case("not (value)"), policies.accepts_all, "x")
-    assert outcome(replace(asked, warnings=(warning,))) is wanted
+    """What stands around a keyword is not the keyword; a word is named in quotes."""
+    row = policies.answered(asked, policies.accepts_all, "xgrammar 0.2.8 faithful")
+    assert outcome(replace(row, warnings=(warning,))) is wanted
 
 
 def test_a_warning_excuses_what_its_pattern_says_it_means() -> None:
