@@ -24,7 +24,7 @@ from tests.evaluation.measuring import BRISK, measured, miniature, request_of, t
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from evaluation.core.cases import Row
-    from evaluation.core.run_header import Participant
+    from evaluation.setup.selected_engines import EngineUnderTest
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
@@ -95,7 +95,7 @@ def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:
     )
 
 
-def _participant(name: str) -> Participant:
+def _participant(name: str) -> EngineUnderTest:
     return select_engines(Path("no-cache"), [miniature(name)], "faithful", [])[0]
 
 

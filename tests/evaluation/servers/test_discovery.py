@@ -322,7 +322,8 @@ def test_a_file_adds_a_provider_that_runs(
     """Nothing else is edited: the server is asked so, and the header says by whom."""
     _add(tmp_path, "their_server", "theirs", monkeypatch)
     with loopback(lambda _body, _number: answer("{}")) as server:
-        run = csbdata.run(_request(tmp_path, f"theirs:{server.base}", "strict")).open()
+        request = _request(tmp_path, f"theirs:{server.base}", "strict", count=2)
+        run = csbdata.run(request).open()
     assert [body["their_schema"] for body in server.asked] == [
         {"title": "one"},
         {"title": "two"},
