@@ -325,8 +325,8 @@ def test_a_file_adds_a_provider_that_runs(
         request = _request(tmp_path, f"theirs:{server.base}", "strict", count=2)
         run = csbdata.run(request).open()
     assert [body["their_schema"] for body in server.asked] == [
-        {"title": "one"},
-        {"title": "two"},
+        {"title": "ferry0"},
+        {"title": "ferry1"},
     ]
     (participant,) = run.header.engines
     assert participant.engine == "theirs strict small"

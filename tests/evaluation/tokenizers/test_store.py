@@ -320,7 +320,7 @@ def test_a_model_of_the_hub_gives_its_tokenizer(
     hub.store.put(MODEL, {**_files(folder), "model.safetensors": b"w" * 999})
     files = get_tokenizer(MODEL, online)
     assert files.digest == get_tokenizer(str(folder), online).digest
-    assert get_tokenizer(f"{NAME}@main", online).digest == files.digest
+    assert get_tokenizer(f"{MODEL}@main", online).digest == files.digest
     assert not any("safetensors" in each.path for each in hub.asked)
     assert not list((tmp_path / "home").rglob("*.safetensors"))
 
@@ -330,7 +330,7 @@ def test_what_the_hub_does_not_have_is_said(
 ) -> None:
     """No such model, no such revision, no tokenizer in it: one line each."""
     hub.store.put(MODEL, {"README.md": b"words"})
-    for name in ("tester/none", f"{NAME}@v9"):
+    for name in ("tester/none", f"{MODEL}@v9"):
         with pytest.raises((NoInput, NotPermitted), match=name):
             get_tokenizer(name, online)
     with pytest.raises(NoInput, match="no tokenizer"):
