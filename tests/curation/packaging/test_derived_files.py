@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
@@ -15,15 +16,20 @@ import pytest
 from datasets import load_dataset
 
 from curation.core.benchmark import CANARY, METADATA_KEY
+from curation.core.documents import Origin
 from curation.dataset import plots
 from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import figure_2, table_8, table_9
 from curation.download.acquire import FetchSettings
+from curation.fit.profile import load_profile, profile_names
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
+from curation.packaging import rewritten_fits
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import read_manifest
+from curation.packaging.plots import draw_plots, plot_paths, tables_of_folder
+from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.pipeline.build import build
 from curation.pipeline.request import BuildRequest
@@ -33,6 +39,8 @@ from curation.system.progress import Quiet
 from curation.verification.registry import CHECKS
 from curation.verification.run import verify_folder
 from curation.workers.run_folder import locked, run_folder_of
+from tests.builds import write_build
+from tests.made import record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -342,3 +350,79 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     assert shown == dict(counted.drop_nulls().iter_rows())
     text = (sample_build / "README.md").read_text(encoding="utf-8")
     assert f"| `required` | {shown['required']} |" in text
+
+
+def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
+    """Every plot is there, that of targets if any was asked."""
+    tables = tables_of_folder(write_build(tmp_path / "build"))
+    assert tables is not None
+    assert not tables.targets
+    counts = {name: sum(drafts.values()) for name, drafts in tables.table_9.items()}
+    assert counts == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
+    assert "plots/targets.png" not in plot_paths(tables)
+    asked = replace(tables, targets={"gemini": 2, "vllm": 3}, asked=4)
+    draw_plots(asked, tmp_path)
+    names = plot_paths(asked)
+    assert names[-2:] == ["plots/targets.png", "plots/targets.svg"]
+    assert all((tmp_path / name).stat().st_size for name in names)
+
+
+@pytest.mark.parametrize(
+    ("samples", "counted", "left_out", "asked"),
+    [(0, 3, {}, 3), (1, 2, {"Snowplow": 1}, 2), (3, 3, {}, 3)],
+)
+def test_rows_of_the_sample_count_if_there_are_no_others(
+    samples: int, counted: int, left_out: dict[str, int], asked: int, tmp_path: Path
+) -> None:
+    """In the tables as in what targets take."""
+    rows = [
+        (
+            "Snowplow",
+            replace(
+                record(f"s{at}"),
+                origin=(Origin.SAMPLE if at < samples else Origin.UPSTREAM).value,
+                fits=("vllm",),
+                fits_but_for=(),
+            ),
+        )
+        for at in range(3)
+    ]
+    tables = tables_of_folder(write_build(tmp_path, rows))
+    assert tables is not None
+    assert sum(tables.table_9["Snowplow"].values()) == counted
+    assert tables.left_out == left_out
+    assert (tables.asked, tables.targets["vllm"]) == (asked, asked)
+
+
+def test_without_a_record_there_are_no_tables(tmp_path: Path) -> None:
+    """A build that kept nothing has neither tables nor plots."""
+    assert tables_of_folder(write_build(tmp_path, rows=())) is None
+
+
+def test_only_what_every_target_was_asked_as_it_is_today_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another profile's answer, or a missing one, is no "no"; a lost witness is one."""
+    monkeypatch.setattr(rewritten_fits, "results_folder", lambda: tmp_path)
+    rewritten_fits.known.cache_clear()
+    assert rewritten_fit("a" * 64) is None
+    first, second, *others = profile_names()
+    rows = [
+        {
+            "schema": letter * 16,
+            "target": name,
+            "profile": load_profile(name).digest,
+            "taken": "after safe rewrites" if name == second else "as it stands",
+            "kept": None if name == second else name != first,
+        }
+        for letter in "abc"
+        for name in (first, second, *others)
+    ]
+    rows.pop()
+    rows[len(profile_names())]["profile"] = "of yesterday"
+    (tmp_path / "2026.11").mkdir()
+    pl.DataFrame(rows).write_parquet(tmp_path / "2026.11" / FITS)
+    rewritten_fits.known.cache_clear()
+    found = [rewritten_fit(letter * 64) for letter in "abc"]
+    rewritten_fits.known.cache_clear()
+    assert found == [tuple(sorted([second, *others])), None, None]

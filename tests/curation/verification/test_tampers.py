@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.curation.verification.file_tampers import FILE_TAMPERS
-from tests.curation.verification.ledger_tampers import LEDGER_TAMPERS
-from tests.curation.verification.manifest_tampers import MANIFEST_TAMPERS
-from tests.curation.verification.record_tampers import RECORD_TAMPERS
+from tests.curation.verification.file_tampers import LEDGER_TAMPERS
+from tests.curation.verification.file_tampers import MANIFEST_TAMPERS
+from tests.curation.verification.file_tampers import RECORD_TAMPERS
 from tests.curation.verification.tampering import Tamper, card_again, said_here
 
 if TYPE_CHECKING:

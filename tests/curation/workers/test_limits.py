@@ -1,19 +1,31 @@
-"""What one document may cost."""
+"""What one document may cost, and how documents are put into batches and on nodes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import socket
+import sys
+from contextlib import closing
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curation.core.documents import Reason
 from curation.instances.dataset.worker import limits as instance_limits
 from curation.json.text import MAX_DEPTH
 from curation.pipeline.process_document import LIMITS
+from curation.system.errors import BadUsage, Unavailable
 from curation.workers.limits import BUSY_MACHINE, Limits, count_nodes, too_big, too_many
+from curation.workers.pool import in_batches
+from curation.workers.ray_shards import _places, ray_address, run_shards
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from curation.core.json_types import UntypedJson
 
 
@@ -63,3 +75,85 @@ def test_a_worker_is_told_plain_bytes() -> None:
         "file_bytes": 3 * 2**20,
         "open_files": 4,
     }
+
+
+weights = st.lists(st.integers(min_value=0, max_value=50))
+
+
+@given(weights, st.integers(1, 10), st.integers(1, 100))
+def test_batches_hold_every_unit_once_and_in_order(
+    units: list[int], most: int, heaviest: int
+) -> None:
+    """Joined again, the batches are the units; only their last one weighs too much."""
+    batches = list(in_batches(units, int, most=most, heaviest=heaviest))
+    assert list(chain.from_iterable(batches)) == units
+    for each in batches:
+        assert 1 <= len(each) <= most
+        assert sum(each[:-1]) < heaviest
+
+
+def test_a_batch_is_ready_before_the_next_unit_is_asked_for() -> None:
+    """What is read lazily is held one batch at a time."""
+    asked: list[int] = []
+
+    def units() -> Iterator[int]:
+        for each in range(9):
+            asked.append(each)
+            yield each
+
+    first = next(iter(in_batches(units(), int, most=3, heaviest=99)))
+    assert first == asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "executor", ["spark", "ray:", "ray:here", "ray:host:", "ray::6379", "ray:host:port"]
+)
+def test_other_executors_are_refused(executor: str) -> None:
+    """One line that names the forms."""
+    with pytest.raises(BadUsage, match="takes local, ray, ray:auto or ray:HOST:PORT"):
+        ray_address(executor)
+
+
+def _run(executor: str, kept: Path) -> None:
+    run_shards(print, None, executor=executor, folder=kept, fingerprint="0")
+
+
+def test_without_ray_the_error_has_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The extra's library, in a command."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(Unavailable, match=r"needs the library ray.*pip install"):
+        _run("ray", tmp_path)
+
+
+@pytest.mark.slow
+def test_an_address_without_a_cluster_fails_at_once(tmp_path: Path) -> None:
+    """Ray itself would wait for minutes: a port on which nothing listens."""
+    pytest.importorskip("ray", reason="csbdata[ray] is not installed")
+    with closing(socket.socket()) as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        with pytest.raises(Unavailable, match=f"{address}: no Ray cluster answers"):
+            _run(f"ray:{address}", tmp_path)
+
+
+def _node(cpus: int, gpus: int = 0) -> dict[str, Any]:
+    return {"Resources": {"CPU": float(cpus), "GPU": float(gpus)}}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "use_gpus", "places"),
+    [
+        ([_node(8), _node(4)], True, (4, 0, 2)),
+        ([_node(8, 2), _node(4)], True, (4, 1, 2)),
+        ([_node(8, 2), _node(16, 8)], True, (2, 1, 10)),
+        ([_node(1, 2)], True, (1, 1, 2)),
+        ([_node(8, 2)], False, (8, 0, 1)),
+    ],
+)
+def test_a_task_takes_a_node_or_a_gpu(
+    nodes: list[dict[str, Any]], *, use_gpus: bool, places: tuple[int, int, int]
+) -> None:
+    """Its CPUs, its GPUs, and how many tasks run at the same time."""
+    assert _places(nodes, use_gpus=use_gpus) == places

@@ -1,4 +1,4 @@
-"""The dialect of a record in rule set `clean`."""
+"""The dialect of a record in rule set `clean`, and whether its validators agree."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Lint, Reason, Rejected
-from curation.rules.clean import decide_dialect
+from curation.json.text import canonical
+from curation.rules.clean import check_metaschema, decide_dialect, validators_agree
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
+from curation.validation import verdicts
 from curation.validation.metaschemas import is_valid
+from curation.validation.verdicts import ONE_IN, is_in_share
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+
 
 SITE = "http://json-schema.org"
 
@@ -266,3 +270,98 @@ def test_deciding_twice_changes_nothing(schema: UntypedJson) -> None:
     assert isinstance(twice, Document)
     assert twice.schema is once.schema
     assert twice.dialect == once.dialect
+
+
+def validated(schema: UntypedJson, dialect: str) -> Document | Rejected:
+    """Return what the rule makes of a schema of this dialect."""
+    return check_metaschema.apply(document(schema, dialect=dialect), CONTEXT)
+
+
+def test_what_its_own_draft_allows_is_kept() -> None:
+    """Draft-04's booleans and arrays stay, though 2020-12 refuses them."""
+    schema = {"minimum": 1, "exclusiveMinimum": True, "items": [{}]}
+    assert isinstance(validated(schema, "draft-04"), Document)
+    assert isinstance(validated(schema, "2020-12"), Rejected)
+
+
+def test_formats_are_left_out() -> None:
+    """A pattern or reference that is none is for other rules to judge."""
+    schema = {"pattern": "(", "$id": "not a uri", "format": "regex"}
+    assert isinstance(validated(schema, "2020-12"), Document)
+
+
+def test_the_rejection_names_draft_place_and_error() -> None:
+    """The detail says under which draft, where and what."""
+    result = validated({"properties": {"a/b": {"required": "x"}}}, "draft-07")
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.INVALID_SCHEMA
+    assert result.detail == (
+        'draft-07: /properties/a~1b/required: "x" is not of type "array"'
+    )
+
+
+def test_a_known_difference_is_told_as_one() -> None:
+    """Where only jsonschema-rs refuses, the two disagree, and both are quoted."""
+    result = validated({"$anchor": "a\n"}, "2020-12")
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.VALIDATORS_DISAGREE
+    assert "jsonschema accepts it" in result.detail
+
+
+def agreed(schema: UntypedJson, dialect: str = "2020-12") -> Document | Rejected:
+    """Return what the rule makes of a schema of this dialect."""
+    return validators_agree.apply(document(schema, dialect=dialect), CONTEXT)
+
+
+def test_what_both_accept_is_kept() -> None:
+    """A schema that both build and resolve passes untouched."""
+    given = document({"$ref": "#/$defs/a", "$defs": {"a": {}}}, dialect="2020-12")
+    assert validators_agree.apply(given, CONTEXT) is given
+
+
+def test_what_one_refuses_is_a_disagreement() -> None:
+    """An identifier that is no URI stops only one, and both verdicts are told."""
+    result = agreed({"$id": "client config"}, "draft-06")
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.VALIDATORS_DISAGREE
+    assert "jsonschema accepts it" in result.detail
+    assert "jsonschema-rs refuses it" in result.detail
+
+
+def test_a_reference_that_both_lose_is_unresolved() -> None:
+    """Where both find nothing, the reference is what is wrong."""
+    result = agreed({"$ref": "#/$defs/a"})
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.UNRESOLVED_REFERENCE
+
+
+def test_what_both_refuse_otherwise_is_invalid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The re-check finds what an earlier rule should have, under its own name."""
+    monkeypatch.setattr(verdicts, "ONE_IN", 1)
+    result = agreed({"type": "text"})
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.INVALID_SCHEMA
+
+
+def test_the_slow_check_sees_a_fair_share() -> None:
+    """The digest of the canonical form chooses about one schema in `ONE_IN`."""
+    texts = [canonical({"const": number}) for number in range(64 * ONE_IN)]
+    assert 32 <= sum(map(is_in_share, texts)) <= 128
+
+
+def test_a_doubtful_schema_is_always_checked_twice() -> None:
+    """What the two are known to read apart never passes on the quick word alone."""
+    result = agreed({"enum": [2**64, float(2**64)]}, "draft-04")
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.VALIDATORS_DISAGREE
+    assert "jsonschema refuses it" in result.detail
+
+
+def test_nothing_is_fetched() -> None:
+    """References and metaschemas elsewhere are refused, not looked for."""
+    for uri in ("http://127.0.0.1:9/a.json", "file:///etc/hostname"):
+        result = agreed({"$ref": uri})
+        assert isinstance(result, Rejected)
+        assert result.reason is Reason.UNRESOLVED_REFERENCE
+    result = agreed({"$schema": "http://127.0.0.1:9/meta.json", "type": "string"})
+    assert isinstance(result, Document)
