@@ -1,19 +1,35 @@
-"""The ledger: what is written is read, whatever stands in it."""
+"""The ledger: what is written is read; its figures, and the stories in it."""
 
 from __future__ import annotations
 
+import resource
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from curation.core.documents import ABSENT, Reason
-from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger, write_ledger
-from curation.system.errors import NoInput
-from tests.made import ADDED, change, entry, record, rejected
+from curation.core.documents import ABSENT, Origin, Reason
+from curation.dataset.decisions import DocumentResult, ResultFile
+from curation.dataset.ledger import (
+    CHANGES,
+    DOCUMENTS,
+    REQUIRED,
+    open_ledger,
+    write_ledger,
+)
+from curation.dataset.story import stories
+from curation.dataset.summary import total_of
+from curation.system.errors import BadData, CannotCreate, NoInput
+from tests.made import ADDED, change, count_entries, entry, in_split, record, rejected
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
 
 ENTRIES = [
     entry(record("o1"), "Github_easy", changes=(change(), ADDED)),
@@ -89,3 +105,98 @@ def test_a_folder_without_a_ledger_is_named(tmp_path: Path) -> None:
     """The fault says what is missing, where, and what makes it."""
     with pytest.raises(NoInput, match=r"no ledger here .*csbdata build"):
         open_ledger(tmp_path)
+
+
+SUMMED = [
+    rejected("x", "Snowplow", Reason.TEMPLATE),
+    rejected("y", "Snowplow", Reason.BAD_ENCODING),
+    rejected("z", "Snowplow", Reason.TEMPLATE, changes=(change(),)),
+    entry(in_split("val", "sp"), "Snowplow", changes=(change(), change(), ADDED)),
+    entry(record("a"), "Glaiveai2K", origin=Origin.SAMPLE),
+]
+
+
+def test_documents_are_counted_by_outcome() -> None:
+    """Raw is kept and rejected together; reasons stand in the enum's order."""
+    _, snowplow = count_entries(SUMMED)
+    assert (snowplow.raw, snowplow.kept) == (4, 1)
+    assert list(snowplow.rejected.items()) == [("bad_encoding", 1), ("template", 2)]
+    assert dict(snowplow.splits) == {"train": 0, "val": 1, "test": 0}
+
+
+def test_a_rule_counts_once_for_a_record() -> None:
+    """Two edits by one rule are one changed record; rejected ones do not count."""
+    _, snowplow = count_entries(SUMMED)
+    assert dict(snowplow.changed) == {"dialect": 1, "pattern": 1}
+
+
+def test_configs_stand_in_benchmark_order() -> None:
+    """The order is the benchmark's, not the ledger's."""
+    found = count_entries(SUMMED)
+    assert [each.config for each in found] == ["Glaiveai2K", "Snowplow"]
+    assert [each.origin for each in found] == ["sample", "upstream"]
+
+
+def test_a_total_is_the_sum() -> None:
+    """Every figure of the total is the sum of the configs'."""
+    total = total_of(count_entries(SUMMED), "all")
+    assert (total.config, total.raw, total.kept) == ("all", 5, 2)
+    assert total.origin == "upstream+sample"
+    assert total.rejected["template"] == 2
+    assert sum(total.splits.values()) == 2
+
+
+@pytest.mark.parametrize("name", [DOCUMENTS, CHANGES])
+def test_a_ledger_of_older_code_is_one_line(
+    name: str, sample_build: Path, tmp_path: Path
+) -> None:
+    """Whichever column it lacks, or lacks a value of; column and table are named."""
+    for part in ("ledger", "Github_easy"):
+        shutil.copytree(sample_build / part, tmp_path / part)
+    assert stories(tmp_path, "o161")
+    table = pq.read_table(sample_build / name)
+    for place, column in enumerate(table.column_names):
+        lacking = [table.drop_columns([column])]
+        if column in REQUIRED[name]:
+            nulls = pa.nulls(len(table), table.schema.field(place).type)
+            lacking.append(table.set_column(place, column, nulls))
+        for tampered in lacking:
+            pq.write_table(tampered, tmp_path / name)
+            with pytest.raises(BadData, match=f"column {column}") as refused:
+                stories(tmp_path, "o1")
+            assert name in str(refused.value)
+
+
+def test_a_reason_of_newer_code_has_no_explanation(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """What this version does not know it does not explain; the rest is told."""
+    shutil.copytree(sample_build / "ledger", tmp_path / "ledger")
+    table = pq.read_table(sample_build / DOCUMENTS)
+    place = table.schema.get_field_index("outcome")
+    newer = pa.array(["of_tomorrow"] * len(table), table.schema.field(place).type)
+    pq.write_table(table.set_column(place, "outcome", newer), tmp_path / DOCUMENTS)
+    (story,) = stories(tmp_path, "o161")
+    assert (story.kept, story.explanation) == (False, "")
+    assert story.entry.outcome == "of_tomorrow"
+
+
+@pytest.fixture
+def _small_files() -> Iterator[None]:
+    """Let no file grow past 1,000 bytes: a write across that place is cut there."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.usefixtures("_small_files")
+def test_a_result_of_which_a_part_fits_is_refused(tmp_path: Path) -> None:
+    """The system takes a part without an error; what is lost would be read later."""
+    result = DocumentResult(config="a", record=None, rejected=None, changes=())
+    with ResultFile(tmp_path) as file:
+        file.add(msgspec.json.encode(result))
+        with pytest.raises(CannotCreate):
+            file.add(msgspec.json.encode(replace(result, shingles=bytes(1_000))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 import time
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Origin
+from curation.download import packages
 from curation.download.acquire import (
     Acquired,
     FetchSettings,
@@ -21,9 +23,19 @@ from curation.download.acquire import (
     load_pins,
 )
 from curation.download.archives import unpack
-from curation.download.cache import Cache
+from curation.download.cache import Cache, FolderName
+from curation.download.http import Unreachable
+from curation.download.packages import download_package
 from curation.download.packs import open_pack
-from curation.system.errors import BadArchive, BadData, NoInput
+from curation.download.pins import ArchiveKind
+from curation.system.errors import (
+    BadArchive,
+    BadData,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+    WrongDigest,
+)
 from tests.archives_made import (
     FILES,
     OTHERS,
@@ -37,7 +49,10 @@ from tests.archives_made import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from curation.download.pins import ArchivePin
+
 
 PIN = github_pin()
 STEM = PIN.file_names[0].removesuffix(".tar.gz")
@@ -220,3 +235,161 @@ def test_the_mirrors_archives_are_those_of_the_pins(
     opened = open_pack(got.pack)
     assert time.perf_counter() - start < 1.0
     assert opened.digest == got.digest
+
+
+NAME = FolderName(kind="thing", label="one", fingerprint="f1")
+
+
+def read(folder: Path) -> str | None:
+    """Return what is in the folder; None where it is missing or damaged."""
+    try:
+        return (folder / "content").read_text() or None
+    except OSError:
+        return None
+
+
+def making(content: str, made: list[str]) -> Callable[[Path], None]:
+    """Return a function that fills a folder, and notes that it did."""
+
+    def make(folder: Path) -> None:
+        made.append(content)
+        (folder / "content").write_text(content)
+
+    return make
+
+
+def test_a_folder_is_made_once(tmp_path: Path) -> None:
+    """It is found again, and stands under a name that a person can read."""
+    made: list[str] = []
+    for _ in range(2):
+        found = Cache(tmp_path).folder_made_once(
+            NAME, read=read, make=making("a", made), say=print
+        )
+        assert found == "a"
+    assert made == ["a"]
+    assert (tmp_path / "things" / "one-f1" / "content").is_file()
+
+
+def test_a_damaged_folder_is_made_anew(tmp_path: Path) -> None:
+    """What cannot be read is replaced as a whole."""
+    made: list[str] = []
+    cache = Cache(tmp_path)
+    cache.folder_made_once(NAME, read=read, make=making("a", made), say=print)
+    (tmp_path / "things" / "one-f1" / "content").write_text("")
+    found = cache.folder_made_once(NAME, read=read, make=making("b", made), say=print)
+    assert (found, made) == ("b", ["a", "b"])
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    """An error while it is made is told, and the next one begins anew."""
+
+    def fail(folder: Path) -> None:
+        (folder / "half").touch()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Cache(tmp_path).folder_made_once(NAME, read=read, make=fail, say=print)
+    assert list((tmp_path / "things").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_read_back_is_told(tmp_path: Path) -> None:
+    """What was just made and cannot be read is a fault, and names its folder."""
+    with pytest.raises(NoInput, match="thing just made"):
+        Cache(tmp_path).folder_made_once(
+            NAME, read=read, make=making("", []), say=print
+        )
+
+
+CONTENT = b"a tarball"
+NPM_PIN = replace(
+    github_pin(),
+    kind=ArchiveKind.NPM,
+    repository="@someone/things",
+    commit="1.2.3",
+    file="someone-things-1.2.3.tgz",
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+)
+GIVES = f"printf '%s' '{CONTENT.decode()}' > {NPM_PIN.file}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return an empty folder for what is downloaded."""
+    made = tmp_path / "downloads"
+    made.mkdir()
+    return made
+
+
+def _npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Put a program called npm, and no other, on the path."""
+    program = tmp_path / "bin" / "npm"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/bin:/usr/bin")
+
+
+def test_npm_is_told_the_exact_version_and_runs_no_script(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has its own settings, and of ours only what others may know."""
+    heard = tmp_path / "heard"
+    script = f'echo "$@" "$npm_config_registry" "[$HF_TOKEN]" > {heard}\n{GIVES}'
+    _npm(tmp_path, monkeypatch, script)
+    monkeypatch.setenv("npm_config_registry", "registry.of.the.user")
+    monkeypatch.setenv("HF_TOKEN", "not for others")
+    assert download_package(NPM_PIN, folder).read_bytes() == CONTENT
+    told = (
+        f"pack {NPM_PIN.repository}@{NPM_PIN.commit} --ignore-scripts --loglevel=error"
+    )
+    assert heard.read_text() == f"{told} registry.of.the.user []\n"
+
+
+def test_another_tarball_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With both digests in the message."""
+    _npm(tmp_path, monkeypatch, f"echo other > {NPM_PIN.file}")
+    with pytest.raises(WrongDigest, match=NPM_PIN.sha256):
+        download_package(NPM_PIN, folder)
+
+
+@pytest.mark.parametrize(
+    "script", ["echo 'npm error code ECONNREFUSED' >&2; exit 1", "exit 0"]
+)
+def test_what_npm_cannot_get_is_said(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    """Whether it fails or only gives nothing, the registry does not answer."""
+    _npm(tmp_path, monkeypatch, script)
+    with pytest.raises(Unreachable, match=r"npm cannot get @someone/things@1\.2\.3"):
+        download_package(NPM_PIN, folder)
+
+
+def test_a_package_that_is_not_there_says_nothing_of_others(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The registry has answered."""
+    _npm(tmp_path, monkeypatch, "echo 'npm error code E404' >&2; exit 1")
+    with pytest.raises(Unavailable, match=r"1\.2\.3 \(npm error code E404\)") as caught:
+        download_package(NPM_PIN, folder)
+    assert not isinstance(caught.value, Unreachable)
+
+
+def test_without_npm_a_mirror_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the file that it must hold."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match=f"put {NPM_PIN.file} into a mirror"):
+        download_package(NPM_PIN, folder)
+
+
+def test_an_npm_that_hangs_is_stopped(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its deadline; the same command may succeed later."""
+    _npm(tmp_path, monkeypatch, "sleep 60")
+    monkeypatch.setattr(packages, "DEADLINE", 0.2)
+    with pytest.raises(TemporarilyUnavailable, match="did not end within"):
+        download_package(NPM_PIN, folder)

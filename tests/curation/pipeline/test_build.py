@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import gc
 import json
 from contextlib import contextmanager
@@ -9,22 +10,40 @@ from dataclasses import replace
 from shutil import copytree
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars
 import pytest
 
 from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
-from curation.core.documents import Missing
+from curation.core.documents import Missing, Reason
+from curation.dataset.difference import compare
+from curation.dataset.editions import open_edition
+from curation.dataset.ledger import open_ledger
+from curation.dataset.parquet import RECORDS, file_name
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import BuildResult, build
-from curation.pipeline.inputs import ExtraSource
-from curation.pipeline.request import BuildRequest
-from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
+from curation.packaging.manifest import FILE
+from curation.pipeline import build as module
+from curation.pipeline.build import BuildResult, build, build_shard
+from curation.pipeline.inputs import ExtraSource, choose_inputs
+from curation.pipeline.process_document import LIMITS
+from curation.pipeline.request import BuildRequest, refuse_other_build
+from curation.pipeline.shards import has_batch
+from curation.system.errors import (
+    BadConfiguration,
+    BadUsage,
+    CannotCreate,
+    NoInput,
+    Unavailable,
+)
 from curation.system.progress import Quiet
+from curation.workers.ray_shards import Shard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from curation.pipeline.inputs import BuildInput
 
 
 def request_for(folder: Path) -> BuildRequest:
@@ -238,3 +257,184 @@ def test_cycles_are_collected_again_after_a_build(tmp_path: Path) -> None:
             replace(request_for(tmp_path), replace=True, fastjsonschema=True), failing
         )
     assert gc.isenabled()
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[BuildInput]:
+    """Return what a build of the sample reads."""
+    cache = tmp_path_factory.mktemp("cache")
+    settings = FetchSettings(mirror=None, cache=cache, offline=True)
+    return choose_inputs("clean", (), settings, sample=True, progress=Quiet())[0]
+
+
+def refusal(out: Path, inputs: list[BuildInput], **asked: object) -> str:
+    """Return what is said against replacing a build; empty if it may be replaced."""
+    rules, options = asked.get("rules", "clean"), asked.get("options", ("instances",))
+    assert isinstance(rules, str)
+    assert isinstance(options, tuple)
+    try:
+        refuse_other_build(out, rules, options, inputs)
+    except CannotCreate as error:
+        return str(error)
+    return ""
+
+
+def test_the_same_build_may_be_replaced(
+    sample_build: Path, inputs: list[BuildInput], tmp_path: Path
+) -> None:
+    """What was asked before may be asked again, and an empty place be taken."""
+    assert refusal(sample_build, inputs) == ""
+    assert refusal(tmp_path, inputs) == ""
+
+
+def test_other_rules_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
+    """A build by other rules stays, and the line says which rules it has."""
+    assert "rules clean, not paper" in refusal(sample_build, inputs, rules="paper")
+
+
+def test_instances_are_not_dropped_in_silence(
+    sample_build: Path, inputs: list[BuildInput]
+) -> None:
+    """A plain build does not replace one that has instances; exit code 73."""
+    with pytest.raises(CannotCreate, match="made with instances") as caught:
+        refuse_other_build(sample_build, "clean", (), inputs)
+    assert caught.value.exit_code == 73
+    assert "--replace overwrites it" in str(caught.value)
+
+
+def test_other_inputs_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
+    """Another archive, other bytes and a source more or less are differences."""
+    first, *rest = inputs
+    other = replace(first, pin=msgspec.structs.replace(first.pin, sha256="f" * 64))
+    for read in ([other, *rest], rest):
+        assert f"other files of {first.source.name}" in refusal(sample_build, read)
+
+
+def test_an_unreadable_manifest_is_no_leave_to_replace(
+    inputs: list[BuildInput], tmp_path: Path
+) -> None:
+    """Nobody knows what stands there, so it stays."""
+    (tmp_path / FILE).write_text("{}")
+    assert "cannot be read" in refusal(tmp_path, inputs)
+
+
+@pytest.mark.slow
+def test_what_was_finished_is_found_when_the_options_come_back(tmp_path: Path) -> None:
+    """Without instances and with them again: none of them is made a second time."""
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
+    plain = BuildRequest(out=tmp_path / "out", sample=True, jobs=2, fetch=settings)
+    whole = replace(plain, instances=True)
+    first = build(whole)
+    with pytest.raises(CannotCreate, match="with instances"):
+        build(plain)
+    assert (tmp_path / "out/instances/Snowplow").is_dir()
+    paper = replace(plain, rules="paper", replace=True)
+    assert build(paper).manifest.rules == "paper"
+    completions = {
+        path: path.stat().st_mtime_ns
+        for path in whole.run_folder.rglob("instances-*")
+        if path.is_file()
+    }
+    assert completions
+    again = build(replace(whole, replace=True))
+    assert not again.unchanged
+    assert again.manifest == first.manifest
+    assert completions == {path: path.stat().st_mtime_ns for path in completions}
+    assert build(whole).unchanged
+
+
+@pytest.mark.slow
+def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
+    """80 MB, more than a worker may take: it is `too_large`, and all others stay."""
+    own = tmp_path / "own"
+    own.mkdir()
+    for number in range(4):
+        schema = {"type": "object", "properties": {f"p{number}": {"maxLength": 77123}}}
+        (own / f"a{number}.json").write_text(json.dumps(schema))
+    (own / "b.json").write_bytes(b'"' + b"x" * 5 * LIMITS.document_bytes + b'"')
+    (own / "c.json").write_text('{"type": "string", "maxLength": 77124}')
+    extra = ExtraSource(source=str(own), config="Acme")
+    request = replace(request_for(tmp_path), extras=(extra,))
+    figures = build(request, Quiet()).manifest.configs["Acme"]
+    assert (figures.kept, figures.rejected) == (5, {Reason.TOO_LARGE: 1})
+    (row,) = open_ledger(request.out).entries(config="Acme", unique_id="b")
+    assert (row.outcome, row.rule) == ("too_large", "limits")
+
+
+def test_every_batch_is_one_shards_alone() -> None:
+    """Over three shards each number is had once."""
+    for number in range(10):
+        assert sum(has_batch((part, 3), number) for part in (1, 2, 3)) == 1
+
+
+def test_a_node_with_other_files_is_refused(tmp_path: Path) -> None:
+    """78: what it would make is of another build."""
+    shard = Shard(part=1, parts=2, folder=tmp_path, cpus=1)
+    with pytest.raises(BadConfiguration, match="reads other files than the driver"):
+        build_shard((request_for(tmp_path), "0"), shard)
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file()
+    )
+
+
+def _here(folder: Path, worked: list[int]) -> object:
+    """Return what works on three shards here, as `run_shards` has a cluster do."""
+
+    def run(
+        function: object, asked: tuple[BuildRequest, str], **_: object
+    ) -> list[Path]:
+        places = [folder / f"part-{part}" for part in (1, 2, 3)]
+        for part, place in enumerate(places, start=1):
+            if not place.exists():
+                place.mkdir()
+                worked.append(part)
+                shard = Shard(part=part, parts=3, folder=place, cpus=1)
+                build_shard(asked, shard)
+        return places
+
+    return run
+
+
+@pytest.mark.slow
+def test_three_shards_joined_give_the_bytes_of_one_build(
+    sample_result: BuildResult,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Instances are made in the shards; where files are soon full, rows are equal."""
+    worked: list[int] = []
+    monkeypatch.setattr(module, "run_shards", _here(tmp_path, worked))
+    request = replace(request_for(tmp_path), instances=True, executor="ray")
+    build(replace(request, out=tmp_path / "first"), Quiet())
+    # Whatever the shards lack would be made here, by workers that do not start.
+    with monkeypatch.context() as joining:
+        joining.setattr("curation.workers.pool.Pool._resume", _interrupted)
+        joining.setattr("curation.instances.dataset.worker.Worker", _interrupted)
+        joined = build(request, Quiet())
+    assert worked == [1, 2, 3]
+    whole = sample_result.request.out
+    names = _files(whole)
+    assert _files(joined.request.out) == names
+    _, differing, failed = filecmp.cmpfiles(
+        whole, joined.request.out, names, shallow=False
+    )
+    assert (differing, failed) == ([], [])
+    monkeypatch.setattr("curation.dataset.parquet.FULL_FILE", 10_000)
+    monkeypatch.setattr(
+        "curation.dataset.parquet.RECORDS", replace(RECORDS, most_rows=3)
+    )
+    several = build(replace(request, out=tmp_path / "several"))
+    assert (several.request.out / file_name("Github_easy", "train", 1, 2)).is_file()
+    assert (
+        compare(*(open_edition(str(out)) for out in (whole, tmp_path / "several")))
+        == []
+    )
+
+
+def _interrupted(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt

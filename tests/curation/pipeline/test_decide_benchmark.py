@@ -1,4 +1,4 @@
-"""What is decided of all records together."""
+"""What is decided of records together, and of documents on their way to it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,39 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.documents import Origin, Provenance, RawDocument
-from curation.core.rule import Context
+from curation.core.documents import Origin, Provenance, RawDocument, Reason
+from curation.core.rule import Context, Rule
 from curation.dataset.decisions import ResultFile, SourceDocument
-from curation.pipeline.process_document import apply_rules
+from curation.pipeline.process_document import (
+    BuildSetup,
+    DocumentRequest,
+    LibraryFiles,
+    apply_rules,
+    request_of,
+)
+from curation.pipeline.read_batches import NO_RULE, find_rule_faults
 from curation.pipeline.steps import decide_benchmark, in_clusters
 from curation.references.library import NO_LIBRARY
-from curation.rules.sets import rule_set
+from curation.rules.sets import CLEAN, rule_set
 from curation.sources.registry import source_named
+from tests.builds import write_build
+from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, raw_document
+from tests.made import rejected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curation.core.documents import Document
     from curation.core.json_types import UntypedJson
     from curation.core.records import BenchmarkRecord
+
 
 #: Forty properties, a few of which differ: some pairs are near-duplicates.
 SCHEMAS = st.lists(
@@ -117,3 +130,66 @@ def test_paper_draws_each_record_alone() -> None:
     (clean,) = _records([schema]).values()
     assert paper.split_key == paper.skeleton_sha256[:16]
     assert clean.split_key != clean.skeleton_sha256[:16]
+
+
+@given(st.binary(), st.none() | st.just("https://schemas.example/"))
+def test_a_document_arrives_with_every_byte(content: bytes, base: str | None) -> None:
+    """Its bytes need not be UTF-8, and its origin is an `Origin` again."""
+    provenance = replace(PROVENANCE, origin=Origin.SAMPLE)
+    raw = raw_document(content, provenance=provenance, base_uri=base)
+    line = msgspec.json.encode(request_of(raw, 3))
+    request = msgspec.json.decode(line, type=DocumentRequest)
+    assert (request.input, request.raw_document()) == (3, raw)
+    assert request.provenance.origin is Origin.SAMPLE
+
+
+def test_a_setup_arrives_as_it_was() -> None:
+    """The rule set by name, the path of modules, and a library for each input."""
+    setup = BuildSetup(
+        rules="clean",
+        libraries=(LibraryFiles(files="/packs/x", uris={"https://a/b": "b.json"}),),
+    )
+    line = msgspec.json.encode(setup)
+    assert msgspec.json.decode(line, type=BuildSetup) == setup
+
+
+def _raise(_document: Document, _context: Context) -> NoReturn:
+    raise ZeroDivisionError("a slip")
+
+
+SLIP = Rule(name="slip", summary="Raises.", source="a test", apply=_raise)
+
+
+def test_what_a_rule_raises_names_the_rule() -> None:
+    """The document is `crashed`, by that rule, with what it raised and where."""
+    rules = replace(CLEAN, rules=(SLIP,))
+    result = apply_rules(raw_document(), rules, CONTEXT)
+    assert result.rejected is not None
+    assert (result.rejected.reason, result.rejected.rule) == (Reason.CRASHED, "slip")
+    assert "ZeroDivisionError: a slip (test_rule_faults.py:" in result.rejected.detail
+
+
+def test_memory_that_runs_out_is_no_slip_of_the_rule() -> None:
+    """Its outcome has a name of its own."""
+
+    def take_all(_document: Document, _context: Context) -> NoReturn:
+        raise MemoryError
+
+    rules = replace(CLEAN, rules=(replace(SLIP, apply=take_all),))
+    with pytest.raises(MemoryError):
+        apply_rules(raw_document(), rules, CONTEXT)
+
+
+def test_the_rules_that_raised_are_found_again_in_the_build(tmp_path: Path) -> None:
+    """Even where the build was there already; a process that died is none of them."""
+    crashed = Reason.CRASHED
+    gone = [
+        rejected("a", "Snowplow", crashed, rule="slip", detail="ValueError: 1"),
+        rejected("b", "Snowplow", crashed, rule="slip", detail="ValueError: 2"),
+        rejected("c", "Snowplow", crashed, rule=NO_RULE, detail="SIGSEGV"),
+        rejected("d", "Snowplow", Reason.EMPTY, rule="slip", detail=""),
+    ]
+    (fault,) = find_rule_faults(write_build(tmp_path, gone=gone))
+    assert str(fault) == (
+        "rule slip raised for 2 documents, first Snowplow/a (ValueError: 1)"
+    )

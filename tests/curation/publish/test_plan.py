@@ -1,15 +1,22 @@
-"""Laws of a plan: what it says is what doing it would do."""
+"""Laws of a plan, and a folder against a new build of what its manifest names."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from curation.cli import application
+from curation.core.documents import Origin
+from curation.dataset.summary import Pin
+from curation.download.acquire import FetchSettings
+from curation.pipeline.inputs import pinned_inputs
 from curation.publish.plan import (
     RemoteFile,
     describe_content,
@@ -18,11 +25,14 @@ from curation.publish.plan import (
     plan_for,
     published_files,
 )
-from curation.system.errors import BadData
+from curation.system.errors import BadData, Unavailable
+from curation.system.progress import Quiet
+from tests.curation.verification.tampering import RECORDS, record
 from tests.fake_hub.published import SPLITS, published
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 NAMES = st.sampled_from(["a", "b/c", "b/d", "README.md", "manifest.json", "e.parquet"])
 CONTENTS = st.sampled_from([b"", b"1", b"2", b"33"])
@@ -117,3 +127,44 @@ def test_the_published_edition_is_its_card_and_its_tables(name: str) -> None:
     listing = frozenset(published())
     listing |= {f"data/Github_easy-{split}-00000-of-00001.parquet" for split in SPLITS}
     assert published_files([*listing, name, ".gitattributes"]) == listing
+
+
+@pytest.mark.slow
+def test_a_build_comes_out_again_and_an_edit_is_named(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """Exit 0 for a build as it was made; 65 and the names of the files for another."""
+    folder = copytree(sample_build, tmp_path / "built")
+    done = CliRunner().invoke(application(), ["verify", str(folder), "--rebuild"])
+    assert done.exit_code == 0, done.output
+    record(json_schema="{}")(folder)
+    (folder / "mine.txt").write_text("Mine.")
+    done = CliRunner().invoke(application(), ["verify", str(folder), "--rebuild"])
+    assert done.stdout.split() == [RECORDS, "mine.txt"]
+    assert isinstance(done.exception, BadData)
+    assert "a new build gives 2 other files" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("origin", "sha256", "error"),
+    [
+        (Origin.LOCAL, "", Unavailable("schemas of your own", "")),
+        (Origin.SAMPLE, "0" * 64, BadData("its digest is", "")),
+        (Origin.UPSTREAM, "0" * 64, Unavailable("cannot be had here", "")),
+    ],
+)
+def test_a_source_is_read_from_its_pin_or_not_at_all(
+    tmp_path: Path, origin: Origin, sha256: str, error: Exception
+) -> None:
+    """The sample never stands for an archive, nor an archive for another."""
+    pin = Pin(
+        source="github",
+        archive="json-schema-corpus",
+        origin=origin,
+        commit="",
+        sha256=sha256,
+        licence="",
+    )
+    settings = FetchSettings(cache=tmp_path, offline=True)
+    with pytest.raises(type(error), match=str(error).partition(":")[0]):
+        pinned_inputs([pin], "clean", settings, Quiet())

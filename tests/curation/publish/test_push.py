@@ -1,26 +1,40 @@
-"""`curation.publish.push.push` as a program calls it."""
+"""Pushing: what a program calls, what a reader sees, what is never touched."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.huggingface import hub_client
 from curation.publish import verify
+from curation.publish.hub_push import push_to_hub
 from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
-from curation.system.errors import Unavailable
+from curation.publish.repository import HubRepository
+from curation.system.errors import BadData, CannotCreate, NotPermitted, Unavailable
+from curation.system.progress import Quiet
 from curation.verification import Finding, Verification
+from tests.fake_hub.published import published
 from tests.publishing import (
+    DAY,
+    FILES,
     HASTY,
+    LATER,
     NAME,
+    TOKEN,
     UPLOAD_WARNING,
     Connection,
     contents,
+    looked,
+    pushed,
     write_folder,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
+
 
 pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 
@@ -100,3 +114,216 @@ def test_without_a_callback_everything_is_done(
     assert first.hub is not None
     assert there.seen(first.hub.commit) == contents(folder)
     assert push(request).outcome is PushOutcome.CHECKED
+
+
+def test_a_first_push_makes_a_private_repository_with_one_commit(
+    there: Connection, tmp_path: Path
+) -> None:
+    """The reader sees the folder's files, and the tag of the day."""
+    folder = write_folder(tmp_path / "build")
+    done = pushed(folder)
+    assert there.seen() == there.seen(DAY) == contents(folder)
+    assert there.hub.repository(NAME).private
+    assert there.commits == 2
+    assert (done.unchanged, done.tag) == (False, DAY)
+    assert done.commit == there.hub.repository(NAME).branches["main"]
+
+
+def test_requests_name_csbdata_and_its_version() -> None:
+    """Whoever runs the Hub sees who asks, and in which version."""
+    headers = HubRepository(name=NAME).api._build_hf_headers()
+    assert headers["user-agent"].startswith(f"csbdata/{version('csbdata')};")
+
+
+def test_public_is_what_is_asked_for(there: Connection, tmp_path: Path) -> None:
+    """Only then may everyone see a repository of our making."""
+    pushed(write_folder(tmp_path / "build"), private=False)
+    assert not there.hub.repository(NAME).private
+
+
+def test_what_is_there_already_is_only_read_back(
+    there: Connection, tmp_path: Path
+) -> None:
+    """The second push of a folder commits and uploads nothing."""
+    folder = write_folder(tmp_path / "build")
+    first = pushed(folder)
+    sent = there.hub.count("PUT", "")
+    again = pushed(folder)
+    assert (again.commit, again.unchanged, again.tag) == (first.commit, True, DAY)
+    assert there.commits == 2
+    assert there.hub.count("PUT", "") == sent
+
+
+def test_a_second_edition_of_a_day_has_no_tag(
+    there: Connection, tmp_path: Path
+) -> None:
+    """A tag never moves; on a later day the same commit gets that day's, and one."""
+    first = pushed(write_folder(tmp_path / "one"))
+    folder = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
+    second = pushed(folder)
+    assert (second.tag, there.seen(DAY)) == (None, contents(tmp_path / "one"))
+    there.day = LATER
+    assert (pushed(folder).tag, pushed(folder).tag) == (LATER, LATER)
+    there.day = "2026.12.02"
+    assert pushed(folder).tag == LATER
+    tags = {DAY: first.commit, LATER: second.commit}
+    assert there.hub.repository(NAME).tags == tags
+
+
+def test_an_edition_returns_to_its_place(there: Connection, tmp_path: Path) -> None:
+    """Main was changed by hand; the edition replaces it, and its tag stays."""
+    folder = write_folder(tmp_path / "build")
+    first = pushed(folder)
+    there.hub.store.put(NAME, {**there.seen(), "LICENSES/MIT.txt": b"mine"})
+    again = pushed(folder)
+    assert again.commit != first.commit
+    assert there.seen() == contents(folder)
+    assert there.hub.repository(NAME).tags == {DAY: first.commit}
+
+
+def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
+    """Large objects that the Hub holds stay there."""
+    pushed(write_folder(tmp_path / "one"))
+    before = there.hub.count("PUT", "")
+    changed = {**FILES, "A/test-00000-of-00001.parquet": b"PAR1 other"}
+    folder = write_folder(tmp_path / "two", changed)
+    plan = looked(folder).plan
+    assert plan.changed == ("A/test-00000-of-00001.parquet", "manifest.json")
+    assert plan.added == plan.deleted == ()
+    pushed(folder)
+    assert there.hub.count("PUT", "") == before + 1
+    assert there.seen() == contents(folder)
+    assert there.seen(DAY) == contents(tmp_path / "one")
+
+
+def test_deleted_is_only_what_the_manifest_there_lists(
+    there: Connection, tmp_path: Path
+) -> None:
+    """A file of the edition there goes with it; anyone else's is foreign."""
+    pushed(write_folder(tmp_path / "one"))
+    theirs = ("A/theirs.parquet", "data/train-00000-of-00001.parquet", "theirs.txt")
+    there.hub.store.put(NAME, dict.fromkeys(theirs, b"1"))
+    fewer = {name: FILES[name] for name in list(FILES)[:3]}
+    plan = looked(write_folder(tmp_path / "two", fewer)).plan
+    assert plan.deleted == ("A/train-00000-of-00001.parquet",)
+    assert plan.foreign == theirs
+
+
+def test_the_published_edition_is_tagged_and_replaced(
+    there: Connection, tmp_path: Path
+) -> None:
+    """What pins v1 has all of it; the tag is set before the commit, by the plan."""
+    head = there.hub.store.put(NAME, published())
+    folder = write_folder(tmp_path / "build")
+    preview = looked(folder)
+    assert (preview.former_tag, preview.plan.foreign) == ("v1", ())
+    assert there.hub.repository(NAME).tags == {}
+    done = pushed(folder)
+    assert there.hub.repository(NAME).tags == {"v1": head, DAY: done.commit}
+    assert there.seen("v1") == published()
+    assert there.seen() == contents(folder)
+    assert looked(folder).former_tag is None
+    assert there.commits == 3
+
+
+def test_a_head_with_a_tag_gets_no_other(there: Connection, tmp_path: Path) -> None:
+    """Its own keeps what is replaced."""
+    head = there.hub.store.put(NAME, published())
+    folder = write_folder(tmp_path / "build")
+    there.hub.repository(NAME).tags["paper"] = head
+    assert looked(folder).former_tag == "paper"
+    pushed(folder)
+    assert "v1" not in there.hub.repository(NAME).tags
+
+
+def test_nothing_is_replaced_where_v1_is_another_commit(
+    there: Connection, tmp_path: Path
+) -> None:
+    """Exit code 73, and the command that tags the head."""
+    first = there.hub.store.put(NAME, published())
+    there.hub.repository(NAME).tags["v1"] = first
+    head = there.hub.store.put(NAME, {"README.md": b"---\n---\nOther.\n"})
+    with pytest.raises(CannotCreate, match=f"tag create {NAME} TAG --revision {head}"):
+        looked(write_folder(tmp_path / "build"))
+
+
+def test_a_file_that_was_not_sent_is_noticed(there: Connection, tmp_path: Path) -> None:
+    """What is read back is the folder, and no more."""
+    there.hub.store.put(NAME, {"theirs.txt": b"1"})
+    preview = looked(write_folder(tmp_path / "build"))
+    blind = replace(preview, plan=replace(preview.plan, foreign=()))
+    with hub_client(HASTY), pytest.raises(BadData, match=r"as sent: 1 file.*theirs"):
+        push_to_hub(blind, Quiet())
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        b"",
+        b"[1]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"files": 3}',
+        b'{"files": {"../x": {}, "/etc": {}}}',
+    ],
+    ids=["empty", "list", "deep", "bytes", "number", "paths"],
+)
+def test_a_manifest_that_is_not_ours_deletes_nothing(
+    manifest: bytes, there: Connection, tmp_path: Path
+) -> None:
+    """Whatever it says: only files that are there and that it lists would go."""
+    there.hub.store.put(NAME, {"manifest.json": manifest, "x.txt": b"1"})
+    assert looked(write_folder(tmp_path / "build")).plan.deleted == ()
+
+
+def test_looking_changes_nothing(there: Connection, tmp_path: Path) -> None:
+    """A plan is made by reading alone."""
+    there.hub.store.put(NAME, {"x.txt": b"1"})
+    there.hub.asked.clear()
+    looked(write_folder(tmp_path / "build"))
+    assert {each.method for each in there.hub.asked} <= {"GET", "HEAD"}
+
+
+def test_a_file_that_changed_since_it_was_verified_is_not_sent(
+    there: Connection, tmp_path: Path
+) -> None:
+    """Then nothing is."""
+    folder = write_folder(tmp_path / "build")
+    preview = looked(folder)
+    (folder / "A/test-00000-of-00001.parquet").write_bytes(b"other")
+    with pytest.raises(BadData, match="changed since it was verified"):
+        push_to_hub(preview, Quiet())
+    assert there.seen() == {}
+
+
+def test_a_tag_that_somebody_sets_at_the_same_time_has_to_lead_there_too(
+    there: Connection, tmp_path: Path
+) -> None:
+    """To our commit it is done; to another one it is taken."""
+    commit = pushed(write_folder(tmp_path / "build")).commit
+    repository = HubRepository(name=NAME, time_limits=HASTY)
+    with hub_client(HASTY):
+        repository.tag(DAY, commit)
+        there.hub.repository(NAME).tags[DAY] = "0" * 40
+        with pytest.raises(BadData, match="leads to another commit"):
+            repository.tag(DAY, commit)
+
+
+def test_a_token_that_may_only_read_is_refused(
+    there: Connection, tmp_path: Path
+) -> None:
+    """With what to do, and without the token."""
+    there.hub.allow(TOKEN, "read")
+    with pytest.raises(NotPermitted, match="a token that may write") as caught:
+        pushed(write_folder(tmp_path / "build"))
+    assert TOKEN not in str(caught.value)
+
+
+def test_many_files_and_pages(there: Connection, tmp_path: Path) -> None:
+    """A repository of more files than a page lists is compared whole."""
+    there.hub.page = 4
+    files = {f"d/{number}.txt": b"%d" % number for number in range(23)} | FILES
+    folder = write_folder(tmp_path / "build", files)
+    pushed(folder)
+    assert pushed(folder).unchanged
+    assert there.seen() == contents(folder)

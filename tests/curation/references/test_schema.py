@@ -1,11 +1,14 @@
-"""Where references lead."""
+"""Where references lead, and what only a reference reaches."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.references.gathering import gathered
+from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
 from curation.references.reachable import applied
 from curation.references.schema import (
     Schema,
@@ -19,7 +22,7 @@ from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
 
 
 def _found(schema: UntypedJson, dialect: str, uri: str, fragment: str) -> UntypedJson:
@@ -227,3 +230,112 @@ def test_every_schema_that_a_scope_may_choose_is_applied(
         "one",
         "two",
     }
+
+
+@dataclass(slots=True)
+class Counted:
+    """Files that count how often each is read."""
+
+    contents: dict[str, bytes]
+    read_paths: list[str] = field(default_factory=list)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths, sorted."""
+        return tuple(sorted(self.contents))
+
+    def read(self, path: str) -> bytes:
+        """Return one file's bytes."""
+        self.read_paths.append(path)
+        return self.contents[path]
+
+
+def test_a_document_is_read_when_asked_for_and_once() -> None:
+    """Nothing is read before, and the parsed document is kept at hand."""
+    files = Counted({"a.json": b'{"type": "null"}'})
+    library = PackLibrary(files, {"https://made.example/a": "a.json"})
+    assert files.read_paths == []
+    first = library.get("https://made.example/a")
+    assert first == {"type": "null"}
+    assert library.get("https://made.example/a") is first
+    assert files.read_paths == ["a.json"]
+
+
+def test_http_and_https_are_one_document() -> None:
+    """Either scheme finds what is known under the other."""
+    files = Counted({"a.json": b"{}", "b.json": b"[]"})
+    uris = {"https://made.example/a": "a.json", "http://made.example/b": "b.json"}
+    library = PackLibrary(files, uris)
+    assert library.get("http://made.example/a") == {}
+    assert library.get("https://made.example/b") == []
+
+
+def test_what_cannot_be_read_is_not_there() -> None:
+    """Unknown URIs, missing files and broken texts are all None."""
+    files = Counted({"broken.json": b"{", "twice.json": b'{"a": 1, "a": 2}'})
+    names = ("broken", "twice", "missing")
+    uris = {f"https://made.example/{name}": f"{name}.json" for name in names}
+    library = PackLibrary(files, uris)
+    for name in (*names, "unknown"):
+        assert library.get(f"https://made.example/{name}") is None
+    assert library.get("urn:made:x") is None
+    assert NO_LIBRARY.get("https://made.example/a") is None
+
+
+def test_only_a_few_documents_are_kept_at_hand() -> None:
+    """A source of any size does not fill the memory."""
+    count = MOST_KEPT + 10
+    files = Counted({f"{n}.json": b"{}" for n in range(count)})
+    library = PackLibrary(files, {f"https://x/{n}": f"{n}.json" for n in range(count)})
+    for number in range(count):
+        library.get(f"https://x/{number}")
+    library.get(f"https://x/{count - 1}")
+    library.get("https://x/0")
+    assert len(files.read_paths) == count + 1
+
+
+def test_what_references_lead_to_moves_with_what_it_leads_to() -> None:
+    """One name each, none of them taken; what was there besides stays."""
+    types: dict[str, Json] = {
+        "a": {"anyOf": [{"$ref": "#/types/b"}, {"$ref": "#/types/a"}]},
+        "b": {"maximum": 2},
+    }
+    schema: Json = {
+        "items": {"$ref": "#/types/a"},
+        "not": {"$ref": "#/default"},
+        "types": types,
+        "default": {"minimum": 1},
+        "definitions": {"a": {}},
+    }
+    assert gathered(schema, DRAFT_04) == {
+        "items": {"$ref": "#/definitions/a-2"},
+        "not": {"$ref": "#/definitions/default"},
+        "default": {"minimum": 1},
+        "definitions": {
+            "a": {},
+            "a-2": {
+                "anyOf": [{"$ref": "#/definitions/b"}, {"$ref": "#/definitions/a-2"}]
+            },
+            "b": {"maximum": 2},
+            "default": {"minimum": 1},
+        },
+    }
+
+
+def test_what_an_identifier_surrounds_stays() -> None:
+    """There `#/a` is another place; and a schema without any is the same object."""
+    inner: Json = {"$id": "https://example.com/i", "$ref": "#/a", "a": {"type": "null"}}
+    schemas: list[Json] = [{"items": inner}, {"$ref": "#/$defs/a", "$defs": {"a": {}}}]
+    for schema in schemas:
+        assert gathered(schema, DRAFT_2020_12) is schema
+
+
+def test_a_long_chain_is_followed_once() -> None:
+    """Two thousand definitions, each leading to the next."""
+    links: dict[str, Json] = {f"n{i}": {"$ref": f"#/x/n{i + 1}"} for i in range(2_000)}
+    schema: Json = {"items": {"$ref": "#/x/n0"}, "x": {**links, "n2000": {}}}
+    found = gathered(schema, DRAFT_2020_12)
+    assert isinstance(found, dict)
+    assert isinstance(found["$defs"], dict)
+    assert list(found) == ["items", "$defs"]
+    assert len(found["$defs"]) == 2_001

@@ -1,4 +1,4 @@
-"""The user's own schemas: a folder, a JSONL file, a parquet file."""
+"""The user's own schemas: a folder, a JSONL file, a parquet file, and neighbours."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ from hypothesis import strategies as st
 
 from curation.download.folder_files import SingleFile
 from curation.sources import local
+from curation.sources.claims import claimed_uri, claimed_uris
+from curation.sources.neighbours import (
+    NeighbourLibrary,
+    base_uri_of,
+    neighbour_library,
+    neighbours_of,
+)
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.workers.limits import Limits
 from tests.curation.sources.given import Held, held, reading
@@ -298,3 +305,100 @@ def test_no_two_rows_ever_share_an_id(rows: list[tuple[str | None, bytes]]) -> N
     unique = list(local.made_unique(numbered, "s"))
     assert len({unique_id for _, unique_id, _ in unique}) == len(rows)
     assert unique == list(local.made_unique(numbered, "s"))
+
+
+OWN = "https://example.com/s/a.json"
+
+
+@pytest.mark.parametrize(
+    ("uri", "leads_to"),
+    [
+        (base_uri_of("b.yaml"), {"type": "integer"}),
+        (base_uri_of("sub/c d.yml"), {"type": "integer"}),
+        (base_uri_of("d.json"), {"type": "null"}),
+        (base_uri_of("../out.json"), None),
+        (base_uri_of("broken.yaml"), None),
+        (base_uri_of("gone.json"), None),
+        (OWN, {"$id": OWN}),
+        ("http://example.com/s/a.json", {"$id": OWN}),
+        ("https://example.com/s/b.yaml", {"type": "integer"}),
+        ("http://example.com/s/d.json", {"type": "null"}),
+        ("https://example.com/s/gone.json", None),
+        ("https://example.com/d.json", None),
+    ],
+)
+def test_a_reference_leads_to_the_files_of_a_folder(
+    tmp_path: Path, uri: str, leads_to: object
+) -> None:
+    """JSON and YAML, by the place or the `$id`, by http as by https; none outside."""
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (tmp_path / "out.json").write_text("{}")
+    own = f'{{"$id": "{OWN}"}}'
+    for name, text in {
+        "a.json": own,
+        "b.yaml": "type: integer",
+        "sub/c d.yml": "type: integer",
+        "d.json": '{"type": "null"}',
+        "broken.yaml": "a: [1",
+    }.items():
+        (root / name).write_text(text)
+    library = neighbour_library(neighbours_of(root, {"a.json": own.encode()}))
+    assert library.get(uri) == leads_to
+
+
+def test_a_missing_file_is_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many files beside it claim a URI in the same place."""
+    claims = {
+        f"https://example.com/s/{number}.json": f"{number}.json" for number in range(50)
+    }
+    library = NeighbourLibrary(tmp_path, claims)
+    asked: list[str] = []
+    monkeypatch.setattr(library, "_document", asked.append)
+    for uri in ("https://example.com/s/gone.json", "http://example.com/s/gone.json"):
+        assert library.get(uri) is None
+    assert asked == ["gone.json"] * 2
+
+
+def test_a_link_to_itself_is_no_document(tmp_path: Path) -> None:
+    """Nor the end of the check in which a reference leads to it."""
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    assert NeighbourLibrary(tmp_path, {}).get(base_uri_of("loop.json")) is None
+
+
+URI = "https://example.com/a.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"$id": "https://example.com/a.json"}', URI),
+        (b'{"id"\n:"https://example.com/a.json#"}', URI),
+        (b'{"id": "https://example.com/b", "$id": "https://example.com/a.json"}', URI),
+        (b'{"$id": "https://example.com/a.json#part"}', None),
+        (b'{"$id": "a.json"}', None),
+        (b'{"$id": "https:///a.json"}', None),
+        (b'{"properties": {"id": "https://example.com/a.json"}}', None),
+        (b'{"properties": {"id": {"$id": "https://example.com/a.json"}}}', None),
+        (b'{"$id": 3, "default": {"id": "https://example.com/a.json"}}', None),
+        (b'[{"$id": "https://example.com/a.json"}]', None),
+        (b'{"$id": "https://example.com/a.json"', None),
+        (b"\xff", None),
+        (b"", None),
+    ],
+)
+def test_a_document_claims_by_the_id_at_its_root(
+    content: bytes, expected: str | None
+) -> None:
+    """Only an absolute URI without a fragment, at the root, is a claim."""
+    assert claimed_uri(content) == expected
+
+
+def test_a_uri_that_two_documents_claim_leads_nowhere() -> None:
+    """Equal copies count as one; different claimants cancel each other out."""
+    claim = {"$id": URI}
+    other = {"$id": "https://example.com/b.json"}
+    files = held(a=claim, b=claim, c=other, d={**other, "type": "object"}, e={})
+    assert claimed_uris(files.read, files.paths) == {URI: "a"}

@@ -1,4 +1,4 @@
-"""Tool lists in the forms of those who have them."""
+"""Tool lists in the forms of those who have them, and Pydantic models."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import BaseModel
 
+from curation.sources.pydantic_models import read_models
 from curation.sources.tools import read_tool_list, schema_place
-from curation.system.errors import BadData
+from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+
 
 SCHEMA: UntypedJson = {"type": "object", "properties": {"city": {"type": "string"}}}
 CHAT = {"type": "function", "function": {"name": "chat", "parameters": SCHEMA}}
@@ -145,3 +147,70 @@ def test_what_openais_library_makes_is_read(tmp_path: Path) -> None:
 
     names, told = read(tmp_path, [openai.pydantic_function_tool(Forecast)])
     assert (names, told) == (["Forecast"], [])
+
+
+SHOP = """
+from collections.abc import Callable
+from pydantic import BaseModel, TypeAdapter
+from pydantic.dataclasses import dataclass
+class Item(BaseModel):
+    name: str
+    price: float
+@dataclass
+class Order:
+    items: list[Item]
+class Hook(BaseModel):
+    call: Callable[[], int]
+class Endless(BaseModel):
+    limit: float = float("inf")
+class Raising(BaseModel):
+    limit: int
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core, handler):
+        raise KeyError("own")
+class Plain:
+    pass
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder, with modules of the user's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_shop.py").write_text(SHOP)
+    (tmp_path / "own_empty.py").write_text("from pydantic import BaseModel")
+    (tmp_path / "own_broken.py").write_text("1 / 0")
+    (tmp_path / "own_ended.py").write_text("import sys; sys.exit(0)")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+def test_models_of_the_module_are_read() -> None:
+    """Classes and dataclasses by name; one that JSON cannot say is named."""
+    told: list[str] = []
+    found = {own.name: own.schema for own in read_models("own_shop", told.append)}
+    assert list(found) == ["Item", "Order"]
+    order: UntypedJson = found["Order"]
+    assert list(order["$defs"]) == ["Item"]
+    assert told[0] == "Importing own_shop"
+    assert [text.partition(" (")[0] for text in told[1:]] == [
+        f"own_shop.{name} has no JSON Schema" for name in ("Endless", "Hook", "Raising")
+    ]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("module", "fault", "said"),
+    [
+        ("own_empty", BadData, "no model with a JSON Schema"),
+        ("own_broken", NoInput, "ZeroDivisionError"),
+        ("own_ended", NoInput, "SystemExit: 0"),
+        ("own_gone", NoInput, "No module named 'own_gone'"),
+    ],
+)
+def test_a_module_without_models_is_told_so(
+    module: str, fault: type[Exception], said: str
+) -> None:
+    """With why it cannot be imported, where that is so."""
+    with pytest.raises(fault, match=said):
+        read_models(module, print)

@@ -34,7 +34,7 @@ from curation.verification.texts import TEXTS, TextsOfGroup, personal_data
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
 from tests.credential_examples import examples
-from tests.curation.verification.file_tampers import TOKEN
+from tests.curation.verification.test_tampers import TOKEN
 from tests.curation.verification.spoiling import (
     TABLE,
     edit_manifest,

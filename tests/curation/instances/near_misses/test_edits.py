@@ -1,4 +1,4 @@
-"""Edits of one value, keyword by keyword."""
+"""Edits of one value: where it can be edited, keyword by keyword."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.core.documents import ABSENT
+from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjoin import conjoin
 from curation.instances.near_misses.edits import EDITS
-from curation.instances.near_misses.scalar_edits import EditTarget
+from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
+from curation.instances.near_misses.sites import (
+    KnownSites,
+    edit_sites,
+    goals_for_path,
+    member_at,
+    with_edit,
+)
+from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.context import NOTHING
+from curation.instances.values.model import InstanceKind
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.instances.near_misses.scalar_edits import Edit
 
 
 def _target(schema: UntypedJson, keyword: str, value: Json) -> EditTarget:
@@ -108,3 +120,137 @@ def test_a_text_may_be_too_long_by_characters_of_two_units() -> None:
     target = _target({"maxLength": 2}, "maxLength", "ab")
     first = {next(iter(EDITS["maxLength"](target))) for _ in range(60)}
     assert first == {"abb", "\U0001f600" * 3}
+
+
+def test_every_value_that_a_keyword_can_refuse_is_a_site() -> None:
+    """The outermost first; a value without keywords is none."""
+    schema = {
+        "required": ["a"],
+        "properties": {"a": {"items": {"type": "integer"}}, "b": {}},
+    }
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    found = edit_sites(compiled, {"a": [1, 2], "b": "any"})
+    assert [(site.path, site.value) for site in found] == [
+        ((), {"a": [1, 2], "b": "any"}),
+        (("a", 0), 1),
+        (("a", 1), 2),
+    ]
+
+
+def test_what_a_branch_that_holds_asks_counts_only_inside() -> None:
+    """A keyword below anyOf applies to the values of a witness that meets it."""
+    schema = {"anyOf": [{"type": "null"}, {"properties": {"a": {"minimum": 3}}}]}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert [site.path for site in edit_sites(compiled, {"a": 4})] == [()]
+    inside = edit_sites(compiled, {"a": 4}, inside=True)
+    assert [site.path for site in inside] == [(), ("a",)]
+
+
+def test_an_edit_copies_and_leaves_the_witness_alone() -> None:
+    """A new element may be put behind the last one, a new property anywhere."""
+    witness: Json = {"a": [1]}
+    assert with_edit(witness, ("a", 1), 2) == {"a": [1, 2]}
+    assert with_edit(witness, ("b",), None) == {"a": [1], "b": None}
+    assert witness == {"a": [1]}
+    with pytest.raises(LookupError):
+        with_edit(witness, ("a", 0, "below a number"), 2)
+
+
+def test_a_member_that_is_not_there_is_absent() -> None:
+    """Also where the value is of another type; null is a value."""
+    assert member_at({"a": None}, "a") is None
+    assert member_at([7], 1) == member_at("text", 0) == member_at([], "a") == ABSENT
+
+
+def test_goals_for_a_path_make_a_value_stand_there() -> None:
+    """Objects and arrays around it are asked for on the way."""
+    schema = {"properties": {"a": {"items": {"const": "made"}}}}
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    builder = WitnessBuilder(
+        compiled=compiled, rng=random.Random(0), kind=InstanceKind.MINIMAL, steps=100
+    )
+    goals = (compiled.root, *goals_for_path(("a", 1)))
+    assert builder.value(goals) == {"a": ["made", "made"]}
+
+
+@pytest.mark.parametrize(
+    ("edit", "complete"),
+    [
+        ([1, None], True),
+        ([1, NOTHING], False),
+        ({"a": NOTHING}, False),
+        (NOTHING, False),
+        (float("inf"), False),
+    ],
+)
+def test_an_edit_is_complete_if_all_of_it_was_made(
+    edit: Edit, *, complete: bool
+) -> None:
+    """What could not be made, and infinity, are no JSON."""
+    assert is_complete(edit) == complete
+
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"no": False, "list": {"items": {"type": "string"}}},
+    "additionalProperties": {"minimum": 1},
+}
+
+
+@pytest.fixture
+def compiled() -> CompiledSchema:
+    """Return a schema with a property that must not be there."""
+    return CompiledSchema.from_json(_SCHEMA, "draft-07")
+
+
+def _assertion(compiled: CompiledSchema, pointer: str) -> Assertion:
+    reachable = find_reachable_keywords(compiled).assertions
+    return next(found for found in reachable if found.pointer == pointer)
+
+
+def test_only_so_many_sites_are_kept_for_one_assertion(
+    compiled: CompiledSchema,
+) -> None:
+    """The first ones, in the order of the witness."""
+    sites = KnownSites(compiled, most=2)
+    sites.add_witness({"a": 1, "b": 2, "c": 3})
+    minimum = _assertion(compiled, "/additionalProperties/minimum")
+    assert minimum in sites
+    assert [site.path for site in sites.of_assertion(minimum)] == [("a",), ("b",)]
+
+
+def test_a_forbidden_property_is_a_site_without_a_value(
+    compiled: CompiledSchema,
+) -> None:
+    """Whatever is put there is refused."""
+    sites = KnownSites(compiled, most=2)
+    sites.add_witness({"list": [""]})
+    (site,) = sites.of_assertion(_assertion(compiled, "/properties/no"))
+    assert (site.path, site.value) == (("no",), None)
+
+
+def test_an_empty_site_is_taken_where_a_value_can_be_put(
+    compiled: CompiledSchema,
+) -> None:
+    """An element only behind the last one, in the first witness that has room."""
+    kind = _assertion(compiled, "/properties/list/items/type")
+    (location,) = find_reachable_keywords(compiled).assertions[kind]
+    sites = KnownSites(compiled, most=2)
+    witnesses: list[Json] = [{"a": 1}, {"list": []}]
+    for witness in witnesses:
+        sites.add_witness(witness)
+    assert kind not in sites
+    sites.add_empty(kind, location)
+    (site,) = sites.of_assertion(kind)
+    assert (site.witness, site.path) == ({"list": []}, ("list", 0))
+
+
+def test_large_witnesses_cost_more(compiled: CompiledSchema) -> None:
+    """Verdicts are paid by size, so that large schemas end in time."""
+    sites = KnownSites(compiled, most=2)
+    sites.add_witness({"a": 1})
+    sites.add_witness({"b": 1, "list": ["x" * 4_000]})
+    minimum = _assertion(compiled, "/additionalProperties/minimum")
+    small, large = sites.of_assertion(minimum)
+    assert sites.cost(small) < 1.01
+    assert sites.cost(large) > 2

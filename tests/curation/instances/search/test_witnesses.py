@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,14 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.constraints.conjunction import ExtraConstraint, Negation
+from curation.instances.constraints.interpretations import Interpretations
+from curation.instances.search.builder import WitnessBuilder
+from curation.instances.search.context import NOTHING, BuildContext
+from curation.instances.search.negation import ways_to_fail
+from curation.instances.search.witnesses import Budget, cover, find_witnesses
 from curation.instances.values.model import InstanceKind, SearchFailure
+from curation.json.text import depth
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
+from tests.curation.instances.unreached import unreached
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.instances.values.model import Witness
+
 
 _CASES = cases()
 
@@ -288,3 +297,134 @@ def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
     """
     found = find_witnesses(CompiledSchema.from_json(schema, "2019-09")).witnesses
     _check_minimal(schema, _of_kind(found, InstanceKind.MINIMAL))
+
+
+_GOALS = (ExtraConstraint(types=("object",)),)
+
+
+def test_a_member_stands_below_its_object() -> None:
+    """Its path has its name, which is the hint for realistic values."""
+    member = BuildContext(path=("a",), allowance=9).member("b", 3)
+    assert (member.path, member.name, member.allowance) == (("a", "b"), "b", 3)
+
+
+def test_an_element_keeps_the_name_of_its_array() -> None:
+    """An element of `tags` is made as a tag."""
+    tags = BuildContext().member("tags", 9)
+    element = tags.member(0, 1, frozenset({b"x"}))
+    assert (element.path, element.name) == (("tags", "0"), "tags")
+    assert element.avoid == {b"x"}
+
+
+def test_what_recurs_is_made_small() -> None:
+    """The third time that the same goals stand in each other nothing is optional."""
+    context = BuildContext(allowance=9)
+    for _ in range(2):
+        context = context.for_goals(_GOALS)
+        assert context.allowance == 9
+    context = context.for_goals(_GOALS)
+    assert context.allowance == 0
+    assert context.scalars_first
+
+
+def test_what_is_deep_is_made_small() -> None:
+    """Below a dozen levels only what is required is made."""
+    path = tuple("abcdefghijkl")
+    assert BuildContext(path=path, allowance=9).for_goals(_GOALS).allowance == 0
+    assert BuildContext(path=path[1:], allowance=9).for_goals(_GOALS).allowance == 9
+
+
+_DENIED = [
+    each for each in cases() if "const" not in str(each[2]) or each[0] != "draft-04"
+]
+
+
+def test_every_keyword_can_be_failed(subtests: pytest.Subtests) -> None:
+    """A value is found that the schema refuses."""
+    for dialect, _, schema in _DENIED:
+        with subtests.test(dialect=dialect, schema=schema):
+            compiled = CompiledSchema.from_json(schema, dialect)
+            rng = random.Random(1)
+            builder = WitnessBuilder(
+                compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=2_000
+            )
+            value = builder.value((Negation(compiled.root),))
+            assert value is not NOTHING
+            assert not compiled.is_valid(value)
+
+
+@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}])
+def test_what_accepts_everything_cannot_be_failed(schema: UntypedJson) -> None:
+    """There is no way to fail a schema that asserts nothing."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert ways_to_fail(compiled, compiled.root) == []
+
+
+_EITHER: Json = {
+    "type": "array",
+    "items": {
+        "anyOf": [{"$ref": "#/definitions/page"}, {"$ref": "#/definitions/section"}]
+    },
+}
+
+
+def _part(*required: str) -> Json:
+    """Return a part of a book, which has others below it."""
+    text: Json = {"type": "string"}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list(required),
+        "properties": {"below": _EITHER, "note": text, "title": text},
+    }
+
+
+_BOOK: Json = {
+    "type": "object",
+    "required": ["parts"],
+    "properties": {"parts": _EITHER},
+    "definitions": {"page": _part("title"), "section": _part("below", "title")},
+}
+#: Rules that name no type: each is an object by its members alone.
+_RULES: list[Json] = [
+    {
+        "properties": {"kind": {"const": kind}, "content": {"$ref": "#"}},
+        "required": ["kind", "content"],
+    }
+    for kind in ("field", "token", "repeat")
+]
+_BLANK: Json = {"type": "object", "properties": {"kind": {"const": "blank"}}}
+_GRAMMAR: Json = {"oneOf": [*_RULES, _BLANK]}
+_QUERY: Json = {
+    "type": "object",
+    "additionalProperties": False,
+    "minProperties": 1,
+    "properties": {
+        "all": {"type": "array", "minItems": 1, "items": {"$ref": "#"}},
+        "not": {"$ref": "#"},
+        "title": {"type": "string"},
+    },
+}
+
+
+_NESTING = pytest.mark.parametrize(
+    "schema", [_BOOK, _GRAMMAR, _QUERY], ids=["book", "grammar", "query"]
+)
+
+
+@_NESTING
+def test_witnesses_of_a_recursive_schema_are_not_deep(schema: Json) -> None:
+    """All that can be reached is, by values of a few levels."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    found = find_witnesses(compiled, 0, Budget(covering=16))
+    assert not unreached(schema, [witness.value for witness in found.witnesses])
+    assert max(depth(witness.value) for witness in found.witnesses) <= 16
+
+
+@_NESTING
+def test_covering_alone_is_not_deep(schema: Json) -> None:
+    """Nor where no other witness has reached anything."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    made = cover(Interpretations.of(compiled), [], b"seed", rounds=16)
+    assert not unreached(schema, made)
+    assert max(map(depth, made)) <= 16

@@ -1,16 +1,81 @@
-"""Folders that are replaced as a whole."""
+"""Files and folders that are whole or absent, and the lock on them."""
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from curation.system.atomic_files import (
+    atomic_file,
+    atomic_write_bytes,
+    sweep,
+    sweep_tree,
+    unfinished,
+)
 from curation.system.atomic_folders import atomic_folder, recover, refuse_foreign
-from curation.system.errors import CannotCreate
+from curation.system.errors import CannotCreate, TemporarilyUnavailable
+from curation.system.locks import locked
+
+
+def test_a_file_is_replaced_whole(tmp_path: Path) -> None:
+    """A reader sees the old content or the new one, and no torso is left."""
+    path = tmp_path / "file"
+    atomic_write_bytes(path, b"old")
+    with path.open("rb") as reader:
+        atomic_write_bytes(path, b"new")
+        assert reader.read() == b"old"
+    assert path.read_bytes() == b"new"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_block_that_raises_leaves_the_old_file(tmp_path: Path) -> None:
+    """What it had written by then is gone."""
+    path = tmp_path / "file"
+    atomic_write_bytes(path, b"old")
+    with suppress(KeyError), atomic_file(path) as temporary:
+        temporary.write_bytes(b"ne")
+        raise KeyError
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    """Of one file, or anywhere in a folder, and nothing else."""
+    with unfinished(tmp_path, "[a]") as ours:
+        others = (".a.7.unfinished", ".[a].b.7.unfinished", "b/.c.7.unfinished")
+        names = (ours.name, *others, "a", "b/c")
+    (tmp_path / "b").mkdir()
+    for name in names:
+        (tmp_path / name).touch()
+    sweep(tmp_path, "[a]")
+    left = [name for name in names if (tmp_path / name).exists()]
+    assert left == [*names[1:]]
+    sweep_tree(tmp_path)
+    assert [name for name in names if (tmp_path / name).exists()] == ["a", "b/c"]
+
+
+def test_a_content_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves no empty file under the name, and no descriptor stays open."""
+    path, flushed, handles = tmp_path / "file", [], []
+
+    def note(handle: int) -> None:
+        handles.append(handle)
+        flushed.append((os.fstat(handle).st_ino, path.exists()))
+
+    monkeypatch.setattr(os, "fsync", note)
+    atomic_write_bytes(path, b"new")
+    assert flushed == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
+    for handle in handles:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(handle)
 
 
 def test_a_folder_takes_its_name_at_the_end_of_the_block(tmp_path: Path) -> None:
@@ -172,3 +237,69 @@ def test_all_of_a_folder_is_on_the_disk_before_it_has_its_name(
     whole = {each.stat().st_ino for each in (out, *out.rglob("*"))}
     assert {number for number, named in flushed if not named} == whole
     assert flushed[-1] == (tmp_path.stat().st_ino, True)
+
+
+BUSY = TemporarilyUnavailable("in use", "here", "wait")
+
+
+def test_a_second_holder_is_refused_with_the_message_given(tmp_path: Path) -> None:
+    """The folder of the lock's file is made, and the fault is the caller's own."""
+    file = tmp_path / "new" / "lock"
+    with (
+        locked(file, BUSY),
+        pytest.raises(TemporarilyUnavailable, match="here: in use: wait"),
+        locked(file, BUSY, before_waiting=lambda: pytest.fail("waited for")),
+    ):
+        pytest.fail("held twice")
+
+
+def test_a_block_that_raises_lets_go(tmp_path: Path) -> None:
+    """The next holder finds the lock free, while the error is still looked at."""
+    file = tmp_path / "lock"
+    with pytest.raises(ValueError, match="broken") as raised, locked(file, BUSY):
+        raise ValueError("broken")
+    with locked(file, BUSY):
+        assert raised.traceback
+
+
+def test_another_holder_is_waited_for(tmp_path: Path) -> None:
+    """Where waiting is allowed, it is told once and ends with the other's block."""
+    file, told = tmp_path / "lock", []
+    taken, waiting = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with locked(file, BUSY):
+            taken.set()
+            waiting.wait(10)
+
+    def tell() -> None:
+        told.append("waiting")
+        waiting.set()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait(10)
+    with locked(file, BUSY, wait_seconds=10, before_waiting=tell):
+        assert told == ["waiting"]
+    holder.join()
+
+
+def test_waiting_has_an_end(tmp_path: Path) -> None:
+    """After the seconds given the fault is raised."""
+    file = tmp_path / "lock"
+    with (
+        locked(file, BUSY),
+        pytest.raises(TemporarilyUnavailable),
+        locked(file, BUSY, wait_seconds=0.01),
+    ):
+        pytest.fail("held twice")
+
+
+def test_a_lock_that_cannot_be_made_names_its_folder(tmp_path: Path) -> None:
+    """A file stands where the folder should be."""
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(CannotCreate, match=f"^{tmp_path / 'file'}: "),
+        locked(tmp_path / "file" / "lock", BUSY),
+    ):
+        pytest.fail("no lock, no block")
