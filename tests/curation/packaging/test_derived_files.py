@@ -81,14 +81,14 @@ def test_the_card_of_the_sample_is_as_it_was(
 
 
 @pytest.mark.slow
-def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> None:
+def test_rebuilt_from_the_data_everything_has_the_same_bytes(folder: Path) -> None:
     """What a build wrote is written again after all that is derived was removed."""
-    before = bytes_of(built)
+    before = bytes_of(folder)
     for name in before:
         if is_derived(name) and name != "manifest.json":
-            (built / name).unlink()
-    rebuild(built)
-    assert bytes_of(built) == before
+            (folder / name).unlink()
+    rebuild(folder)
+    assert bytes_of(folder) == before
 
 
 @pytest.mark.slow
@@ -101,28 +101,28 @@ def test_an_untouched_folder_does_not_differ(sample_build: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
-def test_whatever_is_not_what_the_data_give_is_named(built: Path) -> None:
+def test_whatever_is_not_what_the_data_give_is_named(folder: Path) -> None:
     """Edited, missing and surplus files are each named; then `rebuild` mends them."""
-    with (built / "README.md").open("a", encoding="utf-8") as stream:
+    with (folder / "README.md").open("a", encoding="utf-8") as stream:
         stream.write("One more line.\n")
-    (built / "plots" / "table-8.png").unlink()
-    (built / "LICENSES" / "old.txt").write_text("of an earlier edition")
-    assert differing_files(built) == [
+    (folder / "plots" / "table-8.png").unlink()
+    (folder / "LICENSES" / "old.txt").write_text("of an earlier edition")
+    assert differing_files(folder) == [
         "LICENSES/old.txt",
         "README.md",
         "plots/table-8.png",
     ]
-    rebuild(built)
-    assert differing_files(built) == []
+    rebuild(folder)
+    assert differing_files(folder) == []
 
 
 @pytest.mark.usefixtures("drawn")
-def test_changed_rows_show_in_what_is_derived(built: Path) -> None:
+def test_changed_rows_show_in_what_is_derived(folder: Path) -> None:
     """One row less: counts, digests and the card are no longer right."""
-    path = built / "Snowplow" / "test-00000-of-00001.parquet"
+    path = folder / "Snowplow" / "test-00000-of-00001.parquet"
     rows = pq.read_table(path)
     pq.write_table(rows.slice(1), path)
-    found = differing_files(built)
+    found = differing_files(folder)
     assert {"README.md", "manifest.json", "SHA256SUMS"} <= set(found)
 
 
@@ -173,31 +173,31 @@ def test_the_plots_are_those_of_the_rows(sample_build: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("drawn")
-def test_others_files_are_listed_and_left_alone(built: Path) -> None:
+def test_others_files_are_listed_and_left_alone(folder: Path) -> None:
     """A text that somebody wrote is listed and kept."""
-    (built / "NOTES.md").write_text("Mine.\n")
-    rebuild(built)
-    assert (built / "NOTES.md").read_text() == "Mine.\n"
-    assert "NOTES.md" in read_sums(built)
-    assert "NOTES.md" in read_manifest(built).files
+    (folder / "NOTES.md").write_text("Mine.\n")
+    rebuild(folder)
+    assert (folder / "NOTES.md").read_text() == "Mine.\n"
+    assert "NOTES.md" in read_sums(folder)
+    assert "NOTES.md" in read_manifest(folder).files
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
 def test_the_core_of_an_edition_is_a_config(
-    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its records are those that the edition names, in that order, and no others'.
 
     `datasets` opens it by its name, the other configs do not change, and without an
     edition of this content it goes.
     """
-    ids = {config: _ids(built, config) for config in ("Snowplow", "Github_easy")}
+    ids = {config: _ids(folder, config) for config in ("Snowplow", "Github_easy")}
     chosen = [f"Snowplow/{ids['Snowplow'][1]}", f"Github_easy/{ids['Github_easy'][0]}"]
-    before = content_digest(built)
+    before = content_digest(folder)
     edition = tmp_path / "results" / "2026.11"
     edition.mkdir(parents=True)
-    dataset = {"content": before, "rows": content_rows(built)}
+    dataset = {"content": before, "rows": content_rows(folder)}
     (edition / "index.json").write_text(json.dumps({"dataset": dataset}))
     (edition / "table.md").write_text("engines\n")
     (edition / "core.tsv").write_text(
@@ -205,27 +205,27 @@ def test_the_core_of_an_edition_is_a_config(
     )
     place = "curation.packaging.derived_files.results_folder"
     monkeypatch.setattr(place, lambda: edition.parent)
-    rebuild(built)
+    rebuild(folder)
     rows = load_dataset(
-        str(built), "core", split="test", cache_dir=str(tmp_path / "cache")
+        str(folder), "core", split="test", cache_dir=str(tmp_path / "cache")
     )
     assert [f"{row['config']}/{row['unique_id']}" for row in rows] == chosen
     assert rows["stands_for"] == [2.25, 1.5]
     assert rows["difficulty"] == [0.5, 1.0]
-    assert differing_files(built) == []
-    assert content_digest(built) == before
-    table = built / "core" / "test-00000-of-00001.parquet"
+    assert differing_files(folder) == []
+    assert content_digest(folder) == before
+    table = folder / "core" / "test-00000-of-00001.parquet"
     kept = table.read_bytes()
     pq.write_table(pq.read_table(table).slice(1), table)
-    assert "core/test-00000-of-00001.parquet" in differing_files(built)
+    assert "core/test-00000-of-00001.parquet" in differing_files(folder)
     table.write_bytes(kept)
     # The card is computed again by another process, which knows of no edition here.
     others = [check for check in CHECKS if check.name != "derived"]
-    found = verify_folder(built, checks=others).findings
+    found = verify_folder(folder, checks=others).findings
     assert [finding for finding in found if finding.failure] == []
     (edition / "index.json").unlink()
-    rebuild(built)
-    assert not (built / "core").exists()
+    rebuild(folder)
+    assert not (folder / "core").exists()
 
 
 def _ids(folder: Path, config: str) -> list[str]:
@@ -233,12 +233,12 @@ def _ids(folder: Path, config: str) -> list[str]:
     return rows.filter(config=config)["unique_id"].to_list()
 
 
-def test_a_missing_table_is_named(built: Path) -> None:
+def test_a_missing_table_is_named(folder: Path) -> None:
     """A split that the ledger has records of, and nobody has the file of."""
-    gone = built / "Github_easy" / "test-00000-of-00001.parquet"
+    gone = folder / "Github_easy" / "test-00000-of-00001.parquet"
     gone.unlink()
     with pytest.raises(NoInput, match="test-00000"):
-        rebuild(built)
+        rebuild(folder)
 
 
 @pytest.mark.parametrize("write", [rebuild, differing_files])
@@ -253,25 +253,25 @@ def test_what_is_no_build_is_refused(
 
 
 @pytest.mark.usefixtures("drawn")
-def test_one_at_a_time_writes_a_folder(built: Path) -> None:
+def test_one_at_a_time_writes_a_folder(folder: Path) -> None:
     """While a build or another card is at work in it, nothing is touched: exit 75."""
-    before = bytes_of(built)
+    before = bytes_of(folder)
     with (
-        locked(run_folder_of(built)),
+        locked(run_folder_of(folder)),
         pytest.raises(TemporarilyUnavailable, match="another run is at work"),
     ):
-        rebuild(built)
-    assert bytes_of(built) == before
+        rebuild(folder)
+    assert bytes_of(folder) == before
 
 
-def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
+def test_a_broken_manifest_leaves_the_folder_as_it_was(folder: Path) -> None:
     """Bad facts are named: exit 65; nothing has been replaced."""
-    (built / "manifest.json").write_text("{")
-    before = bytes_of(built)
+    (folder / "manifest.json").write_text("{")
+    before = bytes_of(folder)
     with pytest.raises(BadData):
-        rebuild(built)
-    assert bytes_of(built) == before
-    assert [each.name for each in built.parent.iterdir()] == ["built"]
+        rebuild(folder)
+    assert bytes_of(folder) == before
+    assert [each.name for each in folder.parent.iterdir()] == ["built"]
 
 
 @pytest.mark.parametrize(
@@ -282,13 +282,13 @@ def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
     ],
 )
 def test_a_table_without_a_column_is_refused(
-    built: Path, table: str, fault: str
+    folder: Path, table: str, fault: str
 ) -> None:
     """One line names the table and the column, instead of polars' own words."""
-    path = built / table
+    path = folder / table
     pq.write_table(pq.read_table(path).drop_columns(fault.rsplit(maxsplit=1)[-1]), path)
     with pytest.raises(BadData, match=fault) as caught:
-        rebuild(built)
+        rebuild(folder)
     assert table in str(caught.value)
 
 
@@ -302,16 +302,16 @@ def test_a_table_without_a_column_is_refused(
     ],
 )
 def test_a_foreign_column_is_refused(
-    built: Path, column: str, values: pa.Array, fault: str
+    folder: Path, column: str, values: pa.Array, fault: str
 ) -> None:
     """So is one of a type that no build writes, of another type, or there twice."""
-    path = built / "Snowplow/test-00000-of-00001.parquet"
+    path = folder / "Snowplow/test-00000-of-00001.parquet"
     table = pq.read_table(path).slice(0, 1)
     if column == "lints":
         table = table.drop_columns("lints")
     pq.write_table(table.append_column(column, values), path)
     with pytest.raises(BadData, match=fault):
-        rebuild(built)
+        rebuild(folder)
 
 
 def test_reports_of_other_columns_are_refused(tmp_path: Path) -> None:
@@ -329,12 +329,12 @@ def test_reports_of_other_columns_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("drawn")
-def test_what_a_killed_card_left_is_gone_after_the_next(built: Path) -> None:
+def test_what_a_killed_card_left_is_gone_after_the_next(folder: Path) -> None:
     """SIGKILL leaves the new files beside the folder; the same command removes them."""
-    left = built.with_name(f".{built.name}.abc.unfinished")
+    left = folder.with_name(f".{folder.name}.abc.unfinished")
     left.mkdir()
     (left / "README.md").write_text("half")
-    rebuild(built)
+    rebuild(folder)
     assert not left.exists()
 
 

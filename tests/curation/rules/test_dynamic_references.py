@@ -18,8 +18,16 @@ from curation.pipeline.process_document import apply_rules
 from curation.rules.clean import references
 from curation.rules.sets import rule_set
 from tests.curation.judges import accepts, rust_accepts
-from tests.curation.rules.documents_made import CONTEXT, document, raw_document
-from tests.curation.rules.shelf import SITE, Shelf, reason_of, record_of, result_of
+from tests.curation.rules.documents_made import (
+    CONTEXT,
+    SITE,
+    Shelf,
+    document,
+    raw_document,
+    reason_of,
+    record_of,
+    result_of,
+)
 
 _SHELF = {
     "$id": SITE + "shelf",

@@ -22,8 +22,13 @@ from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.validation.metaschemas import is_valid
 from tests.curation.judges import accepts, rust_accepts
-from tests.curation.rules.documents_made import CONTEXT, document, raw_document
-from tests.curation.rules.shelf import SITE, Shelf
+from tests.curation.rules.documents_made import (
+    CONTEXT,
+    SITE,
+    Shelf,
+    document,
+    raw_document,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

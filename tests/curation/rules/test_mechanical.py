@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,7 @@ from curation.schema.subschemas import subschema_locations, without
 from curation.sources.registry import source_named
 from curation.validation.metaschemas import is_valid
 from tests.curation.judges import accepts, rust_accepts
-from tests.curation.pinned import pinned
+from tests.curation.pinned import needs_mirror, pinned
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, document
 from tests.curation.schema_strategies import schemas
 
@@ -586,9 +585,6 @@ def test_a_place_of_an_odd_name_is_repaired(name: str) -> None:
     assert repaired({"type": "object", **schema}).schema == {"type": "object", **wanted}
 
 
-needs_mirror = pytest.mark.skipif(
-    "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
-)
 #: The names of dead keywords in the published text.
 DEAD = {"_format": "format", "_uniqueItems": "uniqueItems", "_id": "id", "_$id": "$id"}
 

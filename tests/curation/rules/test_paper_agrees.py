@@ -17,7 +17,6 @@ import pytest
 
 from curation.core.benchmark import final_config
 from curation.core.documents import Rejected
-from curation.core.rule import Context
 from curation.dataset import paper_tables
 from curation.json.text import canonical, parse, write
 from curation.pipeline.process_document import apply_rules
@@ -25,6 +24,7 @@ from curation.rules.sets import PAPER, rule_set
 from curation.schema.measures import field_count
 from curation.sources.registry import source_named
 from tests.curation.pinned import pinned
+from tests.curation.rules.documents_made import CONTEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,13 +53,6 @@ SCHEMASTORE = 342
 Key = tuple[str, str]
 
 
-class NoLibrary:
-    """Rule set `paper` bundles nothing."""
-
-    def get(self, uri: str) -> UntypedJson | None:
-        """Return None: there is no other document."""
-
-
 @cache
 def raw_documents() -> tuple[RawDocument, ...]:
     """Return every raw document of the paper's sources that the mirror holds."""
@@ -74,8 +67,8 @@ def raw_documents() -> tuple[RawDocument, ...]:
 @cache
 def kept() -> Mapping[Key, str]:
     """Return the text of every record kept, by config and id."""
-    rules, context = rule_set("paper"), Context(library=NoLibrary())
-    outcomes = ((each, apply_rules(each, rules, context)) for each in raw_documents())
+    rules = rule_set("paper")
+    outcomes = ((each, apply_rules(each, rules, CONTEXT)) for each in raw_documents())
     return {
         (done.config, each.unique_id): done.record.json_schema
         for each, done in outcomes

@@ -13,8 +13,14 @@ from curation.core.documents import ABSENT, Document, Reason, Rejected
 from curation.core.rule import Context
 from curation.rules.clean import references, wrap
 from tests.curation.judges import accepts, rust_accepts
-from tests.curation.rules.documents_made import CONTEXT, document
-from tests.curation.rules.shelf import SITE, reason_of, record_of, result_of
+from tests.curation.rules.documents_made import (
+    CONTEXT,
+    SITE,
+    document,
+    reason_of,
+    record_of,
+    result_of,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from curation.pipeline.inputs import BuildInput, MissingSource, _find_parts
 from curation.sources import glaive, tool_schemas
 from curation.system.errors import BadData
 from tests.archives_made import digest, github_pin, member, tarball, zipped
+from tests.curation.pinned import needs_mirror
 from tests.curation.sources.given import Held, reading
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def test_each_package_is_an_input_and_what_cannot_be_had_is_said(
         assert "neither mirrored nor cached" in missing.why
 
 
-@pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="no CSBDATA_MIRROR")
+@needs_mirror
 def test_the_pinned_packages_have_their_tools() -> None:
     """Some three hundred schemas, where the packages are in the cache."""
     settings = FetchSettings.from_environment(offline=True)

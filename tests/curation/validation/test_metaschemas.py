@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -39,6 +38,7 @@ from curation.validation.metaschemas import (
     validators_may_differ,
 )
 from curation.validation.python_validators import PYTHON_VALIDATORS
+from tests.curation.pinned import needs_mirror
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -218,9 +218,7 @@ def test_a_complaint_is_made_exactly_of_the_invalid(schema: UntypedJson) -> None
         assert (complaint(schema, each) is None) == (each.name in names)
 
 
-@pytest.mark.skipif(
-    "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
-)
+@needs_mirror
 @pytest.mark.parametrize("archive", ["witness-generation", "schemastore"])
 def test_both_checks_agree_on_real_schemas(archive: str) -> None:
     """On a share of the real files, by digest, the verdicts are the same everywhere.

@@ -34,16 +34,17 @@ from curation.verification.texts import TEXTS, TextsOfGroup, personal_data
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
 from tests.credential_examples import examples
-from tests.curation.verification.test_tampers import TOKEN
-from tests.curation.verification.spoiling import (
+from tests.curation.verification.tampering import (
     TABLE,
     edit_manifest,
     lines,
-    rewrite,
+    rewrite_table,
     said_by,
+    said_here,
     set_cell,
+    where,
 )
-from tests.curation.verification.tampering import said_here, where
+from tests.curation.verification.test_tampers import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +128,7 @@ def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
     """In another config, under another name, in another split."""
     source = folder / "Kubernetes/train-00000-of-00001.parquet"
     copy = pl.read_parquet(source).head(1)
-    rewrite(
+    rewrite_table(
         folder / TABLE.replace("train", "test"),
         lambda table: pl.concat([table, copy.with_columns(unique_id=pl.lit("copy"))]),
     )
@@ -311,7 +312,7 @@ _TABLE = "instances/Github_easy/train-00000-of-00001.pq"
 
 
 def _spoil(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-    rewrite(folder / _TABLE, change, COLUMNS)
+    rewrite_table(folder / _TABLE, change, COLUMNS)
 
 
 def _set(folder: Path, column: str, value: object, *, valid: bool) -> str:

@@ -20,7 +20,7 @@ from curation.instances.search.witnesses import (
     find_witnesses,
 )
 from curation.instances.values.model import InstanceKind, Witnesses
-from tests.curation.instances.unreached import unreached
+from tests.curation.instances.keywords import unreached
 from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:

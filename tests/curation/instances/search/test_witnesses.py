@@ -19,8 +19,7 @@ from curation.instances.search.witnesses import Budget, cover, find_witnesses
 from curation.instances.values.model import InstanceKind, SearchFailure
 from curation.json.text import depth
 from curation.schema.dialects import DIALECTS
-from tests.curation.instances.keywords import SILENT, cases
-from tests.curation.instances.unreached import unreached
+from tests.curation.instances.keywords import SILENT, cases, unreached
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
