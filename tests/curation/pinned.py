@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
+
+import pytest
 
 from curation.download.acquire import (
     Acquired,
@@ -14,6 +17,10 @@ from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.sources.base import Reading
 from curation.system.package_data import raw_folder
+
+needs_mirror = pytest.mark.skipif(
+    "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
+)
 
 
 @cache

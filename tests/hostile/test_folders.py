@@ -19,7 +19,7 @@ from curation.verification import verify_folder
 from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.leakage import LEAKAGE
 from curation.verification.texts import TEXTS
-from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
+from tests.curation.verification.tampering import TABLE, edit_manifest, set_cell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

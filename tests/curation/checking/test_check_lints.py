@@ -1,19 +1,29 @@
-"""Values that their own schema refuses, told by one validator for all of them."""
+"""Values that their own schema refuses, and sentences on unusable schemas."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.checking import check_lints
+from curation.checking import check_lints, schema_fit
 from curation.checking.check_lints import refused_values
+from curation.checking.schema_files import SchemaFile
+from curation.checking.schema_fit import judge_files
+from curation.fit.profile import load_profiles
+from curation.instances.constraints import interpretations
+from curation.json import named_text
+from curation.json.text import parse
 from curation.references.schema import Schema
 from curation.schema.dialects import DRAFT_07
+from curation.system.progress import progress_of
 from curation.validation.metaschemas import RUST_VALIDATORS
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.documents import Rejected
+    from curation.core.json_types import Json, UntypedJson
+
 
 _URI = "http://x.test/a.json"
 
@@ -77,3 +87,39 @@ def test_one_value_that_cannot_be_judged_hides_no_other() -> None:
         }
     }
     assert _refused(schema) == ["/properties/b/default"]
+
+
+@pytest.mark.parametrize(
+    ("member", "remedy"),
+    [
+        ({"$ref": "b.json"}, "bring into the schema"),
+        ({"$ref": "https://example.org/b.json"}, "bring into the schema"),
+        ({"$ref": "#/$defs/none"}, "csbdata check a.json names places"),
+        ({"type": "strng"}, "csbdata check a.json names places"),
+    ],
+)
+def test_the_remedy_is_one_that_helps(member: Json, remedy: str) -> None:
+    """A reference out of the schema is no problem to `check`, and one to a target."""
+    content = json.dumps({"type": "object", "properties": {"p": member}}).encode()
+    file = SchemaFile(name="a.json", content=content, path=None)
+    (fit,) = judge_files([file], load_profiles("anthropic"), progress_of(1))
+    assert remedy in fit.repairs["anthropic"].sentence
+
+
+def test_a_text_is_parsed_once_for_all_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a schema that several refuse."""
+    texts: list[bytes] = []
+
+    def noted(text: bytes) -> Json | Rejected:
+        texts.append(text)
+        return parse(text)
+
+    for module in (named_text, interpretations):
+        monkeypatch.setattr(module, "parse", noted)
+    found = schema_fit.Repair(outcome=schema_fit.FitOutcome.REMODEL, sentence="")
+    monkeypatch.setattr(schema_fit._Search, "repair", lambda *_, **__: found)
+    file = SchemaFile(name="a.json", content=b'{"type": "object"}', path=None)
+    targets = load_profiles("anthropic,openai-strict")
+    (fit,) = judge_files([file], targets, progress_of(1))
+    assert {*fit.repairs} == {"anthropic", "openai-strict"}
+    assert texts == [file.content]

@@ -1,4 +1,4 @@
-"""`csbdata instances`: one schema, someone else's instances, the figures."""
+"""`csbdata instances` and `csbdata export`: of one schema, and in others' layouts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,87 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from curation.commands.export import export
 from curation.commands.instances import instances
 from curation.instances.dataset.report import TOTAL, given_lines, report_of
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, CannotCreate, NoInput
 
 APP = typer.Typer()
+APP.add_typer(export)
 APP.command()(instances)
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Run a command; return its exit code and stdout."""
+    result = CliRunner().invoke(APP, list(map(str, arguments)), catch_exceptions=False)
+    return result.exit_code, result.stdout
+
+
+def test_a_file_has_what_maskbench_reads(sample_build: Path, tmp_path: Path) -> None:
+    """Its name holds config and id; its members are MaskBench's, tests included."""
+    out = tmp_path / "mb"
+    run("export", "maskbench", out, "--data", sample_build, "--config", "Snowplow")
+    paths = list(out.glob("*.json"))
+    assert all(each.name.startswith("Snowplow---") for each in paths)
+    given = json.loads(paths[0].read_bytes())
+    assert list(given) == ["description", "meta", "schema", "tests"]
+    assert list(given["meta"]) == [
+        "full_size",
+        "stripped_size",
+        "features",
+        "raw_features",
+    ]
+    assert {tuple(each) for each in given["tests"]} == {
+        ("description", "valid", "data")
+    }
+
+
+def test_splits_add_up_to_the_whole(sample_build: Path, tmp_path: Path) -> None:
+    """The files of the three splits are those of all, none twice."""
+    counts = []
+    for split in ("train", "val", "test"):
+        arguments = ("--data", sample_build, "--split", split, "--format", "json")
+        _, text = run("export", "maskbench", tmp_path / split, *arguments)
+        counts.append(json.loads(text)["files"])
+    assert sum(counts) == 307
+    assert 0 not in counts
+
+
+def test_an_export_replaces_an_export_and_nothing_else(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """What an earlier one left is gone; a folder of someone else's stays."""
+    out = tmp_path / "mb"
+    run("export", "maskbench", out, "--data", sample_build, "--config", "Snowplow")
+    run("export", "maskbench", out, "--data", sample_build, "--config", "Kubernetes")
+    names = {each.name.partition("---")[0] for each in out.glob("*.json")}
+    assert names == {"Kubernetes"}
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").touch()
+    with pytest.raises(CannotCreate, match="holds something else"):
+        run("export", "maskbench", mine, "--data", sample_build)
+    assert [each.name for each in mine.iterdir()] == ["thesis.txt"]
+
+
+def test_a_config_that_is_not_there_is_named(
+    sample_build: Path, tmp_path: Path
+) -> None:
+    """The fault lists those that are; nothing is written."""
+    out = tmp_path / "mb"
+    with pytest.raises(NoInput, match=r"no config Github_hrad.*Github_hard"):
+        run(
+            "export",
+            "maskbench",
+            out,
+            "--data",
+            sample_build,
+            "--config",
+            "Github_hrad",
+        )
+    assert not out.exists()
+
+
 SCHEMA = {
     "$schema": "http://json-schema.org/draft-07/schema#",
     "type": "object",
@@ -27,17 +102,11 @@ SCHEMA = {
 }
 
 
-def run(*arguments: str) -> tuple[int, str]:
-    """Run the command; return its exit code and stdout."""
-    result = CliRunner().invoke(APP, list(arguments), catch_exceptions=False)
-    return result.exit_code, result.stdout
-
-
 def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     """Its dialect is found, and each near miss says what refuses it."""
     file = tmp_path / "s.json"
     file.write_text(json.dumps(SCHEMA))
-    code, text = run(str(file), "--format", "json")
+    code, text = run("instances", str(file), "--format", "json")
     made = json.loads(text)
     assert code == 0
     assert (made["answer"], made["dialect"]) == ("satisfiable", "draft-07")
@@ -46,7 +115,7 @@ def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
         each["keyword"] for each in missed
     }
     assert not any(each["valid"] for each in missed)
-    code, text = run(str(file))
+    code, text = run("instances", str(file))
     assert "maximum at /properties/count/maximum for /count" in text
 
 
@@ -73,7 +142,7 @@ def test_a_folder_has_the_instances_of_each_schema(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("type: string\nenum: [1]\n")
     (tmp_path / "c.yaml").write_text("a: [1")
     (tmp_path / "d.json").write_bytes(b'"\xe9"')
-    code, text = run(str(tmp_path), "--format", "json")
+    code, text = run("instances", str(tmp_path), "--format", "json")
     results = json.loads(text)
     assert code == 1
     assert [(each["schema"], each["answer"]) for each in results] == [
@@ -90,7 +159,7 @@ def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) ->
     """And not as the JSON that it never was meant to be."""
     (tmp_path / "a.yaml").write_text("a: [1")
     with pytest.raises(BadData, match="not JSON as YAML: did not find expected"):
-        run(str(tmp_path / "a.yaml"))
+        run("instances", str(tmp_path / "a.yaml"))
 
 
 def test_a_file_is_made_instances_of_with_the_files_beside_it(tmp_path: Path) -> None:
@@ -110,7 +179,7 @@ def test_a_file_is_made_instances_of_with_the_files_beside_it(tmp_path: Path) ->
     }
     (tmp_path / "a.json").write_text(json.dumps(schema))
     (tmp_path / "b.json").write_text('{"const": 1}')
-    code, text = run(str(tmp_path / "a.json"), "--format", "json")
+    code, text = run("instances", str(tmp_path / "a.json"), "--format", "json")
     assert code == 0
     values = [
         json.loads(row["text"])
@@ -123,10 +192,10 @@ def test_a_file_is_made_instances_of_with_the_files_beside_it(tmp_path: Path) ->
 def test_a_file_that_is_not_there_is_no_misspelt_record(sample_build: Path) -> None:
     """No record is suggested for what is meant as a file, even one of a like name."""
     with pytest.raises(NoInput) as caught:
-        run("o161.json", "--in", str(sample_build))
+        run("instances", "o161.json", "--in", str(sample_build))
     assert str(caught.value) == "o161.json: no such file"
     with pytest.raises(NoInput, match="did you mean o161"):
-        run("O161", "--in", str(sample_build))
+        run("instances", "O161", "--in", str(sample_build))
 
 
 @pytest.mark.parametrize(
@@ -144,7 +213,7 @@ def test_what_has_no_witness_has_a_reason(
     """The exit code is 1; the answer says whether that is proven."""
     file = tmp_path / "s.json"
     file.write_text(text)
-    code, out = run(str(file), "--format", "json")
+    code, out = run("instances", str(file), "--format", "json")
     made = json.loads(out)
     assert (code, made["answer"], made["reason"]) == (1, answer, reason)
 
@@ -153,9 +222,9 @@ def test_the_same_seed_gives_the_same_instances(tmp_path: Path) -> None:
     """Another seed gives others."""
     file = tmp_path / "s.json"
     file.write_text(json.dumps(SCHEMA))
-    first = run(str(file), "--seed", "7", "--format", "json")
-    assert run(str(file), "--seed", "7", "--format", "json") == first
-    assert run(str(file), "--seed", "8", "--format", "json") != first
+    first = run("instances", str(file), "--seed", "7", "--format", "json")
+    assert run("instances", str(file), "--seed", "7", "--format", "json") == first
+    assert run("instances", str(file), "--seed", "8", "--format", "json") != first
 
 
 def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
@@ -164,17 +233,19 @@ def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
 
     rows = pl.read_parquet(sample_build / "instances/Snowplow/train-*.pq")
     name = rows["unique_id"][0]
-    code, text = run(f"Snowplow/{name}", "--in", str(sample_build), "--format", "json")
+    code, text = run(
+        "instances", f"Snowplow/{name}", "--in", str(sample_build), "--format", "json"
+    )
     assert code == 0
     packaged = rows.filter(unique_id=name)["text"].to_list()
     assert [each["text"] for each in json.loads(text)["instances"]] == packaged
     with pytest.raises(NoInput, match="no record"):
-        run("nobody", "--in", str(sample_build))
+        run("instances", "nobody", "--in", str(sample_build))
 
 
 def test_the_report_has_a_denominator_for_every_share(sample_build: Path) -> None:
     """The counts of the configs add up to those of all."""
-    code, text = run("--report", str(sample_build), "--format", "json")
+    code, text = run("instances", "--report", str(sample_build), "--format", "json")
     found = json.loads(text)
     assert code == 0
     configs = found["configs"]
@@ -185,7 +256,7 @@ def test_the_report_has_a_denominator_for_every_share(sample_build: Path) -> Non
     assert total["shares"]["keywords_covered"] >= 0.95
     assert total["pairs_possible"] <= total["pairs"] - total["pairs_implied"]
     assert found["costs"]["schema_seconds"] > 0
-    assert run("--report", "--in", str(sample_build))[0] == 0
+    assert run("instances", "--report", "--in", str(sample_build))[0] == 0
 
 
 def test_given_instances_that_schemas_refuse_are_told_by_keyword(
@@ -204,9 +275,14 @@ def test_given_instances_that_schemas_refuse_are_told_by_keyword(
 def test_a_build_without_instances_has_no_report(tmp_path: Path) -> None:
     """The fault says what to type."""
     with pytest.raises(NoInput, match="csbdata build --instances"):
-        run("--report", str(tmp_path))
+        run("instances", "--report", str(tmp_path))
 
 
 def test_nothing_to_do_is_wrong_usage() -> None:
     """Without a target or an option there is nothing to print."""
-    assert run()[0] == 2
+    assert (
+        run(
+            "instances",
+        )[0]
+        == 2
+    )

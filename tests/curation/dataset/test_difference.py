@@ -1,8 +1,9 @@
-"""Differences of editions: laws, kinds, keywords."""
+"""Editions open from a build or files; their differences: laws, kinds, keywords."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +20,19 @@ from curation.dataset.difference import (
     compare,
     keyword_counts,
 )
-from curation.dataset.editions import COLUMNS, Edition
+from curation.dataset.editions import COLUMNS, Edition, open_edition
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    CsbdataError,
+    NoInput,
+    Unavailable,
+)
+from tests.builds import KEPT_ROWS, write_build
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+
 
 EditionRow = tuple[str, str | None, str, str]
 ROWS = st.lists(
@@ -174,3 +184,98 @@ def test_words_of_no_draft_count_together() -> None:
         RecordPair(before=None, after=None, keywords=("+x-yours", "-_format")),
     ]
     assert keyword_counts(pairs) == {"+other": 2, "+format": 1, "-_format": 1}
+
+
+def test_a_build_is_read_whole(tmp_path: Path) -> None:
+    """Every record is there once, with config, split and all columns."""
+    rows = open_edition(str(write_build(tmp_path))).rows
+    assert tuple(rows.columns[:4]) == COLUMNS
+    assert rows.height == len(KEPT_ROWS)
+    assert sorted(rows["config"].to_list()) == sorted(name for name, _ in KEPT_ROWS)
+    assert rows["split"].null_count() == 0
+    assert "dialect" in rows.columns
+
+
+def test_copies_and_ledgers_are_no_configs(tmp_path: Path) -> None:
+    """`data`, `default`, `ledger` and hidden folders are passed over."""
+    folder = write_build(tmp_path)
+    split = next((folder / "Snowplow").glob("*.parquet")).read_bytes()
+    for name in ("data", "default", ".cache"):
+        (folder / name).mkdir()
+        (folder / name / "train-00000-of-00001.parquet").write_bytes(split)
+    assert open_edition(str(folder)).rows.height == len(KEPT_ROWS)
+
+
+def test_exploded_files_are_records(tmp_path: Path) -> None:
+    """In `<config>/<id>.json` the file is the schema, and no split is known."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "b.json").write_text('{\n "type" : 1.00}')
+    (tmp_path / "mine" / "a.json").write_text("{broken")
+    rows = open_edition(str(tmp_path)).rows
+    assert rows.rows() == [
+        ("mine", None, "a", "{broken"),
+        ("mine", None, "b", '{"type": 1.00}'),
+    ]
+
+
+def test_a_folder_is_no_exploded_file(tmp_path: Path) -> None:
+    """It is passed over, whatever it is called."""
+    (tmp_path / "mine" / "x.json").mkdir(parents=True)
+    (tmp_path / "mine" / "a.json").write_text("{}")
+    assert open_edition(str(tmp_path)).rows["unique_id"].to_list() == ["a"]
+
+
+def test_an_exploded_file_whose_name_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    """Its id could be printed nowhere: exit 66."""
+    (tmp_path / "mine").mkdir()
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/mine/\xff.json")).write_text("{}")
+    with pytest.raises(NoInput, match="UTF-8"):
+        open_edition(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("nowhere", NoInput),
+        ("no/such/folder", NoInput),
+        ("/no/such", NoInput),
+        ("a b/c", NoInput),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_a_fault(
+    name: str,
+    fault: type[CsbdataError],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One line says what is not there; nothing is fetched for it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(fault):
+        open_edition(name)
+
+
+def test_the_hub_offline_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the network, a dataset that is not cached is unavailable: exit 69."""
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", 1)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(Unavailable, match="HF_HUB_OFFLINE is set"):
+        open_edition("nobody/nothing@v1")
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    """The fault carries the file's path: exit 65."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "train.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(BadData, match=r"train\.parquet"):
+        open_edition(str(tmp_path))
+
+
+def test_a_table_of_something_else_is_named(tmp_path: Path) -> None:
+    """A parquet file without schemas is a wrong configuration: exit 78."""
+    (tmp_path / "mine").mkdir()
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "mine" / "train.parquet")
+    with pytest.raises(BadConfiguration, match="no column unique_id, json_schema"):
+        open_edition(str(tmp_path))

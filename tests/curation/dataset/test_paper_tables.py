@@ -1,4 +1,4 @@
-"""The paper's tables over made rows."""
+"""The paper's tables over made rows, in the names of its Figure 4."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.dataset.decisions import DocumentResult
+from curation.dataset.features import features, formats, used
 from curation.dataset.paper_tables import (
     DRAFTS,
     MEASURES,
@@ -28,10 +29,12 @@ from curation.dataset.paper_tables import (
 )
 from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import rule_set
+from curation.schema.dialects import ANY_DIALECT, DRAFT_04, DRAFT_07, DRAFT_2020_12
 from tests.curation.rules.documents_made import CONTEXT, raw_document
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+
 
 ROWS = [
     ("B", json.dumps({"$schema": "http://json-schema.org/draft-04/schema#"})),
@@ -155,3 +158,72 @@ def test_they_are_taken_where_the_rules_count_by_them(
     assert (outcome.raw is not None) == known
     answer = msgspec.json.decode(msgspec.json.encode(outcome))
     assert msgspec.convert(answer, DocumentResult) == outcome
+
+
+@pytest.mark.parametrize(
+    ("schema", "found"),
+    [
+        ({"type": "object", "properties": {"a": {"title": "t"}}}, set()),
+        (True, set()),
+        ({"required": ["a"], "items": {}, "enum": []}, {"required", "items", "enum"}),
+        (
+            {"minLength": 1, "maxItems": 1, "minProperties": 1, "maxContains": 1},
+            {"@minmaxLength", "@minmaxItems", "@minmaxProperties", "@minmaxContains"},
+        ),
+        ({"type": "integer", "minimum": 1}, {"@minmaxInteger"}),
+        ({"type": ["integer", "null"], "maximum": 1}, {"@minmaxInteger"}),
+        ({"type": "number", "exclusiveMinimum": 1}, {"@minmaxNumber"}),
+        ({"maximum": 1}, {"@minmaxNumber"}),
+        ({"additionalProperties": False}, {"additionalProperties"}),
+        (
+            {"additionalProperties": {}},
+            {"additionalProperties", "additionalProperties:object"},
+        ),
+        ({"allOf": [{}]}, set()),
+        ({"allOf": [{}, {}]}, {"allOf"}),
+        ({"anyOf": [{"not": {}}, {"const": 1}]}, {"anyOf", "not", "const"}),
+        ({"allOf": [{}], "type": "object"}, {"@siblingKeys"}),
+        ({"$ref": "#/a", "description": "d", "definitions": {}}, {"$ref"}),
+        ({"$ref": "#/a", "type": "object"}, {"$ref", "@siblingKeys"}),
+        ({"default": {"enum": [1]}, "examples": [{"const": 1}]}, set()),
+        ({"enum": [{"pattern": "x"}]}, {"enum"}),
+        ({"$id": "a", "$comment": "c", "x-enum": []}, set()),
+    ],
+)
+def test_features_are_what_a_schema_uses_in_keyword_position(
+    schema: UntypedJson, found: set[str]
+) -> None:
+    """Keywords and their groups; annotations, data and unknown words are none."""
+    assert set(features(schema, DRAFT_2020_12)) == found
+
+
+def test_the_dialect_decides_where_schemas_stand() -> None:
+    """An array of `items` holds schemas up to 2019-09; a word counts in any draft."""
+    schema: UntypedJson = {"items": [{"pattern": "x"}], "if": {"format": "date"}}
+    assert set(features(schema, DRAFT_07)) == {"items", "pattern", "if", "format"}
+    assert set(features(schema, DRAFT_2020_12)) == {"items", "if", "format"}
+    assert set(features(schema, DRAFT_04)) == {"items", "pattern", "if"}
+    assert formats(schema, DRAFT_04) == ()
+    assert formats(schema, ANY_DIALECT) == ("date",)
+
+
+def test_names_are_sorted_and_stand_once() -> None:
+    """Whatever the order of the schema."""
+    schema: UntypedJson = {
+        "properties": {
+            "b": {"format": "uri", "pattern": "x"},
+            "a": {"format": "date", "pattern": "y"},
+            "c": {"format": "uri"},
+            "format": {"format": 7},
+        }
+    }
+    both = used(schema, DRAFT_2020_12)
+    assert both.features == features(schema, DRAFT_2020_12) == ("format", "pattern")
+    assert both.formats == formats(schema, DRAFT_2020_12) == ("date", "uri")
+
+
+def test_a_schema_that_refers_back_to_itself_has_a_feature() -> None:
+    """As the paper counts recursion: by the schema, not by its keywords."""
+    recursive: UntypedJson = {"properties": {"a": {"$ref": "#"}}}
+    assert features(recursive, DRAFT_07) == ("$ref", "@recursiveSchemas")
+    assert features({"$ref": "#/definitions/a"}, DRAFT_07) == ("$ref",)

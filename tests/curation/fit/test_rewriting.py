@@ -12,32 +12,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.fit import rewriting
+from curation.fit import relation, rest, rewriting
 from curation.fit.answers import compare_schemas, decode, fit_schema
-from curation.fit.decoding import UndecodableError
+from curation.fit.decoding import UndecodableError, _listed
 from curation.fit.edits import Claim
 from curation.fit.equal_edits import tidied
+from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
-from curation.fit.relation import Comparer, text_of
+from curation.fit.relation import Comparer, RelationKind, text_of
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
-from curation.fit.rewriting import SAFE_CLAIMS
+from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
+from curation.fit.shapes import with_shape
 from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.json.pointer import fragment_of
 from curation.json.values import identity
-from curation.schema.dialects import DRAFT_2020_12
+from curation.references.schema import Schema
+from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
 from tests.curation.schema_strategies import schemas
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.json_types import Json, UntypedJson
     from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
+    from curation.json.pointer import Tokens
     from curation.workers.outcomes import ProcessResult
+
 
 OPENAI, ANTHROPIC = "openai-strict", "anthropic"
 
@@ -580,3 +587,258 @@ def test_a_keyword_of_older_drafts_is_not_dropped_in_silence(
         "dependencies": {"a": ["b"]},
     }
     _assert_true(fit_schema(schema, "llguidance", comparer=comparer), may_be_mute=True)
+
+
+_DISTINCT: dict[str, Json] = {"type": "array", "items": _STRING, "uniqueItems": True}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"allOf": [{"properties": {"x": {"minItems": 2}}}]},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"enum": [{"x": ["a"]}]}]}}},
+        {"not": {"additionalProperties": {"maxItems": 1}}},
+        {"const": {"x": ["a"]}},
+    ],
+)
+def test_a_value_of_which_another_schema_speaks_keeps_its_shape(
+    beside: dict[str, Json], comparer: Comparer
+) -> None:
+    """That schema would look at the answer: `["a", "a"]` has two elements."""
+    schema: dict[str, Json] = {**_object(x=_DISTINCT, y=_DISTINCT), **beside}
+    places = positions(schema, DRAFT_2020_12)
+    spoken_of = {it for it in "xy" if not places["properties", it].plain}
+    assert spoken_of == ({"x"} if "allOf" in beside else {"x", "y"})
+    fit = fit_schema(schema, "sglang", comparer=comparer)
+    steps = [step for step in fit.steps if step.rewrite == "distinct"]
+    assert not [step for step in steps if "/properties/x" in step.pointers]
+
+
+def test_an_element_that_stands_at_its_place_is_not_left_out(
+    comparer: Comparer,
+) -> None:
+    """`["a", "a", 1]` would become `["a", 1]`, of which the second is no text."""
+    strings: list[Json] = [{"type": "string"}, {"type": "string"}]
+    pair: dict[str, Json] = {
+        **_DISTINCT,
+        "prefixItems": strings,
+        "items": {"type": "integer"},
+    }
+    fit = fit_schema(_object(a=pair), "sglang", comparer=comparer)
+    assert "distinct" not in [step.rewrite for step in fit.steps]
+
+
+def test_answers_that_differ_may_stand_for_equal_elements() -> None:
+    """Pairs in another order: elements keep their shape unless repeated ones go."""
+    marked = with_shape({"uniqueItems": True, "items": _DISTINCT}, distinct=True)
+    cases: list[tuple[UntypedJson, bool]] = [
+        (marked, True),
+        (meaning_of(marked), False),
+        ({"allOf": [{"uniqueItems": True}], "items": _DISTINCT}, False),
+    ]
+    for schema, is_plain in cases:
+        assert positions(schema, DRAFT_2020_12)["items",].plain is is_plain
+
+
+def test_names_are_matched_as_validators_do() -> None:
+    """By ECMA-262, and in a time that no pattern makes exponential."""
+    long = "a" * 40 + "!"
+    patterns: Json = {r"^\w$": {"type": "null"}, "^(a+)+$": {"type": "null"}}
+    schema: dict[str, Json] = {
+        "properties": {"x": {}, "\u00e9": {}, long: {}},
+        "patternProperties": patterns,
+    }
+    both: Json = {"allOf": [{}, {"type": "null"}]}
+    closed = without_patterns(schema, frozenset())
+    assert closed["properties"] == {"x": both, "\u00e9": {}, long: {}}
+
+
+@pytest.mark.parametrize(
+    ("target", "schema", "wrong"),
+    [
+        (
+            "anthropic",
+            _object(a={"$ref": "#/$defs/n"})
+            | {"$defs": {"n": {"type": "integer", "minimum": 3}}},
+            {"a": 1},
+        ),
+        (
+            "llama.cpp",
+            _object(
+                v={
+                    "anyOf": [
+                        {"$ref": "#/$defs/a"},
+                        {"type": "integer", "multipleOf": 3},
+                    ]
+                }
+            )
+            | {"$defs": {"a": {"type": "string"}}},
+            {"v": 4},
+        ),
+    ],
+)
+def test_the_rest_reaches_what_is_lost_in_a_definition(
+    target: str, schema: dict[str, Json], wrong: Json, comparer: Comparer
+) -> None:
+    """What the sent schema and the rest accept is valid by what is meant."""
+    fit = fit_schema(schema, target, allow="any", comparer=comparer)
+    assert not CompiledSchema(rest_of(fit), DRAFT_2020_12).is_valid(wrong)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$schema": DRAFT_07.uri, "items": [True, {"uniqueItems": True}]},
+        {"prefixItems": [{"type": "array"}], "items": {"uniqueItems": True}},
+    ],
+)
+def test_the_rest_of_a_tuple_leaves_no_element_out(
+    schema: dict[str, Json], comparer: Comparer
+) -> None:
+    """Else what is said of one element would be said of none, or of another."""
+    fit = fit_schema(schema, "gemini", comparer=comparer)
+    rest = CompiledSchema(rest_of(fit), fit.shaped.dialect)
+    assert fit.ignored
+    assert rest.is_valid([[1, 1], ["a"]])
+    assert not rest.is_valid([["a"], [1, 1]])
+
+
+@pytest.mark.parametrize("key", [[], 5, None])
+def test_keys_that_are_no_texts_are_refused(key: Json, comparer: Comparer) -> None:
+    """Answers are anybody's."""
+    schema = _object(m={"type": "object", "additionalProperties": _STRING})
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    with pytest.raises(BadData, match="texts as keys"):
+        decode({"m": [{"key": key, "value": "a"}]}, fit)
+
+
+@pytest.mark.parametrize("more", [None, 5, "ab", {}])
+def test_further_items_that_are_no_array_are_refused(more: Json) -> None:
+    """A text has elements too, and is none."""
+    with pytest.raises(UndecodableError, match="an array expected"):
+        _listed({"item1": 1, "more": more}, 1)
+
+
+def test_what_is_lost_is_looked_for_once(
+    comparer: Comparer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sentences take a time that is linear in the keywords that are lost."""
+    patterned: Json = {"type": "string", "pattern": "^a"}
+    schema = _object(**{f"f{number}": patterned for number in range(9)})
+    fit, calls = fit_schema(schema, "gemini", comparer=comparer), [0]
+    found = rest.lost_keywords(fit)
+
+    def counted(fit: Fit) -> Mapping[Tokens, frozenset[str]]:
+        calls[0] += fit is not None
+        return found
+
+    monkeypatch.setattr(rest, "lost_keywords", counted)
+    assert len([*sentences(fit)]) == 9
+    assert calls == [1]
+
+
+_LIST: Json = {"type": "array", "items": {"$ref": "#/definitions/list"}}
+_RECURSIVE: Json = {"$ref": "#/definitions/list", "definitions": {"list": _LIST}}
+
+
+def _exploding(keyword: str) -> Json:
+    """Return a schema of which the algebra makes thousands of branches."""
+    return {
+        "allOf": [
+            {keyword: [{"required": [f"p{i}_{k}"], "minimum": k} for k in range(3)]}
+            for i in range(7)
+        ]
+    }
+
+
+@pytest.fixture(scope="module")
+def comparer() -> Iterator[Comparer]:
+    """Return one child for all comparisons."""
+    with Comparer() as comparer:
+        yield comparer
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ({"minimum": 1}, {"minimum": 1.0, "title": "a"}, RelationKind.EQUAL),
+        ({"enum": [1]}, {"enum": [True]}, RelationKind.APART),
+        ({"const": "a"}, {"enum": ["a"]}, RelationKind.EQUAL),
+        ({"type": "integer"}, {"type": "number"}, RelationKind.WIDER),
+        (True, {"required": ["a"]}, RelationKind.NARROWER),
+        ({"minLength": 2}, {"maxLength": 3}, RelationKind.OVERLAPPING),
+        (
+            {"type": ["string", "null"]},
+            {"type": ["null", "integer"]},
+            RelationKind.OVERLAPPING,
+        ),
+        ({"type": "string"}, {"type": "null"}, RelationKind.APART),
+        ({"oneOf": [{"minimum": 1}, {"maximum": 1}]}, True, RelationKind.WIDER),
+        (_RECURSIVE, {"type": "array"}, RelationKind.UNKNOWN),
+        (False, {"not": {}}, RelationKind.EQUAL),
+    ],
+)
+def test_a_relation_has_its_values(
+    comparer: Comparer, first: Json, second: Json, kind: RelationKind
+) -> None:
+    """The kind is right, and each value is on the side that it is said to be on."""
+    found = comparer.relation(first, second, DRAFT_07)
+    assert found.kind is kind, found
+    for text, sides in (
+        (found.only_first, (True, False)),
+        (found.only_second, (False, True)),
+        (found.both, (True, True)),
+    ):
+        schemas = Schema(first, DRAFT_07), Schema(second, DRAFT_07)
+        verdicts = [
+            text is None or schema.validator.is_valid(json.loads(text))
+            for schema in schemas
+        ]
+        assert text is None or tuple(verdicts) == sides
+
+
+def test_a_question_is_asked_once() -> None:
+    """What another target asks with a little more time or less costs nothing."""
+    with Comparer() as comparer:
+        decided: list[Json] = [{}, {"minimum": 1}]
+        for pair in (decided, [_exploding("anyOf"), _exploding("oneOf")]):
+            first, second = (text_of(schema, DRAFT_07) for schema in pair)
+            answer = comparer.proofs(first, second, 0.05)
+            assert comparer.proofs(first, second, 0.06) is answer
+            assert comparer.proofs(first, second, 0.04) is answer
+
+
+def test_dialects_are_compared_by_what_they_mean(comparer: Comparer) -> None:
+    """A flag of draft-04 equals the limit of 2020-12."""
+    found = comparer.relation(
+        {"minimum": 1, "exclusiveMinimum": True},
+        {"exclusiveMinimum": 1},
+        DRAFT_04,
+        DRAFT_2020_12,
+    )
+    assert found.kind is RelationKind.EQUAL
+
+
+def test_what_is_not_decided_says_how_many_values_were_tried(
+    comparer: Comparer,
+) -> None:
+    """Unknown is neither equal nor wider; a given value decides a half of it."""
+    first: Json = {"type": "string", "pattern": "^(a+)+$"}
+    found = comparer.relation(first, {"type": "string", "pattern": "^a+$"}, DRAFT_07)
+    assert found.kind is RelationKind.UNKNOWN
+    assert found.tried
+    assert found.evidence.endswith(" tried")
+    given = comparer.relation(first, {"pattern": "^a+c?$"}, DRAFT_07, given=['"ac"'])
+    assert (given.only_second, given.second_in_first) == ('"ac"', False)
+
+
+def test_an_explosion_ends_at_the_deadline(
+    comparer: Comparer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof that takes too long is no proof, and the next pair is compared."""
+    monkeypatch.setattr(relation, "PROOF_SECONDS", 0.05)
+
+    found = comparer.relation(_exploding("anyOf"), _exploding("oneOf"), DRAFT_07)
+    assert "no answer within" in found.failure
+    again = comparer.relation({"const": 1}, {"enum": [1]}, BY_NAME["draft-07"])
+    assert again.kind is RelationKind.EQUAL

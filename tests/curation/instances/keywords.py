@@ -1,14 +1,19 @@
-"""For every assertion and applicator of every draft, schemas that use it."""
+"""For every assertion and applicator, schemas that use it; what no value reaches."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.search.reach import SchemaGraph, reached_by
 from curation.schema.dialects import DIALECTS, DRAFT_04
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from collections.abc import Iterable
+
+    from curation.core.json_types import Json, UntypedJson
+
 
 _OBJECT = {"type": "object"}
 #: Keyword to schemas that can be met, in any draft that knows the keyword.
@@ -253,3 +258,14 @@ def _exclusive(keyword: str, *, old: bool) -> UntypedJson:
     if old:
         return {"type": "integer", bound: 5, keyword: True}
     return {"type": "integer", keyword: 5}
+
+
+def unreached(
+    schema: Json, values: Iterable[Json], dialect: str = "draft-07"
+) -> set[str]:
+    """Return the pointers of the sites and branches that none of the values reaches."""
+    graph = SchemaGraph(CompiledSchema.from_json(schema, dialect))
+    left = set(graph.targets())
+    for value in values:
+        left -= reached_by(graph, value)
+    return {location.pointer for location in left}

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import json
+import pkgutil
 from typing import TYPE_CHECKING
 
 import pytest
 from rpds import HashTrieMap
 
+import curation.instances
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.dataset.make_instances import make_instances
 from curation.instances.ecma_validators import ECMA_VALIDATORS, is_match
+from curation.instances.grading import grade, judge_examples
 from curation.instances.validators import Verdicts, verdicts
-from curation.schema.dialects import DIALECTS
+from curation.instances.values.model import InstanceKind, Witness
+from curation.schema.dialects import DIALECTS, DRAFT_07
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+
 
 _EACH = [each.name for each in DIALECTS]
 
@@ -209,3 +217,49 @@ def test_a_branch_with_an_identifier_is_a_resource_of_its_own(keyword: str) -> N
     schema = {keyword: [branch], "$defs": {"n": {"type": "string"}}}
     for value in (1, "s"):
         assert _agree(_ask(schema, value, "2020-12"))
+
+
+def test_each_refusal_has_its_keyword() -> None:
+    """Equal values count once, and what is no JSON cannot be judged."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "maximum": 3}}}
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    texts = ['{"a": 1}', '{"a": 1.0}', '{"a": 4}', '{"a": "x"}', "[]", "{"]
+    accepted, refused = judge_examples(compiled, texts)
+    assert [witness.value for witness in accepted] == [{"a": 1}]
+    assert refused == {"cannot be judged": 1, "maximum": 1, "type": 2}
+
+
+def test_what_is_given_is_a_witness_of_its_own_kind() -> None:
+    """Once, also where a search finds it."""
+    made = make_instances('{"const": 5}', "2020-12", examples=("5", "6"))
+    assert [(row.kind, row.value) for row in made.witnesses] == [("given", 5)]
+    assert made.examples_refused == {"const": 1}
+    assert make_instances('{"const": 5}', "2020-12").examples_refused is None
+
+
+def test_an_instance_that_is_no_json_costs_no_other_its_grade() -> None:
+    """A number beyond doubles, and NaN."""
+    graded = grade('{"type": "array"}', "draft-07", ["[1]", "[1e400]", "[NaN]"])
+    good, *odd = graded.grades
+    assert (good.jsonschema_rs, good.error) == (True, "")
+    assert all(one.error for one in odd)
+
+
+_MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(
+        curation.instances.__path__, "curation.instances."
+    )
+)
+
+#: Names that examples need not import.
+_NAMES = {name.__name__: name for name in (CompiledSchema, InstanceKind, Witness)} | {
+    "DRAFT_07": DRAFT_07
+}
+
+
+@pytest.mark.parametrize("name", _MODULES)
+def test_every_example_gives_what_it_says(name: str) -> None:
+    """A reader who types an example gets the result that stands below it."""
+    module = importlib.import_module(name)
+    assert doctest.testmod(module, extraglobs=_NAMES).failed == 0

@@ -1,15 +1,31 @@
-"""JSON values: types, equality, walks, and texts remembered by object."""
+"""JSON values, pointers and places; YAML and JavaScript that are read as JSON."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from curation.json.pointer import at
-from curation.json.text import SpelledFloat
+from curation.core.documents import Reason, Rejected
+from curation.json.javascript import OPAQUE, is_plain, object_literals
+from curation.json.pointer import (
+    Drop,
+    Put,
+    at,
+    fragment_of,
+    pointer,
+    replaced,
+    rewritten,
+    tokens_of,
+    tokens_of_fragment,
+)
+from curation.json.positions import TextPositions, _offsets
+from curation.json.text import MAX_DEPTH, SpelledFloat, parse
 from curation.json.values import (
     identity,
     is_multiple,
@@ -20,6 +36,7 @@ from curation.json.values import (
     tokens,
     type_of,
 )
+from curation.json.yaml_reader import parse_yaml, yaml_1_1_scalar
 from tests.curation.schema.test_measures import VALUES
 
 if TYPE_CHECKING:
@@ -131,3 +148,370 @@ def test_any_number_can_be_searched_past() -> None:
     """Spelled ones and those past 64 bits are written in some way."""
     assert searchable([SpelledFloat("1.00"), {"a": "b"}]) == b'[1.0,{"a":"b"}]'
     assert searchable([10**30, {"a": "é"}]) == b'[1%s,{"a":"\xc3\xa9"}]' % (b"0" * 30)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ((), "#"),
+        (("a", "b c"), "#/a/b%20c"),
+        (("x/y", "~"), "#/x~1y/~0"),
+        (("50%",), "#/50%25"),
+        (("\u00e9",), "#/%C3%A9"),
+    ],
+)
+def test_a_pointer_is_written_as_a_uri_fragment(
+    tokens: tuple[str, ...], expected: str
+) -> None:
+    """What a URI cannot hold is escaped, what a pointer cannot hold too."""
+    assert fragment_of(tokens) == expected
+
+
+@given(st.lists(st.text(), max_size=4).map(tuple))
+@example(("~1", "a/b"))
+def test_what_is_written_is_read_back(tokens: tuple[str, ...]) -> None:
+    """As text, and as a fragment where UTF-8 can say it."""
+    assert tokens_of(pointer(tokens)) == tokens
+    if not any("\ud800" <= letter <= "\udfff" for token in tokens for letter in token):
+        assert tokens_of_fragment(fragment_of(tokens)) == tokens
+
+
+def test_a_value_is_found_where_its_pointer_leads() -> None:
+    """Members by name, items by index; what is not there is an error."""
+    assert at({"a": [1, {"b": 2}]}, ("a", "1", "b")) == 2
+    for path in (("b",), ("a", "2"), ("a", "-1"), ("a", "x"), ("a", "0", "b")):
+        with pytest.raises(LookupError):
+            at({"a": [1, {"b": 2}]}, path)
+
+
+def test_nothing_is_put_inside_a_scalar() -> None:
+    """A pointer that leads through a number leads nowhere."""
+    with pytest.raises(LookupError):
+        replaced({"a": 1}, ("a", "b"), 2)
+
+
+def test_edits_keep_key_order_and_share_the_rest() -> None:
+    """What no edit concerns is the very same value."""
+    value: UntypedJson = {
+        "b": {"x": 1, "y": [{"z": 1}, {"z": 2}]},
+        "a": {"k": 1},
+        "c": 3,
+    }
+    result: UntypedJson = rewritten(
+        value,
+        {
+            ("b", "x"): Put("one"),
+            ("b", "y", "1", "z"): Put("two", "renamed"),
+            ("c",): Drop(),
+            ("missing",): Drop(),
+            ("a", "missing"): Put(1),
+        },
+    )
+    assert list(result) == ["b", "a"]
+    assert result["b"] == {"x": "one", "y": [{"z": 1}, {"renamed": "two"}]}
+    assert result["a"] == value["a"]
+    assert result["b"]["y"][0] is value["b"]["y"][0]
+    assert value["c"] == 3
+
+
+_VALUES = st.recursive(
+    st.integers(),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=3)
+        | st.dictionaries(st.sampled_from("abc"), inner, min_size=1, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def _members(value: UntypedJson, tokens: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    members: UntypedJson = value if isinstance(value, dict) else {}
+    if isinstance(value, list):
+        members = {str(index): each for index, each in enumerate(value)}
+    for name, each in members.items():
+        if isinstance(value, dict):
+            found.append((*tokens, name))
+        found.extend(_members(each, (*tokens, name)))
+    return found
+
+
+@given(_VALUES, st.data())
+def test_one_edit_is_a_replacement(value: UntypedJson, data: st.DataObject) -> None:
+    """A single edit does what `replaced` does."""
+    members = _members(value)
+    if members:
+        tokens = data.draw(st.sampled_from(members))
+        assert rewritten(value, {tokens: Put("new")}) == replaced(value, tokens, "new")
+    assert rewritten(value, {}) is value
+
+
+def test_an_index_of_any_length_leads_somewhere_or_nowhere() -> None:
+    """Python reads no number of more than 4,300 digits."""
+    with pytest.raises(LookupError):
+        at([1], ("1" * 5_000,))
+
+
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def places(value: Json, tokens: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """Return the pointer of every value, with the text that begins there."""
+    found = []
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            own = (*tokens, name)
+            found += [(pointer(own), json.dumps(name)), *places(inner, own)[1:]]
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            found += places(inner, (*tokens, str(number)))
+    return [(pointer(tokens), json.dumps(value, indent=1)[:1]), *found]
+
+
+@given(DOCUMENTS, st.sampled_from([None, 1]))
+def test_every_value_is_found_where_it_stands(value: Json, indent: int | None) -> None:
+    """A member at its name, an item and the root at their first character."""
+    text = json.dumps(value, indent=indent)
+    positions = TextPositions(text)
+    lines = text.split("\n")
+    for where, begins in places(value):
+        line, column = positions.of(where)
+        assert lines[line - 1][column - 1 :].startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "place"),
+    [
+        ('{"a": [1, {"b": 2}]}', "/a/1/c", (1, 11)),
+        ('{"a": 1}', "/x/y", (1, 1)),
+        ('\ufeff{"a":\n {"b": 1}}', "/a/b", (2, 3)),
+        ('{"a": 1, "a": 2}', "/a", (1, 10)),
+        ('{"\\u0061/": 1}', "/a~1", (1, 2)),
+        ("", "/a", (1, 1)),
+    ],
+)
+def test_what_is_not_there_is_where_its_way_ends(
+    text: str, where: str, place: tuple[int, int]
+) -> None:
+    """The innermost value on the way; of equal names the last counts."""
+    assert TextPositions(text).of(where) == place
+
+
+@given(st.text(alphabet='{}[],:"\\a1 \n'))
+def test_any_text_has_a_root(text: str) -> None:
+    """What is no JSON is no error."""
+    assert TextPositions(text).of("/a/0").line >= 1
+    assert tokens_of("") == ()
+
+
+def test_a_text_that_nests_without_end_takes_no_memory() -> None:
+    """No text that is read nests deeper than the limit."""
+    assert sum(1 for _ in _offsets("[" * 100_000)) == MAX_DEPTH + 1
+
+
+# PyYAML follows YAML 1.1 and writes a text such as 0E0 without quotes, which is a
+# number in YAML 1.2.
+_NUMBER_OF_1_2 = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+")
+_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=8).filter(
+    lambda text: not _NUMBER_OF_1_2.fullmatch(text)
+)
+DRAWN: st.SearchStrategy[UntypedJson] = st.recursive(
+    st.none() | st.booleans() | st.integers() | _TEXT,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(DRAWN)
+def test_json_is_yaml(value: UntypedJson) -> None:
+    """A JSON text means the same in YAML (YAML 1.2, section 1.2)."""
+    text = json.dumps(value, ensure_ascii=False)
+    assert parse_yaml(text.encode()) == value
+
+
+@given(DRAWN)
+def test_what_pyyaml_writes_is_read(value: UntypedJson) -> None:
+    """The block style of others comes back as it was."""
+    assert parse_yaml(yaml.safe_dump(value, allow_unicode=True).encode()) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("on: yes", {"on": "yes"}),
+        ("date: 2026-11-22", {"date": "2026-11-22"}),
+        ("1: a\nnull: b", {"1": "a", "null": "b"}),
+        ("a: 0o17\nb: 0x1F\nc: 017", {"a": 15, "b": 31, "c": 17}),
+        ("a: 1e3\nb: .5\nc: -2", {"a": 1000.0, "b": 0.5, "c": -2}),
+        ("a: 12:30:00", {"a": "12:30:00"}),
+        ("a: ~\nb:", {"a": None, "b": None}),
+        ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
+        ("<<: {a: 1}\nb: 2", {"a": 1, "b": 2}),
+    ],
+)
+def test_words_are_those_of_yaml_1_2(text: str, value: UntypedJson) -> None:
+    """No `on` becomes a truth value, no date a date, no key anything but text."""
+    assert parse_yaml(text.encode()) == value
+
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: 1\na: 2", "'a' stands twice (line 2, column 1)"),
+        ("[1]: 2", "a collection as a member's name"),
+        (
+            "a: !!python/object:os.system x",
+            "the tag tag:yaml.org,2002:python/object:os.system",
+        ),
+        (
+            "b:\n  - !!binary aGk=",
+            "the tag tag:yaml.org,2002:binary (line 2, column 5)",
+        ),
+        ("&a\n[*a]", "an alias inside its own anchor (line 2, column 2)"),
+        (LAUGHS, "over 1,000,000 values"),
+        ("a: [1", "did not find expected ',' or ']' (line 2, column 1)"),
+        ("a: 1\n---\nb: 2", "more than one document"),
+        ("[" * 100_000, "nested over 256 levels"),
+        ("- " * 100_000, "nested over 256 levels"),
+    ],
+)
+def test_what_json_cannot_say_is_refused(text: str, said: str) -> None:
+    """Equal keys, objects of Python, cycles, bombs and several documents."""
+    found = parse_yaml(text.encode())
+    assert isinstance(found, Rejected)
+    assert found.reason is Reason.NOT_JSON
+    assert said in found.detail
+
+
+def test_other_encodings_are_refused() -> None:
+    """YAML files are UTF-8 here, as JSON files are."""
+    found = parse_yaml(b"a: \xff")
+    assert isinstance(found, Rejected)
+    assert found.reason is Reason.BAD_ENCODING
+
+
+def test_an_integer_too_long_is_refused_as_in_json() -> None:
+    """With the same reason and words, which name nothing of Python's."""
+    digits = b"9" * 5_000
+    assert isinstance(parse_yaml(b"a: " + digits), Rejected)
+    assert parse_yaml(b"a: " + digits) == parse(b'{"a": ' + digits + b"}")
+
+
+def test_digits_after_a_point_may_be_as_many_as_one_likes() -> None:
+    """A double takes a time that is linear in them, as in PyYAML."""
+    assert yaml_1_1_scalar("40." + "9" * 5_000) == 41.0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: 0x" + "f" * 4_000, Reason.NUMBER_OUT_OF_RANGE),
+        ("a: !!float 1" + "0" * 400, Reason.NOT_JSON),
+        ("a: !!float false", Reason.NOT_JSON),
+        (
+            "a0: &a0 [1]\n"
+            + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 1_300)),
+            Reason.NOT_JSON,
+        ),
+    ],
+    ids=["hexadecimal", "float", "boolean", "aliases"],
+)
+def test_what_python_could_not_write_again_is_refused(
+    text: str, reason: Reason
+) -> None:
+    """Numbers too large, and what aliases nest."""
+    found = parse_yaml(text.encode())
+    assert isinstance(found, Rejected)
+    assert found.reason is reason
+
+
+PLAIN_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8"), max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=4), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def value_of(literal: str) -> UntypedJson:
+    """Return what is read of one expression."""
+    ((_, found),) = object_literals(f"x = {{it: {literal}, after: 1}}", {"it"})
+    assert found["after"] == 1
+    return found["it"]
+
+
+@given(PLAIN_VALUES)
+def test_json_is_read_as_json(value: UntypedJson) -> None:
+    """A JSON text is an expression of JavaScript with the same value."""
+    assert value_of(json.dumps(value)) == value
+    assert value_of(json.dumps(value, ensure_ascii=False, indent=1)) == value
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ("'it\\'s' + `\n` + \"\\x41\\u{1F600}\\ud83d\\ude00\"", "it's\nA😀😀"),
+        ("'a\\\nb'", "ab"),
+        ("[!0, !1, -1, 1e3, .5, 1.0,]", [True, False, -1, 1000, 0.5, 1]),
+        ("{a: 1, 'b-c': {}, 3: null /* d: 4 */} // e", {"a": 1, "b-c": {}, "3": None}),
+        ("['x', 'y'] as const", ["x", "y"]),
+        ("[!!0, - -1]", [False, 1]),
+        ("![" * 40 + "1" + "]" * 40, OPAQUE),
+        ("`${'`'} ${{a: `}`}}`", OPAQUE),
+        ('/[/}]"/g', OPAQUE),
+        ("name", OPAQUE),
+        ("z.object({a: 1}).strict()", OPAQUE),
+        ("'a'.repeat(2)", OPAQUE),
+        ("on ? 'a' : 'b'", OPAQUE),
+        ("(x, y) => { return x / y }", OPAQUE),
+        ("0x10", OPAQUE),
+        ("1 + 1", OPAQUE),
+    ],
+)
+def test_what_is_no_plain_data_is_opaque(literal: str, value: UntypedJson) -> None:
+    """Nothing is guessed, and the member after it is found all the same."""
+    assert value_of(literal + "\n") == value
+
+
+def test_a_spread_and_a_method_make_an_object_opaque() -> None:
+    """Others may be among their members."""
+    for member in ("...rest", "[key]: 1", "method() { return {a: 1} }", "short"):
+        (value,) = (value_of(f"{{a: 1, {member}}}"),)
+        assert isinstance(value, dict)
+        assert value["a"] == 1
+        assert not is_plain(value)
+
+
+def test_each_object_is_read_once_with_its_line() -> None:
+    """Wherever it stands, in code that no one runs."""
+    text = (
+        'if (a / b > 1) {\n f({n: 1,\n m: 2}); return /"/ } g({m: "x"})\n'
+        "class A { m = [{m: `\n`}, {x: 1}] }"
+    )
+    found = list(object_literals(text, {"n", "m"}))
+    assert found == [(2, {"n": 1, "m": 2}), (3, {"m": "x"}), (4, {"m": "\n"})]
+
+
+@given(st.text(alphabet="{}[]()`'\"\\/$:,+-!*a1 \n"))
+def test_no_text_is_too_broken(text: str) -> None:
+    """A cut or odd file ends without an exception."""
+    list(object_literals(f"{text}{{a: {text}", {"a"}))

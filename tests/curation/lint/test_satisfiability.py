@@ -1,16 +1,29 @@
-"""Proofs that a schema accepts nothing: complete for simple schemas, and sound."""
+"""What of a schema can fail, and proofs that it accepts nothing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.search.witnesses import find_witnesses
+from curation.lint.lint import lints
+from curation.lint.liveness import liveness
 from curation.lint.satisfiability import refute
-from curation.schema.dialects import BY_NAME
+from curation.references.reachable import directly_applied
+from curation.references.schema import Schema
+from curation.schema.dialects import BY_NAME, DRAFT_07
+from tests.curation.judges import rust_accepts
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
+
 
 _ENDLESS = {
     "type": "object",
@@ -307,3 +320,305 @@ def test_large_schemas_end(schema: UntypedJson) -> None:
     """Beyond the limits of the filter jsonschema-rs is not asked."""
     proof = refute(schema, BY_NAME["draft-07"])
     assert (proof is not None) == ("enum" in schema)
+
+
+def _arrays(words: st.SearchStrategy[str]) -> st.SearchStrategy[UntypedJson]:
+    return st.lists(words, min_size=1, max_size=2, unique=True)
+
+
+_NAMES = st.sampled_from(["a", "b"])
+_SMALL = st.integers(0, 2)
+_TYPES = st.sampled_from(
+    ["null", "boolean", "string", "integer", "number", "object", "array"]
+)
+_VALUES: st.SearchStrategy[UntypedJson] = st.sampled_from(
+    ["", "a", "ab", 0, 1, 1.5, 2.0, None, True, [], {}, [1]]
+)
+_LEAVES: dict[str, st.SearchStrategy[UntypedJson]] = {
+    "type": _TYPES | _arrays(_TYPES),
+    "enum": st.lists(_VALUES, min_size=1, max_size=3, unique_by=repr),
+    "const": _VALUES,
+    "minimum": st.sampled_from([0, 1, 1.2, 2]),
+    "maximum": st.sampled_from([0, 1, 1.7, 2]),
+    "multipleOf": st.sampled_from([2, 3]),
+    "minLength": _SMALL,
+    "maxLength": _SMALL,
+    "minItems": _SMALL,
+    "maxItems": _SMALL,
+    "minProperties": _SMALL,
+    "maxProperties": _SMALL,
+    "uniqueItems": st.just(value=True),
+    "required": _arrays(_NAMES),
+    "pattern": st.sampled_from(["^a", "b$", "[0-9]"]),
+    "title": st.sampled_from(["x", "y"]),
+    "$ref": st.sampled_from(["#", "#/definitions/d"]),
+}
+
+
+def _some(
+    words: dict[str, st.SearchStrategy[UntypedJson]],
+) -> st.SearchStrategy[dict[str, UntypedJson]]:
+    """Return schemas of up to four of these words."""
+    chosen = st.lists(st.sampled_from(sorted(words)), max_size=4, unique=True)
+    return chosen.flatmap(
+        lambda names: st.fixed_dictionaries({each: words[each] for each in names})
+    )
+
+
+def _words(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
+    """Return schemas of a few words, which may hold schemas themselves."""
+    several = st.lists(inner, min_size=2, max_size=2)
+    return _some(
+        {
+            **_LEAVES,
+            **dict.fromkeys(("allOf", "anyOf", "oneOf"), several),
+            **dict.fromkeys(("not", "if", "then", "else", "items", "contains"), inner),
+            "properties": st.dictionaries(_NAMES, inner, max_size=2),
+            "patternProperties": st.dictionaries(
+                st.sampled_from(["^a", "b"]), inner, max_size=1
+            ),
+            "additionalProperties": st.just(value=False) | inner,
+            "propertyNames": inner,
+            "dependencies": st.dictionaries(_NAMES, inner, max_size=1),
+        }
+    )
+
+
+_SCHEMAS = st.recursive(st.booleans() | _some(_LEAVES), _words, max_leaves=5)
+_INSTANCES = st.recursive(
+    st.sampled_from(["a", "ab", "", 0, 1, 1.5, 2, None, True]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@given(
+    _SCHEMAS,
+    _SCHEMAS,
+    st.sampled_from(["draft-06", "draft-07", "2019-09", "2020-12"]),
+    st.lists(_INSTANCES, min_size=10, max_size=20),
+)
+def test_no_instance_contradicts_a_proof(
+    schema: UntypedJson,
+    definition: UntypedJson,
+    dialect: str,
+    instances: list[UntypedJson],
+) -> None:
+    """Where a proof is given, jsonschema-rs accepts nothing either."""
+    if not isinstance(schema, dict):
+        schema = {"allOf": [schema]}
+    whole = {**schema, "definitions": {"d": definition}}
+    if refute(whole, BY_NAME[dialect]) is None:
+        return
+    for instance in instances:
+        assert not rust_accepts(whole, instance, dialect)
+
+
+@given(_SCHEMAS, _SCHEMAS)
+def test_what_has_a_witness_is_not_refuted(
+    schema: UntypedJson, definition: UntypedJson
+) -> None:
+    """What the instance maker can make, the validator having agreed, may be made."""
+    whole: UntypedJson = {"allOf": [schema], "definitions": {"d": definition}}
+    if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).witnesses:
+        assert refute(whole, BY_NAME["draft-07"]) is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "keywords", "live", "fields"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "null"}}}, 3, 3, 4),
+        ({"type": "object", "properties": {"a": {}}}, 2, 1, 1),
+        ({"type": "string", "items": {"minimum": 1}}, 3, 1, 1),
+        ({"minLength": 0, "required": [], "uniqueItems": False}, 3, 0, 0),
+        ({"anyOf": [{"minimum": 1}, {}]}, 2, 1, 0),
+        ({"anyOf": [{"minimum": 1}, {"maximum": 0}]}, 3, 3, 1),
+        ({"oneOf": [{}, {}]}, 1, 1, 1),
+        ({"then": {"minimum": 1}}, 2, 0, 0),
+        ({"items": {}, "additionalItems": {"minimum": 1}}, 3, 0, 0),
+        ({"items": [{}], "additionalItems": {"minimum": 1}}, 3, 2, 2),
+        ({"additionalItems": False}, 1, 0, 0),
+        ({"if": {}, "then": {"minimum": 1}}, 3, 3, 3),
+        ({"additionalProperties": False}, 1, 1, 1),
+        ({"format": "date"}, 1, 1, 1),
+        ({"format": "no-such-format"}, 1, 0, 0),
+        ({"not": {}}, 1, 1, 1),
+        ({"$ref": "#/definitions/a", "minimum": 1, "definitions": {"a": {}}}, 2, 0, 0),
+        ({"$ref": "#/definitions/a", "definitions": {"a": {"enum": [1]}}}, 2, 2, 4),
+        ({"definitions": {"a": {"enum": [1]}}}, 1, 0, 0),
+        ({"properties": {"a": {"$ref": "#"}}}, 2, 0, 0),
+        ({"minItems": 1, "properties": {"a": {"$ref": "#"}}}, 3, 3, 4),
+        ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, 3, 2, 1),
+        ({"if": {"minimum": 1}, "else": {}}, 3, 1, 0),
+        ({"minContains": 1, "unevaluatedItems": False}, 2, 0, 0),
+    ],
+)
+def test_keywords_that_some_value_can_violate(
+    schema: UntypedJson, keywords: int, live: int, fields: int
+) -> None:
+    """What draft-07 does not know, reaches or asks anything by is dead."""
+    found = liveness(schema, BY_NAME["draft-07"])
+    assert (found.keywords, found.live, found.fields) == (keywords, live, fields)
+
+
+@pytest.mark.parametrize(
+    ("schema", "live"),
+    [
+        ({"minContains": 2}, 0),
+        ({"maxContains": 2}, 0),
+        ({"contains": True, "minContains": 2, "maxContains": 2}, 3),
+    ],
+)
+def test_a_count_of_nothing_cannot_fail(schema: UntypedJson, live: int) -> None:
+    """`minContains` and `maxContains` ask nothing without `contains`."""
+    assert liveness(schema, BY_NAME["2019-09"]).live == live
+
+
+@pytest.mark.parametrize(
+    ("schema", "vacuous"),
+    [
+        ({"type": "object"}, True),
+        ({"type": "object", "items": {"type": "string"}}, True),
+        ({"type": ["object"], "properties": {"a": {"properties": {"b": {}}}}}, True),
+        ({"properties": {"a": {}}}, True),
+        ({"type": "object", "required": ["a"]}, False),
+        ({"allOf": [{"type": "object"}]}, False),
+        ({"$ref": "#/properties/a", "properties": {"a": {"enum": [1]}}}, False),
+    ],
+)
+def test_a_root_of_which_only_the_type_can_fail(
+    schema: UntypedJson,
+    vacuous: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """Nothing, or its own `type`: such a record is vacuous, whatever it holds."""
+    assert liveness(schema, BY_NAME["draft-07"]).vacuous is vacuous
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "pointer"),
+    [
+        ({"type": "object", "items": {}}, "type-excludes-keyword", "/items"),
+        ({"type": "integer", "required": ["a"]}, "type-excludes-keyword", "/required"),
+        ({"items": {"#ref": "#"}}, "stray-mark", "/items/#ref"),
+        ({"$allOf": [], "type": "null"}, "stray-mark", "/$allOf"),
+        ({"$type": "string"}, "stray-mark", "/$type"),
+        (
+            {"type": "object", "required": ["a"], "a": {"type": "string"}},
+            "content-outside-properties",
+            "/a",
+        ),
+    ],
+)
+def test_what_says_nothing_is_flagged(
+    schema: UntypedJson, code: str, pointer: str
+) -> None:
+    """Each at the member that does nothing."""
+    found = lints(schema, BY_NAME["draft-07"])
+    assert (code, pointer) in {(lint.code, lint.pointer) for lint in found}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "minimum": 1},
+        {"type": ["object", "array"], "items": {}, "required": ["a"]},
+        {"type": "object", "properties": {"#ref": {}, "$type": {}}},
+        {"type": "object", "properties": {"a": {}}, "a": {"type": "string"}},
+        {"type": "object", "x-example": {"title": "t"}},
+    ],
+)
+def test_what_says_something_is_not(schema: UntypedJson) -> None:
+    """Names of properties, types that let some values through, and notes are fine."""
+    assert lints(schema, BY_NAME["draft-07"]) == []
+
+
+REFERENCES = ("#", "#/definitions/a", "#/definitions/b", "#/properties/a", "#/none")
+LEAVES = st.sampled_from(
+    [{}, {"type": "object"}, {"type": "string"}, {"minLength": 0}, {"minimum": 1}]
+)
+SCHEMAS = st.recursive(
+    st.booleans()
+    | LEAVES
+    | st.builds(lambda to: {"$ref": to}, st.sampled_from(REFERENCES)),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["object", "array", ["object", "null"]]),
+            "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+            "oneOf": st.lists(inner, min_size=1, max_size=2),
+            "not": inner,
+            "if": inner,
+            "then": inner,
+            "items": inner,
+        },
+    ),
+    max_leaves=6,
+)
+ROOTS = st.builds(
+    lambda root, a, b: {
+        **(root if isinstance(root, dict) else {"not": root}),
+        "definitions": {"a": a, "b": b},
+    },
+    SCHEMAS,
+    SCHEMAS,
+    SCHEMAS,
+)
+ABOUT = {"properties": "object", "items": "array", "minimum": "number"}
+ABOUT |= {"minLength": "string"}
+
+
+def _live_plainly(schema: UntypedJson) -> int:
+    """Count live keywords by asking every schema again until nothing more is live."""
+    document = Schema(schema, DRAFT_07, "")
+    live: dict[Tokens, set[str]] = {(): set()}
+    failing: set[Tokens] = set()
+    entered = [document.root]
+    for _ in range(20):
+        for location in entered:
+            applied: list[tuple[str, Tokens]] = []
+            for name, other in directly_applied(location, document):
+                if _speaks(name, location.keywords):
+                    applied.append((name, other.tokens))
+                    if other.tokens not in live:
+                        live[other.tokens] = set()
+                        entered.append(other)
+            own = live[location.tokens]
+            own |= _fail(location.keywords, applied, failing)
+            if own or location.schema is False:
+                failing.add(location.tokens)
+    return sum(map(len, live.values()))
+
+
+def _speaks(name: str, schema: Mapping[str, UntypedJson]) -> bool:
+    """Return whether the type beside a keyword lets values through that it is about."""
+    stated = schema.get("type", ABOUT.get(name))
+    fits = name not in ABOUT or ABOUT[name] in stated
+    return fits and (name != "then" or "if" in schema)
+
+
+def _fail(
+    schema: Mapping[str, UntypedJson],
+    applied: list[tuple[str, Tokens]],
+    failing: set[Tokens],
+) -> set[str]:
+    """Return the keywords that can fail, where these schemas do."""
+    if "$ref" in schema:
+        return {"$ref"} if any(to in failing for _, to in applied) else set()
+    found = {name for name, to in applied if name != "if" and to in failing}
+    if "anyOf" in found and any(n == "anyOf" and t not in failing for n, t in applied):
+        found.discard("anyOf")
+    found |= {"if"} & schema.keys() if "then" in found else set()
+    found |= {"oneOf"} if len(schema.get("oneOf", ())) > 1 else set()
+    found |= {"type", "not", "minimum"} & schema.keys()
+    return {name for name in found if _speaks(name, schema)}
+
+
+@given(schema=ROOTS)
+@example(schema={"anyOf": [{"$ref": "#"}, {"$ref": "#/definitions/a"}]})
+def test_what_is_live_is_the_least_that_the_keywords_mean(schema: UntypedJson) -> None:
+    """Whatever refers to whatever, and in whichever order it is met."""
+    assert liveness(schema, DRAFT_07).live == _live_plainly(schema)

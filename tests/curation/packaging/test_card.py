@@ -8,17 +8,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
+import polars as pl
 import pytest
 from huggingface_hub import DatasetCard, DatasetCardData
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import csbdata
 from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
+from curation.dataset.content_digest import content_digest
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.paper_tables import Figure2
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
+from curation.download.acquire import load_pins
+from curation.packaging import derived_files as module
 from curation.packaging.card import (
+    FITS_PICTURE,
     CardContents,
     card_columns,
     card_text,
@@ -27,8 +34,17 @@ from curation.packaging.card import (
     write_card,
 )
 from curation.packaging.card_figures import count_rows
+from curation.packaging.derived_files import _results
 from curation.packaging.hub_info import hub_configs
-from curation.packaging.licences import FOLDER
+from curation.packaging.licences import (
+    FOLDER,
+    OWN,
+    identifiers,
+    shipped_text,
+    text_name,
+    write_texts,
+)
+from curation.packaging.markdown import code, escape_markdown, link, sentence
 from curation.packaging.plots import PaperTables
 from tests.builds import write_config
 from tests.made import change, entry, in_split, record, rejected, summary
@@ -40,6 +56,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.core.records import BenchmarkRecord
     from curation.dataset.ledger import LedgerRow
+
 
 ROWS = [
     *(("Github_easy", in_split(split)) for split in SPLITS),
@@ -349,3 +366,164 @@ def test_the_row_shown_cannot_end_its_fence(tmp_path: Path) -> None:
     assert text.isascii()
     assert "`" not in text
     assert json.loads(text)["json_schema"] == schema
+
+
+@given(st.text())
+def test_text_holds_no_markup(value: str) -> None:
+    """No bare bracket, backtick, pipe, angle, line end or control character is left."""
+    escaped = escape_markdown(value)
+    bare = re.sub(r"\\[\\`*_{}\[\]()#+!|~$]", "", escaped)
+    assert not set(bare) & set("`*_[]()|<>\n\r\x1b")
+
+
+@given(st.text(min_size=1))
+@example("a`b``c")
+def test_a_code_span_ends_where_it_shall(value: str) -> None:
+    """The fence is longer than any run of backticks inside."""
+    span = code(value)
+    fence = re.match("`+", span)
+    assert fence is not None
+    inside = span[len(fence[0]) : -len(fence[0])]
+    runs = {len(run) for run in re.findall("`+", inside)}
+    assert len(fence[0]) not in runs
+    assert "|" not in inside.replace("\\|", "")
+
+
+@given(st.lists(st.sampled_from(["`", "a", " ", "|", "<b>", "\\", "*", "\n", "["])))
+def test_of_a_sentence_only_code_spans_are_markup(parts: list[str]) -> None:
+    """Every span is a single backtick, some text without one, and a backtick."""
+    escaped = sentence("".join(parts))
+    bare = re.sub(r"\\[\\`*_{}\[\]()#+!|~$]|`[^`]+`", "", escaped)
+    assert not set(bare) & set("`*_[]()|<>\n")
+
+
+def test_a_command_in_a_sentence_is_a_code_span() -> None:
+    """What stands around it is text, whoever wrote it."""
+    found = sentence("2 of 5_000; `csbdata fetch *` gets <b>")
+    assert found == r"2 of 5\_000; `csbdata fetch *` gets &lt;b&gt;"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["javascript:alert(1)", "https://x> <b>", "http://plain.example", "", "a|b"],
+)
+def test_only_plain_addresses_become_links(address: str) -> None:
+    """Whatever is no plain https address is left out."""
+    assert link(address) == ""
+
+
+def test_an_address_becomes_a_link() -> None:
+    """A pin's home is a link that Markdown knows."""
+    address = "https://github.com/owner/name"
+    assert link(address) == f"<{address}>"
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("MIT", ["MIT"]),
+        ("NOASSERTION", []),
+        ("(MIT OR Apache-2.0) AND NOASSERTION", ["MIT", "Apache-2.0"]),
+        (
+            "GPL-2.0-only WITH Classpath-exception-2.0",
+            ["GPL-2.0-only", "Classpath-exception-2.0"],
+        ),
+        ("", []),
+    ],
+)
+def test_an_expression_names_its_licences(expression: str, expected: list[str]) -> None:
+    """Operators, brackets and SPDX's word for "nobody says" are no licences."""
+    assert identifiers(expression) == expected
+
+
+def test_every_pinned_licence_has_its_text() -> None:
+    """A new source whose licence has no text here is noticed."""
+    pins = load_pins().values()
+    named = {
+        one
+        for pin in pins
+        for expression in (pin.licence, pin.file_licence)
+        for one in identifiers(expression)
+    }
+    assert named
+    assert [each for each in {*named, OWN} if shipped_text(each) is None] == []
+
+
+@pytest.mark.parametrize("name", ["../README.md", "..", "", "/etc/passwd", "MIT.txt"])
+def test_a_name_that_is_no_licence_leads_nowhere(tmp_path: Path, name: str) -> None:
+    """A row's licence is foreign text: it never becomes a path."""
+    assert shipped_text(name) is None
+    assert text_name(name) is None
+    assert write_texts([name], tmp_path) == []
+    assert list((tmp_path / "LICENSES").iterdir()) == []
+
+
+_RECORD = {"unique_id": "o1", "json_schema": "{}", "dialect": "2020-12", "weight": 1.0}
+_INSTANCE = {
+    "unique_id": "o1",
+    "text": "1",
+    "valid": True,
+    "kind": "minimal",
+    "keyword": None,
+    "seed": 1,
+}
+
+
+def _dataset(
+    folder: Path, record: dict[str, object], instance: dict[str, object]
+) -> str:
+    """Write a dataset of one record and one instance; return its digest."""
+    for name, row in (
+        ("Github_easy/train-0.parquet", {**_RECORD, **record}),
+        ("instances/Github_easy/train-0.pq", {**_INSTANCE, **instance}),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pl.DataFrame([row]).write_parquet(folder / name)
+    return content_digest(folder)
+
+
+@pytest.mark.parametrize(
+    ("record", "instance"),
+    [
+        ({"unique_id": "o2"}, {}),
+        ({"json_schema": "{} "}, {}),
+        ({}, {"text": "2"}),
+        ({}, {"valid": False}),
+    ],
+)
+def test_the_digest_is_of_content_alone(
+    tmp_path: Path, record: dict[str, object], instance: dict[str, object]
+) -> None:
+    """Id, schema, text and label decide it; a computed column does not."""
+    first = _dataset(tmp_path, {}, {})
+    assert _dataset(tmp_path, {"weight": 0.5}, {"seed": 2}) == first
+    assert _dataset(tmp_path, record, instance) != first
+
+
+def test_results_are_shown_for_the_content_that_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest edition of the same content is shown, and never another one's."""
+    own = _dataset(tmp_path / "build", {}, {})
+    for edition, content in (("2026.10", own), ("2026.11", own), ("2026.12", "other")):
+        folder = tmp_path / "results" / edition
+        folder.mkdir(parents=True)
+        (folder / "index.json").write_text(
+            json.dumps({"dataset": {"content": content, "rows": 2}})
+        )
+    monkeypatch.setattr(module, "results_folder", lambda: tmp_path / "results")
+    assert module.published_edition(tmp_path / "build") == folder.with_name("2026.11")
+    _dataset(tmp_path / "build", {"json_schema": '{"a": 1}'}, {})
+    assert module.published_edition(tmp_path / "build") is None
+
+
+def test_the_card_shows_what_targets_take_where_an_edition_says_it(
+    tmp_path: Path,
+) -> None:
+    """After the table of engines, with its picture; an edition without it has one."""
+    (tmp_path / "table.md").write_text("engines\n")
+    assert _results(tmp_path) == "engines\n"
+    (tmp_path / "fits.md").write_text("targets\n")
+    assert re.fullmatch(
+        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", _results(tmp_path)
+    )

@@ -3,39 +3,67 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
+from huggingface_hub import DatasetCard
 
-from curation.core.benchmark import CANARY, METADATA_KEY
+from curation.core.benchmark import CANARY, CONFIGS, METADATA_KEY, SPLITS, natural_key
+from curation.core.documents import Origin
 from curation.dataset import plots
 from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
+from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import figure_2, table_8, table_9
+from curation.dataset.parquet import COLUMNS
+from curation.dataset.summary import ConfigFigures, ConfigSummary
 from curation.download.acquire import FetchSettings
+from curation.fit.profile import load_profile, profile_names
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
+from curation.packaging import rewritten_fits
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
-from curation.packaging.manifest import read_manifest
+from curation.packaging.hub_info import hub_configs
+from curation.packaging.manifest import (
+    FILE,
+    facts_of,
+    origins_of,
+    read_facts,
+    read_manifest,
+    read_origins,
+    write_facts,
+    write_manifest,
+)
+from curation.packaging.plots import draw_plots, plot_paths, tables_of_folder
+from curation.packaging.recount import recount
+from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.pipeline.build import build
 from curation.pipeline.request import BuildRequest
-from curation.system.checksums import read_sums
+from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
 from curation.verification.registry import CHECKS
 from curation.verification.run import verify_folder
 from curation.workers.run_folder import locked, run_folder_of
+from tests.builds import write_build, write_config
+from tests.made import entry, in_split, record, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from curation.core.records import BenchmarkRecord
+    from curation.packaging.manifest import Manifest
 
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sample-card.md"
@@ -73,14 +101,14 @@ def test_the_card_of_the_sample_is_as_it_was(
 
 
 @pytest.mark.slow
-def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> None:
+def test_rebuilt_from_the_data_everything_has_the_same_bytes(folder: Path) -> None:
     """What a build wrote is written again after all that is derived was removed."""
-    before = bytes_of(built)
+    before = bytes_of(folder)
     for name in before:
         if is_derived(name) and name != "manifest.json":
-            (built / name).unlink()
-    rebuild(built)
-    assert bytes_of(built) == before
+            (folder / name).unlink()
+    rebuild(folder)
+    assert bytes_of(folder) == before
 
 
 @pytest.mark.slow
@@ -93,28 +121,28 @@ def test_an_untouched_folder_does_not_differ(sample_build: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
-def test_whatever_is_not_what_the_data_give_is_named(built: Path) -> None:
+def test_whatever_is_not_what_the_data_give_is_named(folder: Path) -> None:
     """Edited, missing and surplus files are each named; then `rebuild` mends them."""
-    with (built / "README.md").open("a", encoding="utf-8") as stream:
+    with (folder / "README.md").open("a", encoding="utf-8") as stream:
         stream.write("One more line.\n")
-    (built / "plots" / "table-8.png").unlink()
-    (built / "LICENSES" / "old.txt").write_text("of an earlier edition")
-    assert differing_files(built) == [
+    (folder / "plots" / "table-8.png").unlink()
+    (folder / "LICENSES" / "old.txt").write_text("of an earlier edition")
+    assert differing_files(folder) == [
         "LICENSES/old.txt",
         "README.md",
         "plots/table-8.png",
     ]
-    rebuild(built)
-    assert differing_files(built) == []
+    rebuild(folder)
+    assert differing_files(folder) == []
 
 
 @pytest.mark.usefixtures("drawn")
-def test_changed_rows_show_in_what_is_derived(built: Path) -> None:
+def test_changed_rows_show_in_what_is_derived(folder: Path) -> None:
     """One row less: counts, digests and the card are no longer right."""
-    path = built / "Snowplow" / "test-00000-of-00001.parquet"
+    path = folder / "Snowplow" / "test-00000-of-00001.parquet"
     rows = pq.read_table(path)
     pq.write_table(rows.slice(1), path)
-    found = differing_files(built)
+    found = differing_files(folder)
     assert {"README.md", "manifest.json", "SHA256SUMS"} <= set(found)
 
 
@@ -165,31 +193,31 @@ def test_the_plots_are_those_of_the_rows(sample_build: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("drawn")
-def test_others_files_are_listed_and_left_alone(built: Path) -> None:
+def test_others_files_are_listed_and_left_alone(folder: Path) -> None:
     """A text that somebody wrote is listed and kept."""
-    (built / "NOTES.md").write_text("Mine.\n")
-    rebuild(built)
-    assert (built / "NOTES.md").read_text() == "Mine.\n"
-    assert "NOTES.md" in read_sums(built)
-    assert "NOTES.md" in read_manifest(built).files
+    (folder / "NOTES.md").write_text("Mine.\n")
+    rebuild(folder)
+    assert (folder / "NOTES.md").read_text() == "Mine.\n"
+    assert "NOTES.md" in read_sums(folder)
+    assert "NOTES.md" in read_manifest(folder).files
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("drawn")
 def test_the_core_of_an_edition_is_a_config(
-    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its records are those that the edition names, in that order, and no others'.
 
     `datasets` opens it by its name, the other configs do not change, and without an
     edition of this content it goes.
     """
-    ids = {config: _ids(built, config) for config in ("Snowplow", "Github_easy")}
+    ids = {config: _ids(folder, config) for config in ("Snowplow", "Github_easy")}
     chosen = [f"Snowplow/{ids['Snowplow'][1]}", f"Github_easy/{ids['Github_easy'][0]}"]
-    before = content_digest(built)
+    before = content_digest(folder)
     edition = tmp_path / "results" / "2026.11"
     edition.mkdir(parents=True)
-    dataset = {"content": before, "rows": content_rows(built)}
+    dataset = {"content": before, "rows": content_rows(folder)}
     (edition / "index.json").write_text(json.dumps({"dataset": dataset}))
     (edition / "table.md").write_text("engines\n")
     (edition / "core.tsv").write_text(
@@ -197,27 +225,27 @@ def test_the_core_of_an_edition_is_a_config(
     )
     place = "curation.packaging.derived_files.results_folder"
     monkeypatch.setattr(place, lambda: edition.parent)
-    rebuild(built)
+    rebuild(folder)
     rows = load_dataset(
-        str(built), "core", split="test", cache_dir=str(tmp_path / "cache")
+        str(folder), "core", split="test", cache_dir=str(tmp_path / "cache")
     )
     assert [f"{row['config']}/{row['unique_id']}" for row in rows] == chosen
     assert rows["stands_for"] == [2.25, 1.5]
     assert rows["difficulty"] == [0.5, 1.0]
-    assert differing_files(built) == []
-    assert content_digest(built) == before
-    table = built / "core" / "test-00000-of-00001.parquet"
+    assert differing_files(folder) == []
+    assert content_digest(folder) == before
+    table = folder / "core" / "test-00000-of-00001.parquet"
     kept = table.read_bytes()
     pq.write_table(pq.read_table(table).slice(1), table)
-    assert "core/test-00000-of-00001.parquet" in differing_files(built)
+    assert "core/test-00000-of-00001.parquet" in differing_files(folder)
     table.write_bytes(kept)
     # The card is computed again by another process, which knows of no edition here.
     others = [check for check in CHECKS if check.name != "derived"]
-    found = verify_folder(built, checks=others).findings
+    found = verify_folder(folder, checks=others).findings
     assert [finding for finding in found if finding.failure] == []
     (edition / "index.json").unlink()
-    rebuild(built)
-    assert not (built / "core").exists()
+    rebuild(folder)
+    assert not (folder / "core").exists()
 
 
 def _ids(folder: Path, config: str) -> list[str]:
@@ -225,12 +253,12 @@ def _ids(folder: Path, config: str) -> list[str]:
     return rows.filter(config=config)["unique_id"].to_list()
 
 
-def test_a_missing_table_is_named(built: Path) -> None:
+def test_a_missing_table_is_named(folder: Path) -> None:
     """A split that the ledger has records of, and nobody has the file of."""
-    gone = built / "Github_easy" / "test-00000-of-00001.parquet"
+    gone = folder / "Github_easy" / "test-00000-of-00001.parquet"
     gone.unlink()
     with pytest.raises(NoInput, match="test-00000"):
-        rebuild(built)
+        rebuild(folder)
 
 
 @pytest.mark.parametrize("write", [rebuild, differing_files])
@@ -245,25 +273,25 @@ def test_what_is_no_build_is_refused(
 
 
 @pytest.mark.usefixtures("drawn")
-def test_one_at_a_time_writes_a_folder(built: Path) -> None:
+def test_one_at_a_time_writes_a_folder(folder: Path) -> None:
     """While a build or another card is at work in it, nothing is touched: exit 75."""
-    before = bytes_of(built)
+    before = bytes_of(folder)
     with (
-        locked(run_folder_of(built)),
+        locked(run_folder_of(folder)),
         pytest.raises(TemporarilyUnavailable, match="another run is at work"),
     ):
-        rebuild(built)
-    assert bytes_of(built) == before
+        rebuild(folder)
+    assert bytes_of(folder) == before
 
 
-def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
+def test_a_broken_manifest_leaves_the_folder_as_it_was(folder: Path) -> None:
     """Bad facts are named: exit 65; nothing has been replaced."""
-    (built / "manifest.json").write_text("{")
-    before = bytes_of(built)
+    (folder / "manifest.json").write_text("{")
+    before = bytes_of(folder)
     with pytest.raises(BadData):
-        rebuild(built)
-    assert bytes_of(built) == before
-    assert [each.name for each in built.parent.iterdir()] == ["built"]
+        rebuild(folder)
+    assert bytes_of(folder) == before
+    assert [each.name for each in folder.parent.iterdir()] == ["built"]
 
 
 @pytest.mark.parametrize(
@@ -274,13 +302,13 @@ def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
     ],
 )
 def test_a_table_without_a_column_is_refused(
-    built: Path, table: str, fault: str
+    folder: Path, table: str, fault: str
 ) -> None:
     """One line names the table and the column, instead of polars' own words."""
-    path = built / table
+    path = folder / table
     pq.write_table(pq.read_table(path).drop_columns(fault.rsplit(maxsplit=1)[-1]), path)
     with pytest.raises(BadData, match=fault) as caught:
-        rebuild(built)
+        rebuild(folder)
     assert table in str(caught.value)
 
 
@@ -294,16 +322,16 @@ def test_a_table_without_a_column_is_refused(
     ],
 )
 def test_a_foreign_column_is_refused(
-    built: Path, column: str, values: pa.Array, fault: str
+    folder: Path, column: str, values: pa.Array, fault: str
 ) -> None:
     """So is one of a type that no build writes, of another type, or there twice."""
-    path = built / "Snowplow/test-00000-of-00001.parquet"
+    path = folder / "Snowplow/test-00000-of-00001.parquet"
     table = pq.read_table(path).slice(0, 1)
     if column == "lints":
         table = table.drop_columns("lints")
     pq.write_table(table.append_column(column, values), path)
     with pytest.raises(BadData, match=fault):
-        rebuild(built)
+        rebuild(folder)
 
 
 def test_reports_of_other_columns_are_refused(tmp_path: Path) -> None:
@@ -321,12 +349,12 @@ def test_reports_of_other_columns_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("drawn")
-def test_what_a_killed_card_left_is_gone_after_the_next(built: Path) -> None:
+def test_what_a_killed_card_left_is_gone_after_the_next(folder: Path) -> None:
     """SIGKILL leaves the new files beside the folder; the same command removes them."""
-    left = built.with_name(f".{built.name}.abc.unfinished")
+    left = folder.with_name(f".{folder.name}.abc.unfinished")
     left.mkdir()
     (left / "README.md").write_text("half")
-    rebuild(built)
+    rebuild(folder)
     assert not left.exists()
 
 
@@ -342,3 +370,351 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     assert shown == dict(counted.drop_nulls().iter_rows())
     text = (sample_build / "README.md").read_text(encoding="utf-8")
     assert f"| `required` | {shown['required']} |" in text
+
+
+def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
+    """Every plot is there, that of targets if any was asked."""
+    tables = tables_of_folder(write_build(tmp_path / "build"))
+    assert tables is not None
+    assert not tables.targets
+    counts = {name: sum(drafts.values()) for name, drafts in tables.table_9.items()}
+    assert counts == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
+    assert "plots/targets.png" not in plot_paths(tables)
+    asked = replace(tables, targets={"gemini": 2, "vllm": 3}, asked=4)
+    draw_plots(asked, tmp_path)
+    names = plot_paths(asked)
+    assert names[-2:] == ["plots/targets.png", "plots/targets.svg"]
+    assert all((tmp_path / name).stat().st_size for name in names)
+
+
+@pytest.mark.parametrize(
+    ("samples", "counted", "left_out", "asked"),
+    [(0, 3, {}, 3), (1, 2, {"Snowplow": 1}, 2), (3, 3, {}, 3)],
+)
+def test_rows_of_the_sample_count_if_there_are_no_others(
+    samples: int, counted: int, left_out: dict[str, int], asked: int, tmp_path: Path
+) -> None:
+    """In the tables as in what targets take."""
+    rows = [
+        (
+            "Snowplow",
+            replace(
+                record(f"s{at}"),
+                origin=(Origin.SAMPLE if at < samples else Origin.UPSTREAM).value,
+                fits=("vllm",),
+                fits_but_for=(),
+            ),
+        )
+        for at in range(3)
+    ]
+    tables = tables_of_folder(write_build(tmp_path, rows))
+    assert tables is not None
+    assert sum(tables.table_9["Snowplow"].values()) == counted
+    assert tables.left_out == left_out
+    assert (tables.asked, tables.targets["vllm"]) == (asked, asked)
+
+
+def test_without_a_record_there_are_no_tables(tmp_path: Path) -> None:
+    """A build that kept nothing has neither tables nor plots."""
+    assert tables_of_folder(write_build(tmp_path, rows=())) is None
+
+
+def test_only_what_every_target_was_asked_as_it_is_today_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another profile's answer, or a missing one, is no "no"; a lost witness is one."""
+    monkeypatch.setattr(rewritten_fits, "results_folder", lambda: tmp_path)
+    rewritten_fits.known.cache_clear()
+    assert rewritten_fit("a" * 64) is None
+    first, second, *others = profile_names()
+    rows = [
+        {
+            "schema": letter * 16,
+            "target": name,
+            "profile": load_profile(name).digest,
+            "taken": "after safe rewrites" if name == second else "as it stands",
+            "kept": None if name == second else name != first,
+        }
+        for letter in "abc"
+        for name in (first, second, *others)
+    ]
+    rows.pop()
+    rows[len(profile_names())]["profile"] = "of yesterday"
+    (tmp_path / "2026.11").mkdir()
+    pl.DataFrame(rows).write_parquet(tmp_path / "2026.11" / FITS)
+    rewritten_fits.known.cache_clear()
+    found = [rewritten_fit(letter * 64) for letter in "abc"]
+    rewritten_fits.known.cache_clear()
+    assert found == [tuple(sorted([second, *others])), None, None]
+
+
+SUMMARY = summary([entry(record("o1"), "Snowplow")], partial=("Half is missing.",))
+SUMS = {
+    name: Sum(bytes=4, sha256="0" * 64)
+    for name in ("b/x.parquet", "README.md", "SHA256SUMS", FILE)
+}
+
+
+def test_every_file_has_its_digest(tmp_path: Path) -> None:
+    """All files but the manifest and the list of digests are listed, sorted."""
+    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    files = json.loads((tmp_path / FILE).read_text())["files"]
+    assert list(files) == ["README.md", "b/x.parquet"]
+    assert files["b/x.parquet"] == {"bytes": 4, "sha256": "0" * 64}
+
+
+def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
+    """A manifest read back serves as the facts: the same bytes come out."""
+    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    first = (tmp_path / FILE).read_bytes()
+    write_manifest(read_facts(tmp_path), SUMMARY.configs, SUMS, tmp_path)
+    assert (tmp_path / FILE).read_bytes() == first
+
+
+def test_the_facts_and_the_files_give_the_summary_back(tmp_path: Path) -> None:
+    """What a build knew of itself is known again from its folder alone."""
+    folder = write_build(tmp_path)
+    known = recount(read_facts(folder), folder)
+    write_facts(known, folder)
+    assert recount(read_facts(folder), folder) == known
+    assert known.of("Github_easy").kept == 2
+    assert known.pins == SUMMARY.pins
+    assert known.rule_notes == SUMMARY.rule_notes
+
+
+def test_it_names_versions_pins_rules_and_counts(tmp_path: Path) -> None:
+    """What decided the content of the build is all there."""
+    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    found = read_manifest(tmp_path)
+    assert {"python", "csbdata", "jsonschema", "jsonschema-rs", "regress"} <= set(
+        found.versions
+    )
+    assert found.rules == "clean"
+    assert found.pins[0].archive == "corpus"
+    assert found.configs["Snowplow"].kept == 1
+    assert found.canary == CANARY
+    assert found.partial == ["Half is missing."]
+
+
+def test_it_holds_no_date_and_no_place(tmp_path: Path) -> None:
+    """No date, path of this machine or host stands in the manifest."""
+    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    text = (tmp_path / FILE).read_text()
+    assert str(tmp_path) not in text
+    assert not re.search(r"20\d\d-\d\d-\d\d", text)
+
+
+def test_without_a_manifest_there_is_no_build(tmp_path: Path) -> None:
+    """A folder without it is named: exit 66."""
+    with pytest.raises(NoInput, match=re.escape(str(tmp_path))):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "{}", '{"rules": "clean"}', '{"x":' + "[" * 100_000],
+    ids=["cut", "list", "empty", "half", "deep"],
+)
+def test_what_is_no_manifest_is_refused(tmp_path: Path, content: str) -> None:
+    """Broken JSON, and JSON of another kind, is bad data: exit 65."""
+    (tmp_path / FILE).write_text(content)
+    with pytest.raises(BadData, match=FILE):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"pins": [{"source": 1}]}, {"rule_list": [{}]}, {"partial": None}]
+)
+def test_facts_that_are_not_those_of_a_build_are_refused(
+    tmp_path: Path, damage: dict[str, object]
+) -> None:
+    """A manifest with the right names and the wrong values is bad data: exit 65."""
+    path = write_build(tmp_path) / FILE
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), **damage}))
+    with pytest.raises(BadData, match=FILE):
+        read_facts(tmp_path)
+
+
+def test_facts_alone_are_no_whole_manifest(tmp_path: Path) -> None:
+    """They are read as facts; asked for figures and digests, it is bad data."""
+    write_facts(SUMMARY, tmp_path)
+    assert read_facts(tmp_path) == facts_of(SUMMARY)
+    with pytest.raises(BadData, match="configs"):
+        read_manifest(tmp_path)
+
+
+def manifest_with(folder: Path, origins: dict[str, str]) -> Manifest:
+    """Return a manifest whose configs come from these places."""
+    made = read_manifest(write_build(folder))
+    figures = {
+        config: ConfigFigures(
+            raw=3, kept=2, rejected={"empty": 1}, changed={}, splits={}, origin=origin
+        )
+        for config, origin in origins.items()
+    }
+    return msgspec.structs.replace(made, configs=figures, partial=["X: why."])
+
+
+def test_real_sample_and_absent_configs_are_told_apart(tmp_path: Path) -> None:
+    """A config of the index is real, the sample's is not, and extras do not count."""
+    given = {"Kubernetes": "index", "Snowplow": "sample", "Acme": "local"}
+    found = origins_of(manifest_with(tmp_path, given))
+    assert found.real == {"Kubernetes": "index"}
+    assert found.sample == ("Snowplow",)
+    assert set(found.absent) == set(CONFIGS) - {"Kubernetes", "Snowplow"}
+    assert found.reasons == ("X: why.",)
+    assert found.sentence.startswith(
+        "1 of the ten configs is real; the embedded sample stands for Snowplow; without"
+    )
+
+
+def test_a_whole_build_is_not_partial(tmp_path: Path) -> None:
+    """Ten real configs and no reason, none of which had no document at all."""
+    made = manifest_with(tmp_path, dict.fromkeys(CONFIGS, "upstream"))
+    whole = msgspec.structs.replace(made, partial=[])
+    found = origins_of(whole)
+    assert not found.reasons
+    assert found.sentence == "10 of the ten configs are real"
+    empty = msgspec.structs.replace(whole.configs["Kubernetes"], raw=0)
+    less = msgspec.structs.replace(
+        whole, configs={**whole.configs, "Kubernetes": empty}
+    )
+    assert origins_of(less).absent == ("Kubernetes",)
+
+
+def test_the_sample_alone_says_that_nothing_is_real(sample_build: Path) -> None:
+    """Of a build of the sample no config is real."""
+    found = read_origins(sample_build)
+    assert found is not None
+    assert found.sample == CONFIGS
+    assert found.sentence == (
+        "none of the ten configs is real; the embedded sample stands for all ten"
+    )
+
+
+def test_a_folder_that_is_no_build_has_no_origins(tmp_path: Path) -> None:
+    """Without a manifest nothing is claimed; a damaged one is an error."""
+    assert read_origins(tmp_path) is None
+    (tmp_path / FILE).write_text("{}")
+    with pytest.raises(BadData):
+        read_origins(tmp_path)
+
+
+def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:
+    """A person reads it: no escapes."""
+    told = summary([entry(record("o1"), "Snowplow")], partial=("Ganz äöü.",))
+    write_facts(told, tmp_path)
+    assert "Ganz äöü." in (tmp_path / FILE).read_text("utf-8")
+
+
+datasets = pytest.importorskip("datasets")
+BUILD: dict[str, dict[str, list[BenchmarkRecord]]] = {
+    "Github_easy": {split: [in_split(split)] for split in SPLITS},
+    "Kubernetes": {"test": [in_split("test", "k"), record("huge", depth=2**40)]},
+    "mine": {"train": [in_split("train", "m")]},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a small build: two configs, an extra, an empty split."""
+    made = tmp_path_factory.mktemp("build")
+    entries = []
+    for config, splits in BUILD.items():
+        write_config(made, config, splits)
+        entries += [
+            entry(each, config, split=split)
+            for split, records in splits.items()
+            for each in records
+        ]
+    write_ledger(entries, made)
+    write_facts(summary(entries, extras=frozenset({"mine"})), made)
+    rebuild(made)
+    return made
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Keep `datasets` offline and inside a folder of the test."""
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    return str(tmp_path / "cache")
+
+
+@pytest.mark.parametrize("config", BUILD)
+def test_every_config_and_split_loads(folder: Path, cache: str, config: str) -> None:
+    """Each config has its rows, and the columns in their order."""
+    for split, records in BUILD[config].items():
+        loaded = datasets.load_dataset(
+            str(folder), config, split=split, cache_dir=cache
+        )
+        assert loaded.column_names == COLUMNS.names
+        assert sorted(loaded["unique_id"]) == sorted(each.unique_id for each in records)
+
+
+@pytest.mark.slow
+def test_every_config_streams(folder: Path, cache: str) -> None:
+    """With `streaming=True` rows come one by one, in the order of the file."""
+    for config, splits in BUILD.items():
+        for split, records in splits.items():
+            streamed = datasets.load_dataset(
+                str(folder), config, split=split, cache_dir=cache, streaming=True
+            )
+            ids = sorted((record.unique_id for record in records), key=natural_key)
+            assert [row["unique_id"] for row in streamed] == ids
+
+
+def test_the_default_config_holds_all_rows(folder: Path, cache: str) -> None:
+    """Without a config's name all rows come, the extras' excepted."""
+    loaded = datasets.load_dataset(str(folder), cache_dir=cache)
+    assert {split: loaded[split].num_rows for split in loaded} == {
+        "train": 1,
+        "val": 1,
+        "test": 3,
+    }
+
+
+def test_a_config_with_an_empty_split_loads_whole(folder: Path, cache: str) -> None:
+    """An empty split does not spoil the others of its config."""
+    loaded = datasets.load_dataset(str(folder), "Kubernetes", cache_dir=cache)
+    assert list(loaded) == ["test"]
+
+
+def test_the_head_is_short_and_datasets_loads_what_it_names(
+    sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most 200 lines; every config has its rows and columns, `default` all rows."""
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    head = (sample_build / "README.md").read_text(encoding="utf-8").split("\n---\n")[0]
+    assert head.count("\n") < 200
+    data = DatasetCard.load(sample_build / "README.md").data
+    names = [config["config_name"] for config in data["configs"]]
+    assert names[:2] == ["default", "Glaiveai2K"]
+    rows = {}
+    for name in names:
+        loaded = datasets.load_dataset(str(sample_build), name, cache_dir=str(tmp_path))
+        rows[name] = sum(loaded[split].num_rows for split in loaded)
+        assert {tuple(loaded[split].features) for split in loaded} == {
+            tuple(COLUMNS.names)
+        }
+    tables = [sample_build / name for name in names if name != "default"]
+    files = {path.name: list(path.glob("*.parquet")) for path in tables}
+    assert {name: rows[name] for name in files} == {
+        name: sum(pq.read_metadata(path).num_rows for path in paths)
+        for name, paths in files.items()
+    }
+    assert rows["default"] == sum(rows[name] for name in files)
+
+
+def test_records_without_a_split_are_said(tmp_path: Path) -> None:
+    """A ledger of others: its config is named, and no index is out of range."""
+    odd = ConfigSummary(
+        config="Snowplow",
+        origin="upstream",
+        raw=1,
+        kept=1,
+        rejected={},
+        changed={},
+        splits={"else": 1},
+    )
+    with pytest.raises(BadData, match="no split"):
+        hub_configs(replace(summary([]), configs=(odd,)), tmp_path)

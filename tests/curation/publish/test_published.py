@@ -1,4 +1,4 @@
-"""The founder's command, as it is typed, on the repository that is there."""
+"""The founder's command as it is typed, and a push with the real checks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.publish.push import PushOutcome, PushRequest, push
+from curation.system.errors import BadData
 from tests.fake_hub import FakeHub, fake_hub
 from tests.fake_hub.published import CONFIGS, NAME, SPLITS, published
-from tests.publishing import TOKEN, contents
+from tests.publishing import HASTY, TOKEN, UPLOAD_WARNING, Connection, contents
+from tests.publishing import NAME as REPO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 pytestmark = pytest.mark.slow
 
@@ -123,3 +127,24 @@ def test_a_strangers_file_stays_until_it_is_to_go(
         assert _view(hub) == contents(sample_build)
         assert _view(hub, "v1") == {**published(), "data/notes.txt": b"mine"}
         shell.run("csbdata", "verify", NAME)
+
+
+def _request(folder: Path) -> PushRequest:
+    return PushRequest(folder=folder, repo=REPO, allow_partial=True, time_limits=HASTY)
+
+
+@pytest.mark.filterwarnings(UPLOAD_WARNING)
+def test_a_build_is_verified_and_pushed(
+    there: Connection, sample_build: Path, tmp_path: Path
+) -> None:
+    """It appears whole; with one origin of its manifest changed, nothing is sent."""
+    done = push(_request(sample_build))
+    assert done.outcome is PushOutcome.PUSHED
+    assert there.seen() == contents(sample_build)
+    spoilt = copytree(sample_build, tmp_path / "spoilt")
+    manifest = spoilt / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"sample"', '"upstream"', 1))
+    commits = there.commits
+    with pytest.raises(BadData, match="does not verify"):
+        push(_request(spoilt))
+    assert there.commits == commits

@@ -24,8 +24,8 @@ from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.validation.metaschemas import RUST_VALIDATORS
 from curation.validation.python_validators import PYTHON_VALIDATORS
-from tests.curation.rules.documents_made import raw_document
-from tests.curation.rules.shelf import SITE, Shelf
+from tests.curation.pinned import needs_mirror
+from tests.curation.rules.documents_made import SITE, Shelf, raw_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,9 +129,7 @@ def _verdicts(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
-)
+@needs_mirror
 def test_no_verdict_changes() -> None:
     """A kept schema accepts what it accepted, for either validator and any draft."""
     cases, remotes = _suite()

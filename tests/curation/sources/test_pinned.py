@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urljoin
 
@@ -12,7 +11,7 @@ import pytest
 from curation.download.acquire import UnavailableArchive
 from curation.sources import schemastore
 from curation.sources.registry import source_named
-from tests.curation.pinned import acquired
+from tests.curation.pinned import acquired, needs_mirror
 from tests.curation.pinned import pinned as reading_of
 
 if TYPE_CHECKING:
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.sources.base import Reading
 
-pytestmark = pytest.mark.skipif(
-    "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
-)
+pytestmark = needs_mirror
 
 
 def pinned(archive: str, rules: str = "clean") -> Reading:

@@ -1,20 +1,34 @@
-"""Tool lists in the forms of those who have them."""
+"""Tools in lists, in packages and in Glaive's rows; Pydantic models."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import BaseModel
 
+from curation.download.acquire import FetchSettings
+from curation.download.pins import ArchiveKind, ArchivePin, Selection, load_pins
+from curation.json import text as jsontext
+from curation.pipeline import inputs
+from curation.pipeline.inputs import BuildInput, MissingSource, _find_parts
+from curation.sources import glaive, tool_schemas
+from curation.sources.pydantic_models import read_models
 from curation.sources.tools import read_tool_list, schema_place
-from curation.system.errors import BadData
+from curation.system.errors import BadData, NoInput
+from tests.archives_made import digest, github_pin, member, tarball, zipped
+from tests.curation.pinned import needs_mirror
+from tests.curation.sources.given import Held, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.core.documents import RawDocument
     from curation.core.json_types import UntypedJson
+
 
 SCHEMA: UntypedJson = {"type": "object", "properties": {"city": {"type": "string"}}}
 CHAT = {"type": "function", "function": {"name": "chat", "parameters": SCHEMA}}
@@ -145,3 +159,418 @@ def test_what_openais_library_makes_is_read(tmp_path: Path) -> None:
 
     names, told = read(tmp_path, [openai.pydantic_function_tool(Forecast)])
     assert (names, told) == (["Forecast"], [])
+
+
+SHOP = """
+from collections.abc import Callable
+from pydantic import BaseModel, TypeAdapter
+from pydantic.dataclasses import dataclass
+class Item(BaseModel):
+    name: str
+    price: float
+@dataclass
+class Order:
+    items: list[Item]
+class Hook(BaseModel):
+    call: Callable[[], int]
+class Endless(BaseModel):
+    limit: float = float("inf")
+class Raising(BaseModel):
+    limit: int
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core, handler):
+        raise KeyError("own")
+class Plain:
+    pass
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder, with modules of the user's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_shop.py").write_text(SHOP)
+    (tmp_path / "own_empty.py").write_text("from pydantic import BaseModel")
+    (tmp_path / "own_broken.py").write_text("1 / 0")
+    (tmp_path / "own_ended.py").write_text("import sys; sys.exit(0)")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("here")
+def test_models_of_the_module_are_read() -> None:
+    """Classes and dataclasses by name; one that JSON cannot say is named."""
+    told: list[str] = []
+    found = {own.name: own.schema for own in read_models("own_shop", told.append)}
+    assert list(found) == ["Item", "Order"]
+    order: UntypedJson = found["Order"]
+    assert list(order["$defs"]) == ["Item"]
+    assert told[0] == "Importing own_shop"
+    assert [text.partition(" (")[0] for text in told[1:]] == [
+        f"own_shop.{name} has no JSON Schema" for name in ("Endless", "Hook", "Raising")
+    ]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("module", "fault", "said"),
+    [
+        ("own_empty", BadData, "no model with a JSON Schema"),
+        ("own_broken", NoInput, "ZeroDivisionError"),
+        ("own_ended", NoInput, "SystemExit: 0"),
+        ("own_gone", NoInput, "No module named 'own_gone'"),
+    ],
+)
+def test_a_module_without_models_is_told_so(
+    module: str, fault: type[Exception], said: str
+) -> None:
+    """With why it cannot be imported, where that is so."""
+    with pytest.raises(fault, match=said):
+        read_models(module, print)
+
+
+#: The schema of every definition below, and the files that define it.
+COUNTING = {"type": "object", "properties": {"n": {"type": "integer"}}}
+JS = """
+const limit = 5;
+server.setRequestHandler(ListTools, async () => ({ tools: [
+  { name: "add", description: `Adds ${limit}`, inputSchema: {
+      type: "object", properties: { n: { type: 'integer' } } } },
+  { name: "none", inputSchema: { type: "object", properties: {} } },
+  { name: "run", inputSchema: {
+      type: "object", properties: { n: { maximum: limit } } } },
+  { name: "zod", inputSchema: z.object({ n: z.number() }) },
+] }));
+"""
+PYTHON = """
+LIMIT = 5
+SAID = "How " "many"
+class Sum(BaseTool):
+    name = "sum"
+    parameters = {"type": "object",
+                  "properties": {"n": {"description": SAID, "maximum": LIMIT}}}
+def tools():
+    return [
+        types.Tool(name="add", inputSchema={
+            "type": "object", "properties": {"n": {"type": "integer"}}}),
+        types.Tool(name=f"x", inputSchema=Model.model_json_schema()),
+        {"name": "bedrock", "inputSchema": {"json":
+            {"type": "object", "properties": {"b": {"type": "\\d"}}}}},
+        {"name": "spread", "parameters":
+            {"type": "object", "properties": {"n": {}, **others}}},
+    ]
+"""
+
+
+def documents(**files: str) -> list[RawDocument]:
+    """Return what is read of a package's files."""
+    held = Held(
+        {name.replace("__", "."): text.encode() for name, text in files.items()}
+    )
+    given = replace(reading("tools-a", held), commit="@a/tools@1.2")
+    return list(tool_schemas.read(given))
+
+
+def name_and_path(document: RawDocument) -> tuple[str, str]:
+    """Return the name in an id and the path of a document."""
+    name = document.unique_id.removeprefix("a_tools.").rpartition("_")[0]
+    return name, document.provenance.path
+
+
+def test_a_tool_has_its_package_version_path_and_line() -> None:
+    """The ids too are of the package, and of the schema's canonical form."""
+    (document,) = documents(index__js=JS)
+    assert name_and_path(document) == ("add", "index.js#4")
+    assert document.provenance.commit == "@a/tools@1.2"
+    assert json.loads(document.content) == COUNTING
+    assert document.unique_id.startswith("a_tools.add_")
+
+
+def test_python_is_read_and_not_run() -> None:
+    """Dictionaries, calls and classes; constants of the module are put in."""
+    found = {
+        name_and_path(each): json.loads(each.content)
+        for each in documents(a__py=PYTHON)
+    }
+    assert found == {
+        ("add", "a.py#10"): COUNTING,
+        ("sum", "a.py#4"): {
+            "type": "object",
+            "properties": {"n": {"description": "How many", "maximum": 5}},
+        },
+        ("bedrock", "a.py#13"): {
+            "type": "object",
+            "properties": {"b": {"type": "\\d"}},
+        },
+    }
+
+
+def test_json_is_a_list_of_tools_or_one_schema() -> None:
+    """A model that Pydantic wrote is named after its file or its title."""
+    block = {"block_schema": {"fields": {"title": "Block", **COUNTING}}}
+    tools = {"tools": [{"name": "t", "outputSchema": COUNTING}], "more": block}
+    model = {"$defs": {"A": COUNTING}, "$ref": "#/$defs/A"}
+    found = documents(
+        tools__json=json.dumps(tools, indent=1), Model__json=json.dumps(model)
+    )
+    assert {name_and_path(each) for each in found} == {
+        ("Model", "Model.json#1"),
+        ("t.output", "tools.json#3"),
+        ("Block", "tools.json#16"),
+    }
+
+
+def test_equal_schemas_of_a_package_are_read_once_and_few_of_each() -> None:
+    """Licence texts are no tools."""
+    tools = [
+        {"name": f"t{number // 2}", "parameters": {**COUNTING, "maximum": number // 2}}
+        for number in range(80)
+    ]
+    found = documents(a__json=json.dumps(tools), LICENSE="{")
+    assert len({each.unique_id for each in found}) == len(found) == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "def inputSchema("),
+        ("a.js", r"f({inputSchema: '\u{110000}'})"),
+        ("a.js", f"f({{inputSchema: {'[' * 9999}}})"),
+        ("a.js", f"f({{inputSchema: {'9' * 9999}}})"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(name: str, text: str) -> None:
+    """With the package it is from; no traceback of a parser's."""
+    with pytest.raises(BadData, match=rf"@a/tools@1\.2: {name}"):
+        documents(**{name.replace(".", "__"): text})
+
+
+PERMISSIVE = {"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC"}
+
+
+def test_the_packages_are_pinned_and_permissive() -> None:
+    """At least thirty, of both indexes, by exact version and sha256; no tests."""
+    known = load_pins()
+    pins = [known[name] for name in tool_schemas.SOURCE.archives["clean"]]
+    assert len(pins) >= 30
+    assert {pin.kind for pin in pins} == {ArchiveKind.NPM, ArchiveKind.WHEEL}
+    for pin in pins:
+        assert {pin.licence, pin.file_licence} <= PERMISSIVE, pin.name
+        assert pin.sha256, pin.name
+        assert pin.commit in pin.file, pin.name
+        folders = {part for path in pin.paths.patterns for part in path.split("/")[:-1]}
+        assert not folders & {"test", "tests", "__tests__", "fixtures", "**"}, pin.name
+
+
+def _packed(folder: Path, kind: ArchiveKind, name: str, content: bytes) -> ArchivePin:
+    """Write a package of one file into a mirror; return its pin."""
+    path = f"{name}/server.{'py' if kind is ArchiveKind.WHEEL else 'js'}"
+    file = folder / f"{name}-1.0{'.whl' if kind is ArchiveKind.WHEEL else '.tgz'}"
+    files = {path: content}
+    packed = (
+        zipped(files, prefix="")
+        if kind is ArchiveKind.WHEEL
+        else tarball([member(f"package/{path}", content)])
+    )
+    file.write_bytes(packed)
+    return replace(
+        github_pin(),
+        name=f"tools-{name}",
+        kind=kind,
+        repository=name,
+        commit="1.0",
+        file=file.name,
+        paths=Selection((path,)),
+        digest=digest(files),
+    )
+
+
+def test_each_package_is_an_input_and_what_cannot_be_had_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under the paper's rules, or if none can be had, the source is missing."""
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    pins = {
+        pin.name: pin
+        for pin in (
+            _packed(mirror, ArchiveKind.WHEEL, "one", PYTHON.encode()),
+            _packed(mirror, ArchiveKind.NPM, "two", JS.encode()),
+            _packed(mirror, ArchiveKind.NPM, "three", b""),
+        )
+    }
+    (mirror / "three-1.0.tgz").unlink()
+    monkeypatch.setattr(inputs, "pins_for", lambda _source, _names: pins)
+    settings = FetchSettings(mirror=mirror, cache=tmp_path / "cache", offline=True)
+    parts = _find_parts(tool_schemas.SOURCE, "clean", settings, print)
+    read = {}
+    for part in parts:
+        assert isinstance(part, BuildInput)
+        read[part.pin.commit] = len(list(part.source.read(part.reading)))
+        assert part.pin.archive == part.reading.archive
+    assert read == {"one@1.0": 3, "two@1.0": 1}
+    assert isinstance(parts[0], BuildInput)
+    assert parts[0].partial == "1 of 3 archives cannot be had: tools-three"
+    assert [absent.archive for absent in parts[0].not_had] == ["tools-three"]
+    for rules, place in (
+        ("paper", settings),
+        ("clean", replace(settings, mirror=None)),
+    ):
+        empty = replace(place, cache=tmp_path / rules)
+        (missing,) = _find_parts(tool_schemas.SOURCE, rules, empty, print)
+        assert isinstance(missing, MissingSource)
+        assert "archives cannot be had; the first: tools-" in missing.why
+        assert "neither mirrored nor cached" in missing.why
+
+
+@needs_mirror
+def test_the_pinned_packages_have_their_tools() -> None:
+    """Some three hundred schemas, where the packages are in the cache."""
+    settings = FetchSettings.from_environment(offline=True)
+    parts = _find_parts(tool_schemas.SOURCE, "clean", settings, print)
+    if not isinstance(parts[0], BuildInput) or parts[0].lacks:
+        pytest.skip("csbdata sources --fetch tool-schemas")
+    found = [
+        each
+        for part in parts
+        if isinstance(part, BuildInput)
+        for each in tool_schemas.read(part.reading)
+    ]
+    assert len({each.unique_id for each in found}) == len(found) == 383
+
+
+FILE = "glaive-function-calling-v2.json"
+PREFACE = "SYSTEM: You are an assistant with these functions. Use them if required -\n"
+
+
+def definition(name: str, *fields: str) -> str:
+    """Return the text of a definition with a parameter of each name."""
+    properties = {each: {"type": "string"} for each in fields}
+    parameters = {"type": "object", "properties": properties}
+    return json.dumps({"name": name, "parameters": parameters}, indent=4)
+
+
+def file_of(*systems: str) -> Held:
+    """Return the file with a row for each `system` text."""
+    rows = [{"system": PREFACE + each, "chat": "USER: {hello}"} for each in systems]
+    return Held({FILE: json.dumps(rows, indent=2).encode()})
+
+
+def ids(files: Held) -> list[str]:
+    """Return the names in the ids, in reading order."""
+    found = glaive.read(reading("glaive", files))
+    return [each.unique_id.rpartition("_")[0] for each in found]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b'[{"a": 1}', b'[{"a": 1}, {"a"', b"[nonsense]", b'["\xff"]', b"  "],
+)
+def test_a_file_that_is_no_array_is_a_fault(content: bytes) -> None:
+    """A cut or foreign file ends with one line, not with fewer rows."""
+    with pytest.raises(BadData):
+        glaive.rows(content)
+
+
+def test_every_definition_of_a_row_is_a_document() -> None:
+    """Zero, one or more stand behind the free text; the place is told."""
+    two = definition("b", "x") + "\n\n" + definition("a", "x", "y")
+    files = file_of("no functions here", two, definition("c"))
+    found = list(glaive.read(reading("glaive", files)))
+    assert [each.unique_id.rpartition("_")[0] for each in found] == ["a", "b", "c"]
+    assert found[0].provenance.path == f"{FILE}#row/1/function/1"
+    assert found[2].provenance.path == f"{FILE}#row/2/function/0"
+    assert {each.config for each in found} == {"Glaiveai2K"}
+
+
+def test_an_id_ends_in_the_digest_of_the_parameters() -> None:
+    """The document is the bare `parameters`, its name is in the id only."""
+    (found,) = glaive.read(reading("glaive", file_of(definition("get_x", "x"))))
+    schema = jsontext.parse(found.content)
+    assert schema == {"type": "object", "properties": {"x": {"type": "string"}}}
+    assert found.unique_id == f"get_x_{jsontext.digest(schema)[:8]}"
+
+
+def test_key_order_and_number_spelling_survive() -> None:
+    """The text of the document is the author's."""
+    text = '{"name": "f", "parameters": {"minimum": 1.50, "b": 1, "a": -0}}'
+    (found,) = glaive.read(reading("glaive", file_of(text)))
+    assert found.content == b'{"minimum": 1.50, "b": 1, "a": -0}'
+
+
+def test_a_repeated_definition_is_yielded_once() -> None:
+    """Repeats in spelling, key order or description add nothing; the first counts."""
+    text = '{"name": "f", "parameters": {"a": 1, "b": 2}}'
+    same = '{"name": "f", "description": "d", "parameters": {"b": 2.0, "a": 1}}'
+    renamed = text.replace('"f"', '"g"')
+    found = list(glaive.read(reading("glaive", file_of(text, same, text, renamed))))
+    assert [each.content for each in found] == [b'{"a": 1, "b": 2}'] * 2
+    assert ids(file_of(text, same, text, renamed)) == ["f", "g"]
+
+
+def test_what_cannot_be_read_is_still_a_document() -> None:
+    """The ledger gets to say why; the definitions around it are not lost."""
+    broken = "{\n    'name': 'f'\n}"
+    files = file_of(definition("a") + "\n" + broken + "\n" + definition("b"))
+    found = list(glaive.read(reading("glaive", files)))
+    assert ids(files) == ["a", "b", "unreadable"]
+    assert found[2].content == broken.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ('{"name": "f"}', b"null"),
+        ('{"name": "f", "parameters": []}', b"[]"),
+        ('{"name": "f", "parameters": "none"}', b'"none"'),
+    ],
+)
+def test_a_definition_without_parameters_is_no_schema(
+    text: str, content: bytes
+) -> None:
+    """What stands for the parameters is handed on, for the rules to reject."""
+    (found,) = glaive.read(reading("glaive", file_of(text)))
+    assert found.content == content
+
+
+def test_duplicate_keys_are_the_rule_sets_affair() -> None:
+    """`paper` lets the last one count; `clean` gets the text and refuses it."""
+    text = '{"name": "f", "parameters": {"a": 1, "a": 2}}'
+    (strict,) = glaive.read(reading("glaive", file_of(text)))
+    (lenient,) = glaive.read(reading("glaive", file_of(text), rules="paper"))
+    assert strict.content == text.encode()
+    assert lenient.content == b'{"a": 2}'
+
+
+def test_names_are_safe_in_paths_and_terminals() -> None:
+    """Whatever stands in a name, an id is ASCII letters, digits, `_`, `.` and `-`."""
+    files = file_of(
+        '{"name": "../a b\\u001b[31m", "parameters": {}}',
+        '{"name": 3, "parameters": {"a": 1}}',
+        json.dumps({"name": "n" * 200, "parameters": {"b": 1}}),
+    )
+    assert ids(files) == [".._a_b_31m", "n" * 80, "unnamed"]
+
+
+def test_half_a_surrogate_pair_ends_in_the_ledger() -> None:
+    """It cannot be UTF-8, and must not stop the reader."""
+    text = '{"name": "f", "parameters": {"title": "\ud800"}}'
+    (found,) = glaive.read(reading("glaive", file_of(text)))
+    assert not isinstance(jsontext.parse(found.content), dict)
+
+
+def test_order_does_not_depend_on_the_rows() -> None:
+    """Documents come in natural order of their ids."""
+    names = ["f10", "f9", "a", "F1"]
+    found = [
+        each.unique_id
+        for each in glaive.read(
+            reading("glaive", file_of(*(definition(each, each) for each in names)))
+        )
+    ]
+    assert [each.split("_")[0] for each in found] == ["F1", "a", "f9", "f10"]
+    assert all(before != after for before, after in pairwise(found))
+
+
+def test_the_quota_and_the_least_field_count_are_declared() -> None:
+    """2,000 records of at least 15 fields; the choice is the build's."""
+    assert (glaive.SOURCE.quota, glaive.SOURCE.least_fields) == (2000, 15)

@@ -1,9 +1,9 @@
-"""Metaschemas, checked by jsonschema-rs."""
+"""Metaschemas, checked by jsonschema-rs, and which draft fits a schema."""
 
 from __future__ import annotations
 
 import hashlib
-import os
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,16 @@ from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.pointer import pointer
-from curation.json.text import parse
+from curation.json.text import SpelledFloat, parse, plain
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, DRAFT_07, Dialect
+from curation.schema.drafts import usage
 from curation.schema.keywords import KNOWN_KEYWORDS, Shape
+from curation.validation import metaschema_2020_12
+from curation.validation.dialect_decision import NEWEST_FIRST, PRIORS, inferred
 from curation.validation.metaschemas import (
     RUST_DRAFTS,
     RUST_VALIDATORS,
+    Complaint,
     complaint,
     complaints,
     is_valid,
@@ -34,9 +38,13 @@ from curation.validation.metaschemas import (
     validators_may_differ,
 )
 from curation.validation.python_validators import PYTHON_VALIDATORS
+from tests.curation.pinned import needs_mirror
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from curation.core.json_types import UntypedJson
+
 
 #: One real document in so many is checked by both.
 ONE_IN = 100
@@ -210,9 +218,7 @@ def test_a_complaint_is_made_exactly_of_the_invalid(schema: UntypedJson) -> None
         assert (complaint(schema, each) is None) == (each.name in names)
 
 
-@pytest.mark.skipif(
-    "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
-)
+@needs_mirror
 @pytest.mark.parametrize("archive", ["witness-generation", "schemastore"])
 def test_both_checks_agree_on_real_schemas(archive: str) -> None:
     """On a share of the real files, by digest, the verdicts are the same everywhere.
@@ -270,3 +276,324 @@ def test_a_place_is_named_whole(name: str) -> None:
     found = complaint(schema, DRAFT_07)
     assert found is not None
     assert found.pointer == pointer(place)
+
+
+def test_only_keyword_position_counts() -> None:
+    """Names of properties, data and unknown words use nothing."""
+    used = usage(
+        {
+            "properties": {"const": {"title": "a", "format": "date"}},
+            "enum": [{"if": 1}],
+            "default": {"prefixItems": []},
+            "x-word": {"dependencies": {}},
+            "definitions": {"not": {"$comment": "b"}},
+        }
+    )
+    assert used.keywords == {"properties", "enum"}
+    assert not used.asserts_beside_ref
+
+
+def test_a_keyword_below_any_applicator_counts() -> None:
+    """Schemas inside applicators of any draft, and in containers, are looked at."""
+    used = usage(
+        {
+            "if": {"$defs": {"a": {"const": 1}}},
+            "items": [{"extends": {"divisibleBy": 2}}],
+            "dependencies": {"a": {"minLength": 1}, "b": ["c"]},
+            "type": ["string", {"maximum": 3}],
+        }
+    )
+    assert {"const", "extends", "divisibleBy", "minLength", "maximum"} <= used.keywords
+
+
+def test_identifiers_count_as_strings_only() -> None:
+    """An `id` that is no string is a word like any other."""
+    assert usage({"id": "a", "$ref": "#"}).keywords == {"id", "$ref"}
+    assert usage({"id": {"type": "string"}, "$id": 3, "$ref": {}}).keywords == set()
+
+
+def test_what_contentschema_holds_is_not_applied() -> None:
+    """No draft applies `contentSchema`, so what it uses has no say."""
+    assert usage({"contentSchema": {"const": 1}}).keywords == set()
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"$ref": "#", "minLength": 1}, True),
+        ({"$ref": "#", "properties": {}}, True),
+        ({"$ref": "#", "title": "a", "definitions": {}, "$defs": {}}, False),
+        ({"$ref": {}, "minLength": 1}, False),
+    ],
+)
+def test_asserting_siblings_of_a_reference(
+    schema: UntypedJson, *, expected: bool
+) -> None:
+    """Annotations and definitions beside a `$ref` assert nothing."""
+    assert usage(schema).asserts_beside_ref is expected
+
+
+def decided(schema: UntypedJson, source: str = "local") -> tuple[str, str, list[str]]:
+    """Return dialect, evidence and words of an undeclared schema of a source."""
+    result = inferred(schema, usage(schema), PRIORS.get(source, NEWEST_FIRST))
+    assert result is not None
+    assert is_valid(schema, result.dialect)
+    return result.dialect.name, result.evidence, list(result.words)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"id": "http://example.com/a"}, ("draft-04", ["id"])),
+        ({"id": "a", "definitions": {"b": {}}}, ("draft-04", ["definitions", "id"])),
+        ({"minimum": 1, "exclusiveMinimum": True}, ("draft-04", ["exclusiveMinimum"])),
+        (
+            {"if": {}, "dependencies": {"a": ["b"]}},
+            ("draft-07", ["dependencies", "if"]),
+        ),
+        (
+            {"$comment": "a", "definitions": {}},
+            ("draft-07", ["$comment", "definitions"]),
+        ),
+        (
+            {"$recursiveAnchor": True, "additionalItems": False},
+            ("2019-09", ["$recursiveAnchor", "additionalItems"]),
+        ),
+        ({"prefixItems": [{}], "$defs": {}}, ("2020-12", ["$defs", "prefixItems"])),
+    ],
+)
+@pytest.mark.parametrize("source", ["github", "local"])
+def test_words_that_leave_one_draft_decide(
+    source: str, schema: UntypedJson, expected: tuple[str, list[str]]
+) -> None:
+    """Whatever the source declares elsewhere, and the evidence is on record."""
+    name, words = expected
+    assert decided(schema, source) == (name, "words", words)
+
+
+@pytest.mark.parametrize(
+    ("schema", "corpus", "newest"),
+    [
+        ({}, "draft-04", "2020-12"),
+        ({"type": "string", "format": "date", "x-word": 1}, "draft-04", "2020-12"),
+        ({"definitions": {"a": {}}}, "draft-04", "draft-07"),
+        ({"items": [{}]}, "draft-04", "2019-09"),
+        ({"$id": "http://example.com/a"}, "draft-07", "2020-12"),
+        ({"examples": [1]}, "draft-07", "2020-12"),
+        ({"required": []}, "draft-07", "2020-12"),
+        ({"$id": "#anchor"}, "draft-07", "draft-07"),
+    ],
+)
+def test_what_words_leave_open_is_as_the_source_declares(
+    schema: UntypedJson, corpus: str, newest: str
+) -> None:
+    """The corpus's files mean draft-04, then draft-07; of others the newest counts."""
+    assert decided(schema, "github")[:2] == (corpus, "prior")
+    assert decided(schema)[:2] == (newest, "prior")
+
+
+def test_siblings_of_a_reference_are_evidence_of_newer_authors_alone() -> None:
+    """In draft-04's days they were written in vain; today they say something."""
+    schema: UntypedJson = {"$ref": "#/definitions/a", "minLength": 1}
+    schema["definitions"] = {"a": {}}
+    assert decided(schema, "github")[0] == "draft-04"
+    assert decided(schema)[0] == "2020-12"
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"),
+    [
+        ({"id": "a", "const": 1}, "2020-12"),
+        ({"id": "a", "items": [{}], "if": {}}, "2019-09"),
+        ({"$ref": "#", "minLength": 1, "dependencies": {}}, "draft-07"),
+        ({"exclusiveMinimum": True, "minimum": 1, "const": 1}, "draft-04"),
+        ({"divisibleBy": 2}, "2020-12"),
+    ],
+)
+def test_drafts_that_do_not_mix(schema: UntypedJson, name: str) -> None:
+    """Where no draft fits, one with the fewest idle keywords is called mixed."""
+    assert decided(schema)[:2] == (name, "mixed")
+
+
+def test_a_schema_that_is_valid_nowhere_has_no_dialect() -> None:
+    """What no draft allows is inferred to nothing."""
+    schema: UntypedJson = {"type": "text"}
+    assert inferred(schema, usage(schema)) is None
+
+
+def test_every_dialect_finds_its_own_keywords_effective() -> None:
+    """Each keyword of a draft has effect in it, and 2020-12's are not draft-04's."""
+    for each in DIALECTS:
+        schema = dict.fromkeys(sorted(each.effective), "a")
+        used = usage({word: schema[word] for word in schema if word != "$ref"})
+        assert used.all_effective(each)
+    assert not usage({"const": 1}).all_effective(BY_NAME["draft-04"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "old", "later"),
+    [
+        ({"properties": {"a": {"required": True}}}, {"required"}, set()),
+        ({"required": ["a"]}, set(), {"required"}),
+        ({"type": "any"}, {"type"}, set()),
+        ({"type": ["any", "null"]}, {"type"}, set()),
+        ({"type": [{"type": "string"}]}, {"type"}, set()),
+        ({"dependencies": {"a": "b"}}, {"dependencies"}, set()),
+        ({"dependencies": {"a": ["b"]}}, set(), set()),
+        ({"extends": {}, "disallow": "null"}, {"extends", "disallow"}, set()),
+        ({"oneOf": [{"divisibleBy": 2}]}, {"divisibleBy"}, {"oneOf"}),
+        ({"type": "string", "pattern": "a"}, set(), set()),
+    ],
+)
+def test_words_of_draft_03_and_of_later_ones(
+    schema: UntypedJson, old: AbstractSet[str], later: AbstractSet[str]
+) -> None:
+    """What only draft-03 has, and what it lacks, are told apart."""
+    used = usage(schema)
+    assert (used.old, used.later) == (old, later)
+
+
+#: Values, each likely to be right under some words and wrong under others.
+ODDS = st.sampled_from(
+    [
+        True,
+        None,
+        -1,
+        0,
+        1.0,
+        1.5,
+        10**30,
+        SpelledFloat("2.00"),
+        "string",
+        "a[",
+        "(?P<n>x)",
+        "{1",
+        "http://x.test/a#b",
+        "//x y",
+        "urn:x",
+        "#frag",
+        "%zz",
+        "1a\n",
+        ["a", "a"],
+        ["a"],
+        [],
+    ]
+)
+WORDS = st.sampled_from(
+    [
+        "$id",
+        "$schema",
+        "$ref",
+        "$anchor",
+        "$dynamicRef",
+        "$recursiveRef",
+        "$comment",
+        "pattern",
+        "format",
+        "type",
+        "enum",
+        "required",
+        "minLength",
+        "multipleOf",
+        "exclusiveMinimum",
+        "uniqueItems",
+        "examples",
+        "deprecated",
+    ]
+)
+MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependencies"]
+SINGLE = [
+    "items",
+    "not",
+    "if",
+    "additionalProperties",
+    "contentSchema",
+    "additionalItems",
+]
+SCHEMAS = st.recursive(
+    st.one_of(ODDS, st.dictionaries(WORDS, ODDS, max_size=2)),
+    lambda inner: st.one_of(
+        st.dictionaries(st.sampled_from(SINGLE), inner, max_size=2),
+        st.dictionaries(
+            st.sampled_from(MAPS),
+            st.dictionaries(
+                st.sampled_from(["a", "^x[", "b{", "("]), inner, max_size=2
+            ),
+            max_size=2,
+        ),
+        st.dictionaries(
+            st.sampled_from(["anyOf", "prefixItems", "items"]),
+            st.lists(inner, max_size=2),
+            max_size=1,
+        ),
+    ),
+    max_leaves=8,
+)
+
+
+@given(SCHEMAS)
+def test_both_checks_agree(schema: UntypedJson) -> None:
+    """On made schemas, right and wrong in every word that has a format or a type."""
+    own = metaschema_2020_12.python_complaint(plain(schema))
+    assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$id": "a#b"},
+        {"$anchor": "1a"},
+        {"$anchor": "a\n"},
+        {"dependencies": {"a": {"$anchor": "a\n"}}},
+        {"$anchor": "a\n", "type": "a\n"},
+        {"$vocabulary": {"not a uri": True}},
+        {"$vocabulary": {"http://x.test": True}},
+        {"dependencies": {"a": {"pattern": "("}}},
+        {"dependencies": {"a": ["b", "b"]}},
+        {"patternProperties": {"(": {}}},
+        {"pattern": "a{99999999999}"},
+        {"pattern": "[[a]"},
+        {"default": {"$ref": "not a reference"}},
+        {"enum": [{"pattern": "("}]},
+        {"minimum": 10**400},
+        {"maxLength": SpelledFloat("1.00")},
+        {"maxLength": SpelledFloat("1.50")},
+    ],
+)
+def test_both_checks_agree_on_the_edges(schema: UntypedJson) -> None:
+    """Line ends, names as patterns, numbers past a double, and mere data."""
+    own = metaschema_2020_12.python_complaint(plain(schema))
+    assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
+
+
+def test_a_complaint_says_where_and_what() -> None:
+    """The pointer of the first error, then the message."""
+    found = metaschema_2020_12.complaint({"properties": {"a/b": {"type": "thing"}}})
+    assert found is not None
+    assert found.pointer == "/properties/a~1b/type"
+    assert str(found).startswith("/properties/a~1b/type: ")
+    assert str(Complaint(pointer="", message="m")) == "(root): m"
+
+
+def test_a_long_message_is_cut() -> None:
+    """jsonschema-rs repeats whole schemas in some messages."""
+    found = metaschema_2020_12.complaint({"anyOf": "x" * 10_000})
+    assert found is not None
+    assert len(found.message) <= 240
+
+
+def test_deep_schemas_are_checked() -> None:
+    """As deep as a document may nest, without an exception."""
+    schema: UntypedJson = {"type": "thing"}
+    for _ in range(255):
+        schema = {"not": schema}
+    found = metaschema_2020_12.complaint(schema)
+    assert found is not None
+    assert found.pointer.endswith("/not/type")
+
+
+def test_verdicts_of_texts_are_remembered_without_warnings() -> None:
+    """Python warns of patterns that may change their meaning; nobody is told."""
+    schema = json.loads('{"pattern": "[[a]", "not": {"pattern": "[a&&b]"}}')
+    assert metaschema_2020_12.complaint(schema) is None
+    assert metaschema_2020_12.complaint(schema) is None

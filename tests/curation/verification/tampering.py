@@ -6,6 +6,7 @@ made anew afterwards, so that neither digests nor card give it away.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,13 @@ import polars as pl
 import pytest
 
 from curation.dataset import ledger, parquet
-from curation.dataset.parquet import parquet_writer
+from curation.dataset.parquet import COLUMNS, parquet_writer
 from curation.instances.dataset import parquet as instances
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
+from curation.verification import verify_folder
 from curation.verification.check import ItemResult
 from curation.verification.derived import DERIVED
 from curation.verification.folder_contents import open_folder
@@ -34,7 +36,54 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curation.core.json_types import UntypedJson
+    from curation.verification import Verification
     from curation.verification.check import FolderCheck
+
+
+TABLE = "Github_easy/train-00000-of-00001.parquet"
+
+
+def rewrite_table(
+    path: Path,
+    change: Callable[[pl.DataFrame], pl.DataFrame],
+    columns: pa.Schema = COLUMNS,
+) -> None:
+    """Write a table again, of records by default, changed, as a build writes it."""
+    table = change(pl.read_parquet(path)).to_arrow().cast(columns)
+    with parquet_writer(path, columns, distinct=frozenset()) as writer:
+        writer.write_table(table)
+
+
+def set_cell(path: Path, column: str, value: str, row: int = 0) -> str:
+    """Set one cell of a table; return the id of its row."""
+    ids = pl.read_parquet(path)["unique_id"]
+
+    def change(rows: pl.DataFrame) -> pl.DataFrame:
+        chosen = pl.int_range(pl.len()) == row
+        cell = pl.when(chosen).then(pl.lit(value)).otherwise(pl.col(column))
+        return rows.with_columns(cell.alias(column))
+
+    rewrite_table(path, change)
+    return str(ids[row])
+
+
+def edit_manifest(folder: Path, change: Callable[[UntypedJson], None]) -> None:
+    """Change the manifest in place."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    change(manifest)
+    path.write_text(json.dumps(manifest, indent=2))
+
+
+def lines(found: Verification) -> list[str]:
+    """Return the failures as lines."""
+    return [str(each) for each in found.failures]
+
+
+def said_by(check: FolderCheck, folder: Path) -> list[str]:
+    """Return the failures that one check finds, as lines."""
+    return lines(verify_folder(folder, checks=[check]))
+
 
 RECORDS = "Github_easy/train-00000-of-00001.parquet"
 INSTANCES = "instances/Github_easy/train-00000-of-00001.pq"

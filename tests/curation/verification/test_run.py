@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from curation.core.benchmark import CONFIGS
 from curation.dataset.ledger import DOCUMENTS
+from curation.instances.dataset.parquet import COLUMNS
 from curation.json.text import digest
 from curation.pipeline.read_batches import NO_RULE
 from curation.schema.dialects import BY_NAME
@@ -23,24 +26,28 @@ from curation.verification.check import CheckItem, ItemResult
 from curation.verification.derived import DERIVED
 from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.folder_contents import open_folder
+from curation.verification.labels import LABELS, GroupFaults
 from curation.verification.leakage import LEAKAGE
 from curation.verification.loading import LOADING, OpenedConfig
 from curation.verification.records import ROWS
-from curation.verification.texts import TEXTS
+from curation.verification.texts import TEXTS, TextsOfGroup, personal_data
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
-from tests.curation.verification.file_tampers import TOKEN
-from tests.curation.verification.spoiling import (
+from tests.credential_examples import examples
+from tests.curation.verification.tampering import (
     TABLE,
     edit_manifest,
     lines,
-    rewrite,
+    rewrite_table,
     said_by,
+    said_here,
     set_cell,
+    where,
 )
-from tests.curation.verification.tampering import said_here, where
+from tests.curation.verification.test_tampers import TOKEN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
@@ -121,7 +128,7 @@ def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
     """In another config, under another name, in another split."""
     source = folder / "Kubernetes/train-00000-of-00001.parquet"
     copy = pl.read_parquet(source).head(1)
-    rewrite(
+    rewrite_table(
         folder / TABLE.replace("train", "test"),
         lambda table: pl.concat([table, copy.with_columns(unique_id=pl.lit("copy"))]),
     )
@@ -299,3 +306,188 @@ def test_a_check_without_its_program_is_not_run(sample_build: Path) -> None:
     assert Verification(findings=(finding,)).exit_code == Unavailable.exit_code
     failed = Finding(check="rows", where="", detail="wrong")
     assert Verification(findings=(finding, failed)).exit_code == 1
+
+
+_TABLE = "instances/Github_easy/train-00000-of-00001.pq"
+
+
+def _spoil(folder: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    rewrite_table(folder / _TABLE, change, COLUMNS)
+
+
+def _set(folder: Path, column: str, value: object, *, valid: bool) -> str:
+    """Set a cell of the first instance that is valid, or is not; return its record."""
+    rows = pl.read_parquet(folder / _TABLE)
+    row = rows["valid"].to_list().index(valid)
+    chosen = pl.int_range(pl.len()) == row
+    cell = pl.when(chosen).then(pl.lit(value)).otherwise(pl.col(column))
+    _spoil(folder, lambda table: table.with_columns(cell.alias(column)))
+    return str(rows["unique_id"][row])
+
+
+def _wrong(folder: Path) -> list[tuple[str, str]]:
+    """Judge every instance of the table; return records and what is wrong."""
+    judged = LABELS.work(folder, CheckItem(where=_TABLE, group=0, whole=True))
+    assert isinstance(judged, GroupFaults)
+    return judged.wrong
+
+
+@pytest.mark.slow
+def test_every_instance_of_a_build_is_as_labelled(sample_build: Path) -> None:
+    """All are judged and made again, and none differs; a sample is some of each."""
+    paths = list(sample_build.glob("instances/*/*.pq"))
+    rows = sum(len(pl.read_parquet(path)) for path in paths)
+    found = verify_folder(sample_build, checks=[LABELS], whole=True)
+    assert found.failures == ()
+    assert found.counted == {"records made again": 307, "instances judged": rows}
+    some = verify_folder(sample_build, checks=[LABELS]).counted
+    tables = len(paths)
+    assert tables < some["instances judged"] < rows
+    assert tables < some["records made again"] < 307
+
+
+def test_a_nonce_draws_the_sample(folder: Path) -> None:
+    """Another one draws others; whoever edits a folder cannot know which."""
+    _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))
+
+    def wrong(nonce: str) -> list[tuple[str, str]]:
+        item = CheckItem(where=_TABLE, group=0, nonce=nonce)
+        judged = LABELS.work(folder, item)
+        assert isinstance(judged, GroupFaults)
+        return judged.wrong
+
+    assert wrong("a") == wrong("a")
+    assert wrong("a") != wrong("b")
+
+
+@pytest.mark.slow
+def test_inverted_labels_are_seen_by_the_sample(folder: Path) -> None:
+    """`valid` turned round in one table: each instance that is drawn says so."""
+    _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))
+    listed = [line for line in said_by(LABELS, folder) if "valid is" in line]
+    assert len(listed) > 10
+    assert all("Github_easy" in line for line in listed)
+
+
+def test_one_changed_text_is_found_when_all_are_judged(folder: Path) -> None:
+    """With its record, its number and what the validator says."""
+    record = _set(folder, "text", "[[[7]]]", valid=True)
+    ((where, fault),) = _wrong(folder)
+    assert where == record
+    assert fault.startswith("instance ")
+    assert "valid is true, but jsonschema-rs refuses it" in fault
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("keyword", "uniqueItems"),
+        ("keyword", ""),
+        ("schema_pointer", "/properties/zzz"),
+        ("instance_pointer", "/zzz"),
+    ],
+)
+def test_a_near_miss_names_the_keyword_that_refuses_it(
+    folder: Path, column: str, value: str
+) -> None:
+    """Keyword and both places are derived again."""
+    _set(folder, column, value, valid=False)
+    ((_, line),) = _wrong(folder)
+    assert " at " in line
+
+
+def test_an_accepted_instance_has_no_keyword(folder: Path) -> None:
+    """Nothing refuses it, so nothing is named."""
+    _set(folder, "keyword", "type", valid=True)
+    ((_, line),) = _wrong(folder)
+    assert "but it is none" in line
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (
+            '{"jsonschema_rs": [true, true], "jsonschema": [false, true]}',
+            "not those of",
+        ),
+        (
+            '{"jsonschema_rs": [true, false], "jsonschema": [null, null]}',
+            "not those of",
+        ),
+        ("[]", "verdicts cannot be read"),
+        ('{"jsonschema_rs": "yes"}', "verdicts cannot be read"),
+    ],
+)
+def test_verdicts_are_those_of_the_validators(
+    folder: Path, value: str, said: str
+) -> None:
+    """Each validator, with formats and without; what was not asked stays open."""
+    _set(folder, "verdicts", value, valid=True)
+    ((_, line),) = _wrong(folder)
+    assert said in line
+
+
+def test_a_text_that_is_no_json_and_an_instance_of_no_record(folder: Path) -> None:
+    """Each is one line, and the others are judged all the same."""
+    record = _set(folder, "text", "{", valid=True)
+    ((where, fault),) = _wrong(folder)
+    assert where == record
+    assert "cannot be judged" in fault
+    _set(folder, "unique_id", "nobody", valid=False)
+    assert ("nobody", "no such record") in _wrong(folder)
+
+
+def test_a_credential_behind_an_escape_is_one(tmp_path: Path) -> None:
+    """Of a JSON text its value is searched, of any other text the text itself."""
+    token = examples()["Hugging Face token"]
+    escaped = f"\\u{ord(token[0]):04x}{token[1:]}"
+    texts = [f'{{"a": ["{escaped}"]}}', f"no JSON: {token}", json.dumps(7)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet")
+    item = CheckItem(where="rows.parquet", group=0)
+    found = cast("TextsOfGroup", TEXTS.work(tmp_path, item))
+    assert [each[:2] for each in found.credentials] == [
+        (0, "text at /a/0"),
+        (1, "text"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("write to jane.roe+lists@mail.uni.edu.", "e-mail address"),
+        ("call +41 21 693 11 11 now", "telephone number"),
+        ("host 8.8.8.8", "IP address"),
+        ("2001:4860:4860:0:0:0:0:8888", "IP address"),
+        ("ftp://jane:secret@files.uni.edu/x", "URL with a password"),
+    ],
+)
+def test_what_leads_to_someone_is_found(text: str, kind: str) -> None:
+    """Each kind by an example of it."""
+    assert personal_data(text)[kind] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jane@example.com, joe@mail.example.org, x@y.test, a@b.invalid",
+        "10.0.0.1 127.0.0.1 192.168.1.1 192.0.2.7 version 1.2.3 999.1.1.1",
+        "@types/node @angular/core user@ @host",
+        "https://example.org/a:b@c",
+        "+1 and 2 + 3",
+    ],
+)
+def test_what_is_reserved_or_no_address_is_not(text: str) -> None:
+    """Names and numbers for examples, private networks, packages, sums."""
+    assert not personal_data(text)
+
+
+def test_one_that_stands_twice_counts_once() -> None:
+    """Distinct ones are counted."""
+    text = "a@uni.edu a@uni.edu b@uni.edu"
+    assert personal_data(text)["e-mail address"] == 2
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    """Nothing that may stand in a text makes it fail."""
+    assert all(count > 0 for count in personal_data(text).values())

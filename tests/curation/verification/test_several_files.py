@@ -23,7 +23,7 @@ from curation.verification.derived import DERIVED
 from curation.verification.files import STRAYS
 from curation.verification.records import ROWS
 from evaluation.data.parquet_tables import ParquetTables
-from tests.curation.verification.spoiling import lines, said_by
+from tests.curation.verification.tampering import lines, said_by
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,21 +6,506 @@ its row of the ledger included, is found by nothing but a new build.
 
 from __future__ import annotations
 
+import os
+from itertools import chain
 from shutil import copytree
 from typing import TYPE_CHECKING
 
+import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
-from tests.curation.verification.file_tampers import FILE_TAMPERS
-from tests.curation.verification.ledger_tampers import LEDGER_TAMPERS
-from tests.curation.verification.manifest_tampers import MANIFEST_TAMPERS
-from tests.curation.verification.record_tampers import RECORD_TAMPERS
-from tests.curation.verification.tampering import Tamper, card_again, said_here
+from curation.dataset import parquet
+from curation.dataset.ledger import CHANGES, DOCUMENTS
+from curation.dataset.parquet import parquet_writer
+from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER, MISSING
+from curation.verification.derived import DERIVED
+from curation.verification.files import DIGESTS, STRAYS
+from curation.verification.labels import LABELS
+from curation.verification.leakage import LEAKAGE
+from curation.verification.records import ROWS
+from curation.verification.texts import TEXTS
+from tests.curation.verification.tampering import (
+    COPIES,
+    FIRST,
+    INSTANCES,
+    KEPT,
+    RECORDS,
+    Tamper,
+    all_of,
+    both,
+    card_again,
+    cell,
+    copy_of,
+    instance,
+    manifest,
+    record,
+    rewrite,
+    said_here,
+    schema,
+    tampers,
+    text_file,
+    where,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from curation.core.json_types import UntypedJson
     from curation.verification.check import FolderCheck
+
+
+def _with_the_id_of_another(rows: pl.DataFrame) -> pl.DataFrame:
+    first, last = rows.head(1), rows["unique_id"][-1]
+    return pl.concat([first.with_columns(unique_id=pl.lit(last)), rows.slice(1)])
+
+
+def _moved(folder: Path) -> None:
+    moved = pl.read_parquet(folder / RECORDS).head(1)
+    rewrite(RECORDS, lambda rows: rows.slice(1))(folder)
+    other = RECORDS.replace("train", "test")
+    rewrite(other, lambda rows: pl.concat([moved, rows]))(folder)
+
+
+def _copied(folder: Path) -> None:
+    copy = pl.read_parquet(folder / RECORDS).head(1)
+    rewrite(
+        "Snowplow/train-00000-of-00001.parquet", lambda rows: pl.concat([copy, rows])
+    )(folder)
+
+
+def _larger(folder: Path) -> None:
+    """Move a record into the next size, with all that tells of it."""
+    larger = RECORDS.replace("easy", "medium")
+    moved = pl.read_parquet(folder / RECORDS).head(1)
+    name = moved["unique_id"][0]
+    rewrite(RECORDS, lambda rows: rows.slice(1))(folder)
+    rewrite(larger, lambda rows: pl.concat([moved, rows]))(folder)
+    own = (pl.col("unique_id") == name) & (pl.col("config") == "Github_easy")
+    where(DOCUMENTS, own, config="Github_medium")(folder)
+
+
+#: A repository that no row of the sample comes from.
+_HOME = "https://github.com/owner/name"
+
+RECORD_TAMPERS = list(
+    chain(
+        tampers(
+            ROWS,
+            ("schema edited", record(json_schema='{"type": "null"}'), "sha256 is "),
+            ("schema respelt", record(json_schema="{ }"), "as a build writes it"),
+            ("schema invalid", record(**schema({"type": "strnig"})), "invalid under"),
+            ("dialect", record(dialect="draft-05"), "no such dialect"),
+            ("dialect found", record(dialect_found="guessed"), "dialect_found is"),
+            (
+                "dialect words",
+                record(dialect_found="declared", dialect_words=["if"]),
+                "dialect_words is",
+            ),
+            ("live size", record(live_size="ultra"), "live_size is ultra"),
+            ("valid under", record(valid_under=["draft-04"]), "valid_under is"),
+            ("field count", record(field_count=10_001), "field_count is 10001"),
+            ("fan-out", record(max_fan_out=0), "max_fan_out is 0"),
+            ("depth", record(depth=99), "depth is 99"),
+            ("size", record(size=1), "size is 1"),
+            ("features", record(features=["if"]), "features is"),
+            ("formats", record(formats=["uuid"]), "formats is"),
+            ("lints", record(lints=["crossed-bounds"]), "lints is"),
+            ("digest", record(sha256="0" * 64), "sha256 is 0"),
+            ("skeleton", record(skeleton_sha256="0" * 64), "skeleton_sha256 is 0"),
+            ("split key", record(split_key="0" * 16), "split_key is 0"),
+        ),
+        tampers(
+            ROWS,
+            ("schema and digests", record(**schema({"type": "null"})), "but no row"),
+            ("id renamed", record(unique_id="mine"), "not kept in the ledger"),
+            ("record removed", rewrite(RECORDS, lambda rows: rows.slice(1)), "no row"),
+            ("outcome", where(DOCUMENTS, KEPT, outcome="empty"), "not kept in"),
+        ),
+        tampers(
+            ROWS,
+            ("ledger removed", lambda folder: (folder / DOCUMENTS).unlink(), "missing"),
+            then_card=False,
+        ),
+        tampers(
+            ROWS,
+            (
+                "instances removed",
+                rewrite(INSTANCES, lambda r: r.slice(9)),
+                "are not as many as",
+            ),
+            ("instances' record", instance("unique_id", "mine"), "are not as many as"),
+        ),
+        tampers(
+            ROWS,
+            ("no id", record(unique_id=""), "not kept in the ledger"),
+            ("same id", rewrite(RECORDS, _with_the_id_of_another), "not kept in the"),
+        ),
+        tampers(
+            DERIVED,
+            ("order", rewrite(RECORDS, lambda r: r.reverse()), "natural order"),
+        ),
+        tampers(
+            LEAKAGE,
+            ("moved to another split", _moved, "its key belongs in train"),
+            ("cluster", record(cluster="0" * 64), "cluster is not the smallest"),
+            ("weight", record(weight=0.125), "weight is 0.125, but"),
+            ("copied to another config", _copied, "the same schema as"),
+        ),
+        tampers(
+            LABELS,
+            (
+                "fastjsonschema's verdict",
+                rewrite(
+                    RECORDS, lambda r: r.with_columns(fastjsonschema=pl.lit("x.Error"))
+                ),
+                "but 'compiles' when compiled again",
+            ),
+            (
+                "fits",
+                rewrite(
+                    RECORDS, lambda r: r.with_columns(fits=pl.lit(["openai-strict"]))
+                ),
+                "fits is openai-strict, and another list",
+            ),
+        ),
+        tampers(
+            ROWS,
+            ("config", _larger, "read for Github, it belongs in Github_easy"),
+            (
+                "config read for",
+                rewrite(
+                    DOCUMENTS,
+                    lambda rows: rows.with_columns(raw_config=pl.col("config")),
+                ),
+                "read for Github_easy, it belongs in Github_easy",
+            ),
+            ("source", record(source="kubernetes"), "source is not that of"),
+            ("path", record(path="elsewhere.json"), "path is not that of"),
+            ("commit", record(commit="f" * 40), "commit is not that of"),
+            ("licence", record(licence="MIT"), "licence is not that of"),
+            ("repository", record(original_repository=_HOME), "original_repository is"),
+            ("origin", record(origin="upstream"), "origin is not that of"),
+            ("source, both", both(source="local"), "no pin in manifest.json"),
+            ("commit, both", both(commit="f" * 40), "no pin in manifest.json"),
+            ("origin, both", both(origin="upstream"), "no pin in manifest.json"),
+            ("changes", record(changes=["wrap"]), "changes is not that of"),
+            ("repaired", record(repaired=["wrap"]), "repaired is not what"),
+            ("edits", rewrite(CHANGES, lambda rows: rows.head(0)), "changes is not"),
+        ),
+    )
+)
+
+
+_SOME = pl.col("document") % 50 == 0
+
+_NEAR_MISS = pl.col("kind") == "near_miss"
+
+
+def _ledger(**values: object) -> Callable[[Path], None]:
+    return where(INSTANCE_LEDGER, pl.lit(value=True), **values)
+
+
+def _near_miss(name: str, value: object) -> Callable[[Path], None]:
+    return where(INSTANCES, _NEAR_MISS, **{name: value})
+
+
+def _doubled(rows: pl.DataFrame) -> pl.DataFrame:
+    last = rows.tail(1).with_columns(pl.col("document") + 1)
+    return pl.concat([rows, last])
+
+
+def _listed(path: str, **values: object) -> Callable[[Path], None]:
+    """List one instance of every record in a table of the ledger."""
+
+    def change(folder: Path) -> None:
+        firsts = pl.read_parquet(folder / INSTANCES).unique("unique_id")
+        instances = firsts.with_columns(
+            pl.lit(value).alias(name)
+            for name, value in {
+                "config": "Github_easy",
+                "dialect": "draft-07",
+                **values,
+            }.items()
+        )
+        rewrite(
+            path,
+            lambda rows: pl.concat(
+                [rows, instances.select(rows.columns).cast(rows.schema)]
+            ),
+        )(folder)
+
+    return change
+
+
+LEDGER_TAMPERS = list(
+    chain(
+        tampers(
+            LABELS,
+            (
+                "kind of witness",
+                where(INSTANCES, pl.col("kind") == "minimal", kind="random"),
+                "kind of its row 0",
+            ),
+            (
+                "order of instances",
+                rewrite(INSTANCES, lambda rows: rows.reverse().sort("unique_id")),
+                "number of its row 0",
+            ),
+            (
+                "most that there can be",
+                _ledger(pairs_possible=1_000),
+                "pairs_possible of its row 0",
+            ),
+            ("agreed", _ledger(agreed=99), "agreed of its row 0"),
+            ("disputed", _ledger(disputed=9), "disputed of its row 0"),
+            ("answer", _ledger(answer="unknown"), "answer of its row 0"),
+            ("pairs", _ledger(pairs=999, keywords=99), "pairs of its row 0"),
+            (
+                "disagreements",
+                _listed(DISAGREEMENTS, jsonschema_rs=True, jsonschema=False),
+                "disagreements.pq",
+            ),
+        ),
+        # Few records lack a near miss: a sample of the sample may miss them all.
+        tampers(
+            LABELS,
+            (
+                "place of a missing near miss",
+                where(MISSING, pl.lit(value=True), schema_pointer="/x"),
+                "schema_pointer of its row 0",
+            ),
+            ("missing pairs", rewrite(MISSING, lambda rows: rows.head(0)), "missing"),
+            whole=True,
+        ),
+        tampers(
+            ROWS,
+            (
+                "outcome unknown",
+                cell(DOCUMENTS, 0, {"outcome": "lost"}),
+                "that no build writes",
+            ),
+            (
+                "split cleared",
+                where(DOCUMENTS, KEPT & _SOME, split=""),
+                "a split and no rule",
+            ),
+            ("a copy's first", where(DOCUMENTS, COPIES, detail="a/b"), "no copy of"),
+            ("numbers", rewrite(DOCUMENTS, lambda rows: rows.slice(1)), "one by one"),
+            ("twice", rewrite(DOCUMENTS, _doubled), "stands there twice"),
+            ("stray edit", where(CHANGES, FIRST, document=99_999), "of no document"),
+            ("one label", where(INSTANCES, FIRST, valid=False), "witness that is not"),
+            ("kind", _near_miss("kind", "minimal"), "near_misses are not as many"),
+            ("kind unknown", instance("kind", "mine"), "a kind that no build writes"),
+            ("number", instance("number", 77), "not numbered one by one"),
+            ("table of others", copy_of(MISSING, "ledger/mine.parquet"), "no table of"),
+            ("report removed", lambda folder: (folder / MISSING).unlink(), "without"),
+        ),
+        tampers(
+            LABELS,
+            (
+                "labels",
+                rewrite(INSTANCES, lambda r: r.with_columns(valid=~pl.col("valid"))),
+                "valid is",
+            ),
+            ("texts", _near_miss("text", "{}"), "instance"),
+            ("keyword", _near_miss("keyword", "const"), "const at"),
+            ("schema pointer", _near_miss("schema_pointer", "/x"), "at /x"),
+            ("instance pointer", _near_miss("instance_pointer", "/x"), "instance"),
+            ("position", _near_miss("fails_at", 999), "fails_at is 999, but"),
+            (
+                "verdicts",
+                _near_miss(
+                    "verdicts",
+                    '{"jsonschema_rs": [true, true], "jsonschema": [true, true]}',
+                ),
+                "are not those of the validators",
+            ),
+        ),
+    )
+)
+
+
+def _member(name: str, value: UntypedJson) -> Callable[[Path], None]:
+    return manifest(lambda stated: stated.update({name: value}))
+
+
+def _pin(name: str, value: str) -> Callable[[Path], None]:
+    return manifest(lambda stated: stated["pins"][0].update({name: value}))
+
+
+MANIFEST_TAMPERS = list(
+    chain(
+        tampers(
+            ROWS,
+            ("partial", _member("partial", []), "`partial` does not"),
+            ("name", _member("name", "JSONSchemaBench"), "`name` is"),
+            ("rule unknown", where(DOCUMENTS, COPIES, rule="mine"), "its rule is not"),
+            ("canary", _member("canary", "x" * 36), "the canary is not that"),
+            ("extras", _member("extras", ["Acme"]), "`extras` is ['Acme']"),
+            ("pin's commit", _pin("commit", "f" * 40), "no pin in manifest.json"),
+            ("pin's source", _pin("source", "mine"), "no pin in manifest.json"),
+        ),
+        tampers(
+            LEAKAGE, ("rule set", _member("rules", "paper"), "not that of its skeleton")
+        ),
+    )
+)
+
+
+TOKEN = "ghp_" + "Z4kQ9rT2xW7bN5mJ8cL3" + "vH6yD1fG0sPqA2eU"
+
+
+def _remade(change: Callable[[pq.ParquetFile, Path], None]) -> Callable[[Path], None]:
+    """Return what writes the table of records with pyarrow in another way."""
+
+    def do(folder: Path) -> None:
+        path = folder / RECORDS
+        with pq.ParquetFile(path) as file:
+            change(file, folder / "again")
+        (folder / "again").replace(path)
+
+    return do
+
+
+def _with_options(**options: UntypedJson) -> Callable[[Path], None]:
+    def change(file: pq.ParquetFile, path: Path) -> None:
+        pq.write_table(file.read(), path, **options)
+
+    return _remade(change)
+
+
+def _with_metadata(key: bytes, value: bytes) -> Callable[[Path], None]:
+    def change(file: pq.ParquetFile, path: Path) -> None:
+        rows = file.read()
+        metadata = {**(rows.schema.metadata or {}), key: value}
+        pq.write_table(rows.replace_schema_metadata(metadata), path)
+
+    return _remade(change)
+
+
+def _with_field_metadata(file: pq.ParquetFile, path: Path) -> None:
+    rows = file.read()
+    field = rows.schema.field(0).with_metadata({b"note": TOKEN.encode()})
+    columns = rows.schema.set(0, field)
+    pq.write_table(rows.cast(columns), path)
+
+
+def _with_a_gap(folder: Path) -> None:
+    """Put bytes before the footer of a table, where no reader looks."""
+    path = folder / RECORDS
+    content = path.read_bytes()
+    start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    path.write_bytes(content[:start] + TOKEN.encode() + content[start:])
+
+
+def _large(folder: Path) -> None:
+    name = {"description": "x" * 3_000_000}
+    record(**schema(name))(folder)
+    form, rows = parquet.RECORDS, pq.read_table(folder / RECORDS)
+    path = folder / RECORDS
+    with parquet_writer(path, form.columns, distinct=form.distinct) as writer:
+        writer.write_table(rows.cast(form.columns))
+
+
+def _link(target: str) -> Callable[[Path], None]:
+    def do(folder: Path) -> None:
+        (folder / "LICENSE").unlink()
+        (folder / "LICENSE").symlink_to(target)
+
+    return do
+
+
+def _made(path: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / path).mkdir(parents=True)
+
+
+FILE_TAMPERS = list(
+    chain(
+        tampers(
+            DERIVED,
+            ("metadata", _with_metadata(b"note", b"mine"), "its bytes are not those"),
+            (
+                "metadata of a column",
+                _remade(_with_field_metadata),
+                "its bytes are not those",
+            ),
+            ("between the pages", _with_a_gap, "its bytes are not those"),
+            ("compression", _with_options(compression="gzip"), "its bytes are not"),
+            ("row groups", _with_options(row_group_size=1), "its bytes are not those"),
+            ("a large row among others", _large, "its bytes are not those"),
+            ("no page index", _with_options(), "its bytes are not those"),
+        ),
+        tampers(
+            TEXTS,
+            ("token in metadata", _with_metadata(b"n", TOKEN.encode()), "its metadata"),
+            (
+                "token in metadata of a column",
+                _remade(_with_field_metadata),
+                "its metadata",
+            ),
+            (
+                "token in a schema",
+                record(**schema({"const": TOKEN})),
+                "column json_schema",
+            ),
+            ("token in an edit", where(CHANGES, FIRST, before=TOKEN), "column before"),
+            ("token in an instance", instance("text", f'"{TOKEN}"'), "column text"),
+            ("token in a text", text_file("NOTES.md", TOKEN), "NOTES.md"),
+            ("token in a name", text_file(f"{TOKEN}.txt", ""), "the name of a file"),
+        ),
+        tampers(
+            STRAYS,
+            ("binary file", lambda f: (f / "a.bin").write_bytes(b"\xff"), "no text"),
+            ("another table", copy_of(RECORDS, "Github_easy/more.parquet"), "no build"),
+            (
+                "table below a config",
+                copy_of(RECORDS, RECORDS.replace("/", "/more/")),
+                "no build",
+            ),
+            (
+                "instances that a pattern meets",
+                copy_of(INSTANCES, INSTANCES.replace(".pq", ".parquet")),
+                "no build",
+            ),
+            (
+                "instances where configs are",
+                copy_of(INSTANCES, INSTANCES.replace("instances/", "")),
+                "no build",
+            ),
+            ("git", _made(".git/objects"), "git's own folder"),
+            ("worktree", text_file(".git", "gitdir: /tmp"), "git's own folder"),
+            ("empty folder", _made("Github_easy/empty"), "an empty folder"),
+            (
+                "cache",
+                all_of(_made(".cache/mine"), text_file(".cache/mine/a", "a")),
+                "no note of the Hub's client",
+            ),
+        ),
+        tampers(
+            STRAYS,
+            ("link out", _link("/etc/hostname"), "leads out of the folder"),
+            ("link to a folder", _link("ledger"), "a symbolic link to a folder"),
+            ("pipe", lambda folder: os.mkfifo(folder / "pipe"), "neither a file nor"),
+            ("unreadable", lambda f: (f / "LICENSE").chmod(0), "may not be read"),
+            then_card=False,
+        ),
+        tampers(
+            DIGESTS,
+            ("file removed", lambda folder: (folder / "LICENSE").unlink(), "missing"),
+            ("file added", text_file("thesis.txt", "mine"), "not listed"),
+            ("file changed", text_file("LICENSE", "mine"), "changed"),
+            (
+                "list removed",
+                lambda folder: (folder / "SHA256SUMS").unlink(),
+                "missing",
+            ),
+            then_card=False,
+        ),
+    )
+)
+
 
 TAMPERS = [*RECORD_TAMPERS, *LEDGER_TAMPERS, *MANIFEST_TAMPERS, *FILE_TAMPERS]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import msgspec
 import psutil
 import pytest
 
@@ -19,7 +20,7 @@ from curation.system.threads import within
 from curation.workers import pool as pool_module
 from curation.workers import process as process_module
 from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import BatchResult, Pool
 from curation.workers.process import Program
 from curation.workers.worker import Worker, WorkerDidNotStart
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
 
-MINIATURE = Path(__file__).with_name("miniature_worker.py")
-PROGRAM = Program(file=MINIATURE)
+
+PROGRAM = Program(file=Path(__file__).with_name("miniature_worker.py"))
 #: Seconds after which a process that should be gone counts as one that stays.
 PATIENCE = 30.0
 LIMITS = Limits(seconds=30, memory_mb=256, answer_bytes=64 * 2**20)
@@ -73,7 +74,7 @@ def test_it_answers_what_was_asked(worker: Worker, value: UntypedJson) -> None:
 
 def test_a_worker_is_told_its_setup_once() -> None:
     """The set-up value reaches the start function."""
-    with Worker(Program(file=MINIATURE, setup={"rules": "clean"})) as one:
+    with Worker(Program(file=PROGRAM.file, setup={"rules": "clean"})) as one:
         assert one.ask(["setup", None]).answer == {"rules": "clean"}
 
 
@@ -187,7 +188,7 @@ def test_a_worker_sees_nothing_of_our_environment_but_what_it_needs(
     monkeypatch.setenv("PYTHONINTMAXSTRDIGITS", "0")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     monkeypatch.setenv("PYTHONHASHSEED", "4711")
-    program = Program(file=MINIATURE, environment={"GIVEN": "yes"})
+    program = Program(file=PROGRAM.file, environment={"GIVEN": "yes"})
     with Worker(program) as one:
         seen = one.ask(["environment", None]).answer
         folders = one.ask(["paths", None]).answer
@@ -195,7 +196,7 @@ def test_a_worker_sees_nothing_of_our_environment_but_what_it_needs(
     assert "PYTHONINTMAXSTRDIGITS" not in seen
     assert (seen["TZ"], seen["LC_ALL"], seen["GIVEN"]) == ("UTC", "C.UTF-8", "yes")
     assert seen["PYTHONHASHSEED"] == "0"
-    assert str(MINIATURE.parent) not in folders
+    assert str(PROGRAM.file.parent) not in folders
 
 
 @pytest.mark.parametrize(
@@ -203,7 +204,7 @@ def test_a_worker_sees_nothing_of_our_environment_but_what_it_needs(
 )
 def test_a_worker_that_cannot_start_is_a_fault(setup: str, words: str) -> None:
     """It is told with the reason, after a few attempts, and never tried forever."""
-    program = Program(file=MINIATURE, setup=setup)
+    program = Program(file=PROGRAM.file, setup=setup)
     with Worker(program, LIMITS) as one, pytest.raises(WorkerDidNotStart, match=words):
         one.ask(["echo", 1])
     with (
@@ -215,7 +216,7 @@ def test_a_worker_that_cannot_start_is_a_fault(setup: str, words: str) -> None:
 
 def test_a_worker_that_hangs_at_its_start_is_a_fault() -> None:
     """The start has a deadline of its own; the same command may succeed later."""
-    program = Program(file=MINIATURE, setup="hang")
+    program = Program(file=PROGRAM.file, setup="hang")
     limits = Limits(start_seconds=0.3)
     with (
         Worker(program, limits) as one,
@@ -440,7 +441,7 @@ PARENT = f"""
 import sys
 from pathlib import Path
 from curation.workers.pool import Pool, Program
-program = Program(file=Path({str(MINIATURE)!r}))
+program = Program(file=Path({str(PROGRAM.file)!r}))
 with Pool(program, jobs=2) as pool:
     hang = [["stubborn", None]]
     units = [[["identity", None]], [["identity", None]], hang, hang]
@@ -457,11 +458,53 @@ def test_children_die_with_their_parent(number: signal.Signals) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        cwd=MINIATURE.parent.parent,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(MINIATURE.parent.parent)},
+        cwd=PROGRAM.file.parent.parent,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(PROGRAM.file.parent.parent)},
     ) as parent:
         assert parent.stdout is not None
         pids = {int(parent.stdout.readline()) for _ in range(2)}
         parent.send_signal(number)
         parent.wait(PATIENCE)
     assert all(_ends(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(
+    ("unit", "number", "was_killed"),
+    [
+        (["die", "SIGKILL"], signal.SIGKILL, True),
+        (["die", "SIGSEGV"], signal.SIGSEGV, False),
+        (["leave", 7], None, False),
+    ],
+)
+def test_the_signal_is_a_number(
+    unit: list[str | int],
+    number: int | None,
+    was_killed: bool,  # noqa: FBT001 (a case of the claim)
+) -> None:
+    """Who asks whether somebody killed the worker need not read a sentence."""
+    with Worker(PROGRAM, Limits(seconds=30)) as worker:
+        result = worker.ask(unit)
+    assert (result.signal, result.was_killed) == (number, was_killed)
+
+
+def test_our_own_kill_is_no_signal() -> None:
+    """A worker that is killed for its deadline was not killed by somebody else."""
+    with Worker(PROGRAM, Limits(seconds=30)) as worker:
+        result = worker.ask(["stubborn", None], seconds=0.3)
+    assert (result.ending, result.was_killed) == (Ending.TIMEOUT, False)
+
+
+def test_an_answer_is_read_as_a_type() -> None:
+    """A list becomes a tuple; what is of another type is refused."""
+    result = ProcessResult(ending=Ending.OK, answer=[1, 2])
+    assert result.answer_as(tuple[int, ...]) == (1, 2)
+    with pytest.raises(msgspec.ValidationError):
+        result.answer_as(str)
+
+
+def test_an_answer_left_as_text_is_read_as_a_type() -> None:
+    """The same as of one that was read at once."""
+    result = ProcessResult(ending=Ending.OK, answer=msgspec.Raw(b"[1, 2]"))
+    assert result.answer_as(tuple[int, ...]) == (1, 2)
+    with pytest.raises(msgspec.ValidationError):
+        result.answer_as(str)

@@ -1,16 +1,59 @@
-"""The run folder: locked, fingerprinted, whole or absent."""
+"""The run folder and its fingerprint; what one document may cost, in batches."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import socket
+import sys
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from curation.system.errors import TemporarilyUnavailable
-from curation.workers.run_folder import RunFolder
+import curation
+from curation.core.documents import Reason
+from curation.instances.dataset.worker import limits as instance_limits
+from curation.json.text import MAX_DEPTH
+from curation.pipeline.process_document import LIMITS
+from curation.system.errors import (
+    BadUsage,
+    CannotCreate,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+from curation.workers import limits, protocol
+from curation.workers.fingerprint import (
+    code_digest,
+    code_files,
+    digest_of_files,
+    fingerprint,
+    versions,
+)
+from curation.workers.limits import (
+    BUSY_MACHINE,
+    Greeting,
+    Limits,
+    RequestBatch,
+    WorkerLine,
+    count_nodes,
+    decode_line,
+    encode_message,
+    too_big,
+    too_many,
+)
+from curation.workers.pool import in_batches
+from curation.workers.ray_shards import _places, ray_address, run_shards
+from curation.workers.run_folder import FinishedWork, RunFolder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+
+    from curation.core.json_types import UntypedJson
 
 
 def test_a_completion_is_found_by_the_next_run(tmp_path: Path) -> None:
@@ -81,3 +124,295 @@ def test_what_killed_runs_left_is_removed(tmp_path: Path) -> None:
             assert file.exists()
     with RunFolder.open(tmp_path, "f4"):
         assert not file.exists()
+
+
+CONTENTS = st.dictionaries(
+    st.sampled_from("abc"), st.integers() | st.text(), max_size=3
+)
+
+
+@given(CONTENTS, CONTENTS)
+def test_fingerprints_are_equal_exactly_where_their_parts_are(
+    one: dict[str, object], other: dict[str, object]
+) -> None:
+    """Nothing that decides a result can change without the fingerprint."""
+    assert (fingerprint(**one) == fingerprint(**other)) is (one == other)
+
+
+def test_the_fingerprint_does_not_depend_on_order() -> None:
+    """Parts are named; the order in which they are given says nothing."""
+    assert fingerprint(a=1, b=[2]) == fingerprint(b=[2], a=1)
+
+
+def test_another_byte_of_the_code_is_another_digest(tmp_path: Path) -> None:
+    """Content, name and number of the files count; where they lie does not."""
+    files = [(root, path) for root, path in code_files()][::20]
+    copies = [_copied(files, tmp_path / name) for name in ("one", "two")]
+    one = digest_of_files(copies[0])
+    assert digest_of_files(files) == one == digest_of_files(copies[1])
+    for root, path in copies[1]:
+        before = path.read_bytes()
+        path.write_bytes(before + b"#")
+        assert digest_of_files(copies[1]) != one
+        path.write_bytes(before)
+        other = path.with_name("renamed")
+        path.rename(other)
+        renamed = [(root, other if found == path else found) for _, found in copies[1]]
+        assert digest_of_files(renamed) != one
+        other.rename(path)
+    assert digest_of_files(copies[1][1:]) != one
+
+
+def test_the_digest_of_the_code_is_that_of_its_files() -> None:
+    """Nothing less enters than what `code_files` lists."""
+    assert code_digest() == digest_of_files(code_files())
+
+
+def _copied(files: list[tuple[Path, Path]], folder: Path) -> list[tuple[Path, Path]]:
+    found = []
+    for root, path in files:
+        copy = folder / path.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+        found.append((folder, copy))
+    return found
+
+
+def test_the_code_is_every_module_of_ours() -> None:
+    """A change anywhere in the package, or in what ships with it, is another code."""
+    files = {path for _, path in code_files()}
+    package = Path(curation.__file__).parent
+    assert set(package.rglob("*.py")) <= files
+    assert {"sources.toml", "README.md.j2"} <= {path.name for path in files}
+    assert not any(
+        "sample" in path.relative_to(root).parts for root, path in code_files()
+    )
+
+
+def test_the_versions_name_what_decides() -> None:
+    """Both validators and Python itself are among them."""
+    assert {"python", "jsonschema", "jsonschema-rs", "orjson"} <= versions().keys()
+
+
+def test_a_piece_is_found_under_its_own_fingerprint_and_name(tmp_path: Path) -> None:
+    """No other run and no other name finds it."""
+    work = FinishedWork(tmp_path, "f1")
+    work.store("one", b"\n{}\n\0")
+    assert work.find("one") == b"\n{}\n\0"
+    assert work.find("two") is None
+    assert FinishedWork(tmp_path, "f2").find("one") is None
+
+
+def test_a_file_under_another_fingerprint_is_not_taken(tmp_path: Path) -> None:
+    """The fingerprint stands in the file, and not only in its folder's name."""
+    FinishedWork(tmp_path, "f1").store("one", b"1")
+    (tmp_path / "f1").rename(tmp_path / "f2")
+    assert FinishedWork(tmp_path, "f2").find("one") is None
+
+
+@pytest.mark.parametrize("damaged", [b"", b"x", b"\n1", b'["f1","one",""]\n1'])
+def test_a_damaged_piece_has_to_be_made_again(tmp_path: Path, damaged: bytes) -> None:
+    """A file's presence proves nothing."""
+    work = FinishedWork(tmp_path, "f1")
+    work.store("one", b"1")
+    (tmp_path / "f1" / "one").write_bytes(damaged)
+    assert work.find("one") is None
+
+
+def test_the_work_of_those_used_last_stays(tmp_path: Path) -> None:
+    """Of other fingerprints the last used stay, found ones counting as used."""
+    for number, name in enumerate(("f1", "f2", "f3")):
+        FinishedWork(tmp_path, name).store("one", name.encode())
+        os.utime(tmp_path / name, (number, number))
+    FinishedWork(tmp_path, "f1").remove_old(keep=2)
+    work = FinishedWork(tmp_path, "f4")
+    work.store("one", b"4")
+    work.remove_old(keep=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f1", "f3", "f4"]
+    assert work.find("one") == b"4"
+    work.remove_old(keep=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["f4"]
+
+
+def test_a_place_that_is_no_folder_is_a_fault(tmp_path: Path) -> None:
+    """Exit code 73, before any work is done in vain."""
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotCreate, match="file"):
+        FinishedWork(tmp_path / "file", "f1").remove_old(keep=1)
+
+
+def test_a_text_at_the_limit_is_read_and_one_byte_more_is_not() -> None:
+    """The limit is the largest size that is allowed."""
+    limits = Limits(document_bytes=10)
+    assert too_big(b"x" * 10, limits) is None
+    verdict = too_big(b"x" * 11, limits)
+    assert verdict is not None
+    assert verdict.reason is Reason.TOO_LARGE
+    assert "11 bytes" in verdict.detail
+
+
+@pytest.mark.parametrize(
+    ("value", "nodes"), [(1, 1), ({}, 1), ({"a": 1, "b": [1, 2]}, 5), ([[], [[]]], 4)]
+)
+def test_nodes_are_all_values_the_root_included(value: UntypedJson, nodes: int) -> None:
+    """Members and elements count one each."""
+    assert count_nodes(value, 100) == nodes
+    assert too_many(value, Limits(nodes=nodes)) is None
+    assert too_many(value, Limits(nodes=nodes - 1)) is not None
+
+
+def test_counting_ends_once_there_are_more_than_enough() -> None:
+    """A huge document is not counted to its end."""
+    assert count_nodes([[0] * 100 for _ in range(1000)], 10) < 1200
+
+
+def test_what_becomes_of_a_document_does_not_turn_on_how_busy_the_machine_is() -> None:
+    """Rules and instances have their seconds of processor time, and longer to wait."""
+    for each in (LIMITS, instance_limits()):
+        assert each.wall_times == BUSY_MACHINE >= 4
+
+
+def test_the_defaults_hold_what_real_schemas_need() -> None:
+    """The largest file of json-schema-corpus has 1,603,204 bytes."""
+    limits = Limits()
+    assert limits.document_bytes > 10 * 1_603_204 // 2
+    assert limits.depth == MAX_DEPTH
+
+
+def test_a_worker_is_told_plain_bytes() -> None:
+    """The child needs no arithmetic and no csbdata to understand its limits."""
+    told = Limits(memory_mb=2, file_mb=3, open_files=4).for_worker()
+    assert msgspec.to_builtins(told) == {
+        "memory_bytes": 2**21,
+        "file_bytes": 3 * 2**20,
+        "open_files": 4,
+    }
+
+
+weights = st.lists(st.integers(min_value=0, max_value=50))
+
+
+@given(weights, st.integers(1, 10), st.integers(1, 100))
+def test_batches_hold_every_unit_once_and_in_order(
+    units: list[int], most: int, heaviest: int
+) -> None:
+    """Joined again, the batches are the units; only their last one weighs too much."""
+    batches = list(in_batches(units, int, most=most, heaviest=heaviest))
+    assert list(chain.from_iterable(batches)) == units
+    for each in batches:
+        assert 1 <= len(each) <= most
+        assert sum(each[:-1]) < heaviest
+
+
+def test_a_batch_is_ready_before_the_next_unit_is_asked_for() -> None:
+    """What is read lazily is held one batch at a time."""
+    asked: list[int] = []
+
+    def units() -> Iterator[int]:
+        for each in range(9):
+            asked.append(each)
+            yield each
+
+    first = next(iter(in_batches(units(), int, most=3, heaviest=99)))
+    assert first == asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "executor", ["spark", "ray:", "ray:here", "ray:host:", "ray::6379", "ray:host:port"]
+)
+def test_other_executors_are_refused(executor: str) -> None:
+    """One line that names the forms."""
+    with pytest.raises(BadUsage, match="takes local, ray, ray:auto or ray:HOST:PORT"):
+        ray_address(executor)
+
+
+def _run(executor: str, kept: Path) -> None:
+    run_shards(print, None, executor=executor, folder=kept, fingerprint="0")
+
+
+def test_without_ray_the_error_has_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The extra's library, in a command."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(Unavailable, match=r"needs the library ray.*pip install"):
+        _run("ray", tmp_path)
+
+
+@pytest.mark.slow
+def test_an_address_without_a_cluster_fails_at_once(tmp_path: Path) -> None:
+    """Ray itself would wait for minutes: a port on which nothing listens."""
+    pytest.importorskip("ray", reason="csbdata[ray] is not installed")
+    with closing(socket.socket()) as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        with pytest.raises(Unavailable, match=f"{address}: no Ray cluster answers"):
+            _run(f"ray:{address}", tmp_path)
+
+
+def _node(cpus: int, gpus: int = 0) -> dict[str, Any]:
+    return {"Resources": {"CPU": float(cpus), "GPU": float(gpus)}}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "use_gpus", "places"),
+    [
+        ([_node(8), _node(4)], True, (4, 0, 2)),
+        ([_node(8, 2), _node(4)], True, (4, 1, 2)),
+        ([_node(8, 2), _node(16, 8)], True, (2, 1, 10)),
+        ([_node(1, 2)], True, (1, 1, 2)),
+        ([_node(8, 2)], False, (8, 0, 1)),
+    ],
+)
+def test_a_task_takes_a_node_or_a_gpu(
+    nodes: list[dict[str, Any]], *, use_gpus: bool, places: tuple[int, int, int]
+) -> None:
+    """Its CPUs, its GPUs, and how many tasks run at the same time."""
+    assert _places(nodes, use_gpus=use_gpus) == places
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'{"ready":true}', WorkerLine(ready=True)),
+        (b'{"failed":"no"}', WorkerLine(failed="no")),
+        (b'{"request":0,"answer":null}', WorkerLine(request=0, answer=None)),
+        (b'{"request":1,"error":"E"}', WorkerLine(request=1, error="E")),
+        (b'{"request":2,"memory":"M"}', WorkerLine(request=2, memory="M")),
+    ],
+)
+def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -> None:
+    """An answer of null is an answer."""
+    assert decode_line(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"[1, 2]", b'{"request":"1"}', b'"\xff"', b'{"answer":NaN}', b"[" * 9_999],
+)
+def test_what_is_no_message_says_nothing(line: bytes) -> None:
+    """It is an empty message, which no worker may send."""
+    assert decode_line(line) == WorkerLine()
+
+
+def test_both_ends_name_the_same_fields() -> None:
+    """The worker's side is written without msgspec, for Pythons that lack it."""
+    ours = {field.name for field in msgspec.structs.fields(limits.WorkerLimits)}
+    assert ours == protocol.ReceivedLimits.__annotations__.keys()
+    greeting = Greeting(setup={"a": 1}, limits=Limits().for_worker(), parent=7)
+    assert msgspec.json.decode(encode_message(greeting)).keys() == {
+        "setup",
+        "limits",
+        "parent",
+    }
+    assert encode_message(RequestBatch(requests=["a", 1])) == b'{"requests":["a",1]}'
+
+
+def test_an_answer_may_be_left_as_its_text() -> None:
+    """Whoever asks for it reads it later, as what it is; nothing else is left."""
+    line = decode_line(b'{"request":0,"answer":{"a": [1, 2]}}', unread=True)
+    assert (line.request, bytes(line.answer)) == (0, b'{"a": [1, 2]}')
+    assert (
+        decode_line(b'{"request":1,"error":"E"}', unread=True).answer is msgspec.UNSET
+    )
+    assert decode_line(b'{"answer":[1,}', unread=True) == WorkerLine()

@@ -1,10 +1,43 @@
-"""A schema and its validators: locations, references, verdicts, what fails."""
+"""A schema and its validators: keywords, conjunctions, depth, interpretations."""
 
 from __future__ import annotations
 
+import itertools
+import json
+from typing import TYPE_CHECKING
+
 import pytest
 
+from curation.core.documents import Rejected
+from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjoin import conjoin, contradiction
+from curation.instances.constraints.interpretations import (
+    Interpretations,
+    heeding,
+    read_schema,
+)
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    array_of,
+    asserted_formats,
+    item_keywords,
+    names_of,
+    number_of,
+    object_of,
+)
+from curation.instances.constraints.minimal_depth import likely_depth, minimal_depth
+from curation.instances.dataset.make_instances import make_instances
+from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.schema.dialects import BY_NAME, DRAFT_07, DRAFT_2020_12
+from curation.schema.subschemas import SchemaLocation
+from tests.curation.instances.keywords import unreached
+from tests.curation.rules.documents_made import SITE, Shelf
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json, UntypedJson
+    from curation.instances.constraints.conjunction import Conjunction
+
 
 _EMBEDDED = {
     "$id": "https://example.com/root",
@@ -84,3 +117,407 @@ def test_odd_identifiers_do_no_harm(identifier: str) -> None:
     location = compiled.location_at(("properties", "a"))
     assert compiled.accepts(location, None)
     assert not compiled.accepts(location, 1)
+
+
+def test_only_true_and_the_empty_object_plainly_accept_everything() -> None:
+    """What needs a proof is not taken to accept everything."""
+    assert accepts_everything(schema=True)
+    assert accepts_everything({})
+    assert not accepts_everything(schema=False)
+    assert not accepts_everything({"minLength": 0})
+
+
+def test_a_keyword_of_another_type_holds_nothing() -> None:
+    """An object where an array is due, or the other way round, counts as none."""
+    schema: dict[str, Json] = {"properties": [], "allOf": {}, "required": ["a"]}
+    assert object_of(schema, "properties") == {}
+    assert array_of(schema, "allOf") == []
+    assert array_of(schema, "required") == ["a"]
+    assert names_of(schema["required"]) == names_of("a") == ["a"]
+    assert names_of(None) == []
+
+
+def test_a_keyword_that_holds_no_number_is_refused() -> None:
+    """A boolean is none: draft-04's flags are read where they are known."""
+    schema: dict[str, Json] = {"minimum": 1.5, "exclusiveMinimum": True}
+    assert number_of(schema, "minimum") == 1.5
+    with pytest.raises(TypeError, match="exclusiveMinimum"):
+        number_of(schema, "exclusiveMinimum")
+
+
+@pytest.mark.parametrize(
+    ("schema", "in_draft_07", "in_2020_12"),
+    [
+        ({"items": [True]}, ("items", ""), ("", "items")),
+        ({"items": {}}, ("", "items"), ("", "items")),
+        (
+            {"prefixItems": [True], "items": False},
+            ("", "items"),
+            ("prefixItems", "items"),
+        ),
+        (
+            {"items": [True], "additionalItems": {}},
+            ("items", "additionalItems"),
+            ("", "items"),
+        ),
+        ({}, ("", ""), ("", "")),
+    ],
+)
+def test_the_dialect_says_which_keyword_is_for_which_element(
+    schema: dict[str, Json], in_draft_07: tuple[str, str], in_2020_12: tuple[str, str]
+) -> None:
+    """An array of `items` speaks of the first elements until draft 2019-09."""
+    assert item_keywords(schema, DRAFT_07) == in_draft_07
+    assert item_keywords(schema, DRAFT_2020_12) == in_2020_12
+
+
+@pytest.mark.parametrize(
+    ("schema", "dialect_name", "keywords"),
+    [
+        (True, "2020-12", ()),
+        ({"title": "t", "examples": [1]}, "2020-12", ()),
+        ({"minLength": 0, "minItems": 1}, "2020-12", ("minItems",)),
+        ({"uniqueItems": False, "not": False}, "2020-12", ()),
+        ({"type": ["number", "string"]}, "2020-12", ("type",)),
+        ({"const": 1}, "draft-04", ()),
+        ({"const": 1}, "draft-06", ("const",)),
+        ({"minimum": 1, "exclusiveMinimum": True}, "draft-04", ("exclusiveMinimum",)),
+        ({"anyOf": [{"type": "null"}, True]}, "2020-12", ()),
+        ({"oneOf": [{}, True]}, "2020-12", ("oneOf",)),
+        ({"if": {"minimum": 1}, "then": {}}, "2020-12", ()),
+        ({"if": {"minimum": 1}, "then": False}, "2020-12", ("if",)),
+        ({"contains": {}, "minContains": 2}, "2020-12", ("minContains",)),
+        ({"contains": {}, "minContains": 2}, "draft-07", ("contains",)),
+        ({"additionalProperties": {}}, "2020-12", ()),
+        ({"additionalProperties": False}, "2020-12", ("additionalProperties",)),
+        ({"dependentRequired": {"a": []}}, "2020-12", ()),
+        ({"dependentRequired": {"a": ["b"]}}, "2020-12", ("dependentRequired",)),
+        ({"format": "uuid"}, "draft-07", ()),
+        ({"format": "uuid"}, "2019-09", ("format",)),
+    ],
+)
+def test_a_keyword_that_no_value_can_fail_asserts_nothing(
+    schema: UntypedJson, dialect_name: str, keywords: tuple[str, ...]
+) -> None:
+    """What counts is the keyword's value, its neighbours and the dialect."""
+    assert asserting_keywords(schema, BY_NAME[dialect_name]) == keywords
+
+
+def test_newer_dialects_assert_more_formats() -> None:
+    """Each dialect asserts the formats of the one before it."""
+    names = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12")
+    known = [asserted_formats(BY_NAME[name]) for name in names]
+    assert all(older <= newer for older, newer in itertools.pairwise(known))
+    assert "ipv4" in known[0]
+
+
+def test_heights_count_what_is_required() -> None:
+    """A place is as high as its required properties make it."""
+    schema = {
+        "type": "object",
+        "required": ["a"],
+        "properties": {
+            "a": {"type": "array", "minItems": 1, "items": {"type": "null"}},
+            "b": {"$ref": "#"},
+        },
+    }
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert minimal_depth(compiled, compiled.root) == 2
+
+
+def test_what_never_ends_is_infinitely_high() -> None:
+    """A place that requires itself has no height; a way out gives it one."""
+    inner = {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}
+    endless = CompiledSchema.from_json(inner, "draft-07")
+    assert minimal_depth(endless, endless.root) == float("inf")
+    ending = CompiledSchema.from_json({"anyOf": [inner, {"type": "null"}]}, "draft-07")
+    assert minimal_depth(ending, ending.root) == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "least"),
+    [
+        ({"additionalProperties": False}, 1),
+        ({"additionalProperties": False, "minProperties": 0}, 0),
+        ({"additionalProperties": {}}, 0),
+        ({"additionalProperties": False, "patternProperties": {"^x": {}}}, 0),
+        ({"additionalProperties": False, "required": ["a"]}, float("inf")),
+    ],
+)
+def test_an_object_with_one_of_the_declared_properties_has_the_shallowest(
+    schema: UntypedJson, least: float
+) -> None:
+    """Where it must have one, and no other; the recursive one is not needed."""
+    whole = {
+        "type": "object",
+        "minProperties": 1,
+        "properties": {"a": {"$ref": "#"}, "b": {"type": "string"}},
+        **schema,
+    }
+    compiled = CompiledSchema.from_json(whole, "draft-07")
+    assert minimal_depth(compiled, compiled.root) == least
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"required": ["a"], "properties": {"a": {"$ref": "#"}}},
+        {"minItems": 1, "items": {"$ref": "#"}},
+    ],
+)
+def test_what_names_no_type_is_met_by_a_scalar_and_meant_for_another(
+    schema: UntypedJson,
+) -> None:
+    """The bound says that a string does; the guess that the schema never ends."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert minimal_depth(compiled, compiled.root) == 0
+    assert likely_depth(compiled, compiled.root) == float("inf")
+
+
+def _heeding(schema: UntypedJson, dialect: str) -> UntypedJson:
+    found = heeding(CompiledSchema.from_json(schema, dialect))
+    return None if found is None else found.value
+
+
+@pytest.mark.parametrize(
+    ("dialect", "schema", "heeded"),
+    [
+        (
+            "draft-07",
+            {"items": {"$ref": "#/definitions/a", "maxLength": 1, "$id": "x"}},
+            {"items": {"maxLength": 1, "allOf": [{"$ref": "#/definitions/a"}]}},
+        ),
+        (
+            "draft-04",
+            {"$ref": "#/definitions/a", "allOf": [{"type": "null"}], "id": "urn:x"},
+            {"allOf": [{"type": "null"}, {"$ref": "#/definitions/a"}], "id": "urn:x"},
+        ),
+        (
+            "draft-04",
+            {"const": 1, "minimum": 1, "exclusiveMinimum": True, "id": "urn:x"},
+            {"const": 1, "exclusiveMinimum": 1, "$id": "urn:x"},
+        ),
+        ("draft-06", {"if": {}, "then": False}, {"if": {}, "then": False}),
+        ("draft-04", {"$ref": "#/definitions/a", "title": "t"}, None),
+        ("draft-04", {"properties": {"const": {}}, "default": {"if": 1}}, None),
+        ("2019-09", {"$ref": "#/definitions/a", "maxLength": 1}, None),
+    ],
+)
+def test_what_the_draft_ignores_is_heeded(
+    dialect: str, schema: UntypedJson, heeded: UntypedJson
+) -> None:
+    """Siblings of a `$ref` and later keywords; the pointers stay what they are."""
+    definitions = {"definitions": {"a": {"type": "string"}}}
+    expected = None if heeded is None else {**heeded, **definitions}
+    assert _heeding({**schema, **definitions}, dialect) == expected
+
+
+_SIBLINGS = {
+    "properties": {
+        "a": {"$ref": "#/definitions/a", "minLength": 9},
+        "b": {"oneOf": [{"const": 1}, {"$ref": "#/definitions/a", "enum": ["x"]}]},
+    },
+    "required": ["a", "b"],
+    "definitions": {"a": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "schema"),
+    [
+        ("draft-07", _SIBLINGS),
+        ("draft-04", {"properties": {"a": {"const": 5}}, "required": ["a"]}),
+        ("2020-12", {"anyOf": [{"format": "date"}, {"type": "null"}]}),
+    ],
+)
+def test_witnesses_hold_by_each_interpretation(
+    dialect: str, schema: UntypedJson
+) -> None:
+    """Formats asserted or not, what the draft ignores heeded or not."""
+    compiled = CompiledSchema.from_json(schema, dialect)
+    every = Interpretations.of(compiled)
+    found = find_witnesses(compiled, 0, Budget(covering=8)).witnesses
+    assert found
+    assert [one.value for one in found if not every.accepts(one.value)] == []
+
+
+def test_a_witness_of_the_draft_is_kept_where_there_is_no_other() -> None:
+    """Its verdicts say by which interpretation it is refused."""
+    schema = {"$ref": "#/definitions/a", "type": "null", "definitions": {"a": _STRING}}
+    made = make_instances(json.dumps(schema), "draft-07")
+    said = [json.loads(row.verdicts) for row in made.witnesses]
+    assert len(said) == 1
+    assert {json.dumps(one["jsonschema_rs"]) for one in said} == {"[true, true]"}
+    assert all(one["heeding"]["jsonschema"] == [False, False] for one in said)
+
+
+def test_what_holds_with_formats_alone_is_reached_by_a_witness_of_its_own() -> None:
+    """The others hold without formats, too."""
+    either: UntypedJson = {"oneOf": [{"format": "ipv4"}, {"format": "ipv6"}]}
+    schema: UntypedJson = {"properties": {"a": either, "b": _STRING, "c": _STRING}}
+    made = make_instances(json.dumps(schema), "2020-12")
+    with_formats = [row for row in made.witnesses if "false" in row.verdicts]
+    values = [row.value for row in made.witnesses]
+    assert all("/oneOf/" in place for place in unreached(schema, values, "2020-12"))
+    assert 1 <= len(with_formats) < len(made.witnesses)
+
+
+_STRING = {"type": "string", "minLength": 1}
+
+
+def test_a_scope_counts_in_a_file_beside_others() -> None:
+    """A `$dynamicRef` of another file leads back to the schema that extends it."""
+    tree = {"$dynamicAnchor": "n", "properties": {"a": {"$dynamicRef": "#n"}}}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$dynamicAnchor": "n",
+        "$ref": "tree",
+        "maxProperties": 1,
+    }
+    compiled = read_schema(
+        json.dumps(schema), "", SITE + "me", Shelf({SITE + "tree": tree})
+    )
+    assert not isinstance(compiled, Rejected)
+    assert compiled.is_valid({"a": {"a": 1}})
+    assert not compiled.is_valid({"a": {"b": 1, "c": 1}})
+
+
+def _conjunction(schema: UntypedJson, dialect: str = "draft-07") -> Conjunction:
+    compiled = CompiledSchema.from_json(schema, dialect)
+    return conjoin(compiled, (compiled.root,))
+
+
+def test_references_and_all_of_are_merged() -> None:
+    """References, allOf and siblings become one set of bounds."""
+    conjunction = _conjunction(
+        {
+            "$defs": {"a": {"minimum": 3, "allOf": [{"maximum": 9}]}},
+            "$ref": "#/$defs/a",
+            "type": "integer",
+            "maximum": 12,
+        },
+        "2020-12",
+    )
+    assert (conjunction.types, conjunction.minimum, conjunction.maximum) == (
+        ("integer",),
+        3,
+        9,
+    )
+
+
+def test_a_count_spelled_as_a_float_is_an_integer() -> None:
+    """A length cuts a text, and `maxLength: 2.0` is one as much as 2."""
+    conjunction = _conjunction({"maxLength": 2.0, "minItems": 1.0, "maximum": 2.5})
+    counts = (conjunction.max_length, conjunction.min_items)
+    assert counts == (2, 1)
+    assert all(type(count) is int for count in counts)
+    assert conjunction.maximum == 2.5
+
+
+def test_a_reference_hides_its_siblings_up_to_draft_07() -> None:
+    """Beside `$ref` nothing counts in the old drafts."""
+    schema = {"definitions": {"a": {}}, "$ref": "#/definitions/a", "minimum": 3}
+    assert _conjunction(schema, "draft-07").minimum is None
+    assert _conjunction(schema, "2019-09").minimum == 3
+
+
+def test_old_exclusive_bounds_are_flags() -> None:
+    """Draft-04's boolean exclusiveMinimum turns minimum into an open bound."""
+    conjunction = _conjunction({"minimum": 3, "exclusiveMinimum": True}, "draft-04")
+    assert (conjunction.minimum, conjunction.exclusive_minimum) == (None, 3)
+
+
+def test_numbers_include_integers() -> None:
+    """The types number and integer have the integers in common."""
+    assert _conjunction({"allOf": [{"type": "number"}, {"type": "integer"}]}).types == (
+        "integer",
+    )
+
+
+def test_values_are_intersected() -> None:
+    """Of several enums what is in all, and admitted by the rest, is left."""
+    conjunction = _conjunction(
+        {"enum": [1, 2, "a", 3.0], "allOf": [{"enum": [3, 2, "b"]}]}
+    )
+    assert conjunction.values == [2, 3.0]
+    assert _conjunction({"enum": [1, "a"], "type": "string"}).values == ["a"]
+
+
+def test_const_means_nothing_in_draft_04() -> None:
+    """What a draft does not know is not read."""
+    assert _conjunction({"const": 1}, "draft-04").values is None
+
+
+def _pointers(goals: object) -> list[str]:
+    assert isinstance(goals, tuple)
+    return [each.pointer for each in goals if isinstance(each, SchemaLocation)]
+
+
+def test_a_property_meets_everything_that_matches() -> None:
+    """`properties` and `patternProperties` apply together, the rest only else."""
+    conjunction = _conjunction(
+        {
+            "properties": {"ab": {"type": "null"}},
+            "patternProperties": {"^a": {"minimum": 1}},
+            "additionalProperties": {"maximum": 3},
+        }
+    )
+    assert _pointers(conjunction.member_goals("ab")) == [
+        "/properties/ab",
+        "/patternProperties/^a",
+    ]
+    assert _pointers(conjunction.member_goals("x")) == ["/additionalProperties"]
+
+
+def test_a_closed_object_has_no_other_property() -> None:
+    """A name that must not be has no goals at all."""
+    schema = {"properties": {"a": {}}, "additionalProperties": False}
+    assert _conjunction(schema).member_goals("b") is None
+    assert _conjunction(schema).member_goals("a") == ()
+
+
+def test_unevaluated_looks_at_what_applies_inside_only() -> None:
+    """Cousins do not evaluate for each other (2020-12 core, section 11)."""
+    closed = {"properties": {"b": {}}, "unevaluatedProperties": False}
+    conjunction = _conjunction({"properties": {"a": {}}, "allOf": [closed]}, "2020-12")
+    assert conjunction.member_goals("a") is None
+    conjunction = _conjunction(
+        {"allOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": closed}}, "2020-12"
+    )
+    assert conjunction.member_goals("b") == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "keyword", "rest"),
+    [("draft-07", "items", "additionalItems"), ("2020-12", "prefixItems", "items")],
+)
+def test_elements_have_schemas(dialect: str, keyword: str, rest: str) -> None:
+    """The first elements have schemas of their own, the rest share one."""
+    schema = {keyword: [{"type": "null"}], rest: {"type": "string"}}
+    conjunction = _conjunction(schema, dialect)
+    assert _pointers(conjunction.member_goals(0)) == [f"/{keyword}/0"]
+    assert _pointers(conjunction.member_goals(5)) == [f"/{rest}"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "string", "minLength": 3, "maxLength": 2},
+        {"type": "integer", "minimum": 3, "exclusiveMaximum": 3},
+        {"type": "array", "minItems": 2, "maxItems": 1},
+        {"type": "object", "required": ["a", "b"], "maxProperties": 1},
+        {"type": "object", "required": ["a"], "additionalProperties": False},
+        {"enum": [1, 2], "type": "string"},
+        {"not": {}},
+        {
+            "type": "object",
+            "required": ["a"],
+            "properties": {"a": {"type": "string", "enum": [1]}},
+        },
+    ],
+)
+def test_plain_contradictions_are_seen(schema: UntypedJson) -> None:
+    """What plainly contradicts itself is said to, with a reason."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert contradiction(compiled, conjoin(compiled, (compiled.root,)))

@@ -1,20 +1,36 @@
-"""Labels: what a value violates is traced to the keyword that decides."""
+"""Labels: what a value violates, at which keyword and place."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.data.value_stream import stream
+from curation.instances.constraints.assertions import (
+    false_locations,
+    find_reachable_keywords,
+    goals_below,
+)
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.positions import fails_at
 from curation.instances.constraints.violations import (
     MIXED,
     as_near_miss,
     find_violations,
 )
+from curation.instances.near_misses.search import find_near_misses
+from curation.instances.near_misses.sites import count_entered_schemas
+from curation.instances.search.witnesses import find_witnesses
+from curation.instances.values.json_text import text_of
+from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
+    from curation.instances.constraints.assertions import Path
+
 
 _NULL = {"type": "null"}
 #: Dialect, schema, value, and the one violation: keyword, schema and instance pointer.
@@ -256,3 +272,137 @@ def test_a_property_without_a_name_ends_both_pointers() -> None:
     assert list(find_violations(compiled, {"": {}})) == [
         ("required", "/properties//required", "/")
     ]
+
+
+_A: UntypedJson = {"properties": {"a": {"type": "integer"}}}
+#: Schema, instance, and its text up to the character with which it fails.
+_CASES: list[tuple[UntypedJson, Json, str]] = [
+    (_A, {"b": 1, "a": "x"}, '{"b": 1, "a": "'),
+    (_A, {"a": 7.25}, '{"a": 7.'),
+    (_A, {"é": "ü", "a": None}, '{"é": "ü", "a": n'),
+    ({"enum": ["open", "closed"]}, "opened", '"opene'),
+    ({"enum": ["open", "closed"]}, "clos", '"clos"'),
+    ({"const": [1, 2]}, [1, 3], "[1, 3"),
+    ({"items": {"maximum": 7}}, [1, 8, 2], "[1, 8,"),
+    ({"items": {"maxLength": 2}}, ['a"b'], '["a\\"b'),
+    ({"items": {"minLength": 2}}, ["a", "bc"], '["a"'),
+    ({"maxItems": 2}, [1, 2, 3, 4], "[1, 2,"),
+    ({"maxItems": 0}, [1], "[1"),
+    ({"minItems": 3}, [1, 2], "[1, 2]"),
+    ({"uniqueItems": True}, ["a", "b", "a", "c"], '["a", "b", "a"'),
+    ({"uniqueItems": True}, [1, True, 1, 2], "[1, True, 1,".replace("T", "t")),
+    ({"required": ["a"]}, {"b": {}}, '{"b": {}}'),
+    ({"maxProperties": 1}, {"a": 1, "b": 2}, '{"a": 1,'),
+    ({**_A, "additionalProperties": False}, {"a": 1, "as": 2}, '{"a": 1, "as"'),
+    ({"propertyNames": {"maxLength": 1}}, {"a": 1, "bc": 2}, '{"a": 1, "bc"'),
+    ({"items": [{}], "additionalItems": False}, [1, 2], "[1,"),
+    ({"anyOf": [{"type": "string"}, {"type": "array"}]}, {"a": 1}, "{"),
+    ({"anyOf": [{"type": "string"}, {"minItems": 2}]}, [1], "[1]"),
+    ({"properties": {"a": False}}, {"b": 1, "a": 2}, '{"b": 1, "a": 2'),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "text"), _CASES)
+def test_the_position_is_that_of_the_deciding_character(
+    schema: UntypedJson, value: Json, text: str
+) -> None:
+    """One character less could still become a valid instance."""
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    near_miss = as_near_miss(compiled, value)
+    assert near_miss is not None
+    assert text_of(value)[: fails_at(compiled, near_miss) + 1] == text
+
+
+def test_no_valid_instance_begins_like_a_near_miss(subtests: pytest.Subtests) -> None:
+    """Whatever follows the character with which it fails."""
+    for dialect, _, schema in cases():
+        with subtests.test(dialect=dialect, schema=schema):
+            compiled = CompiledSchema.from_json(schema, dialect)
+            witnesses = find_witnesses(compiled).witnesses
+            valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
+            valid |= {text_of(witness.value) for witness in witnesses}
+            for near_miss in find_near_misses(compiled, witnesses):
+                text, position = text_of(near_miss.value), fails_at(compiled, near_miss)
+                assert 0 <= position <= len(text)
+                if position < len(text):
+                    assert not any(
+                        other.startswith(text[: position + 1]) for other in valid
+                    )
+
+
+def _paths(schema: UntypedJson) -> dict[str, list[Path]]:
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    found = find_reachable_keywords(compiled)
+    assert found.complete
+    return {
+        assertion.pointer: [location.path for location in locations]
+        for assertion, locations in found.assertions.items()
+    }
+
+
+def test_references_and_members_are_followed() -> None:
+    """A definition that is used twice has one assertion, and two ways to it."""
+    schema = {
+        "$defs": {"n": {"minimum": 1}, "unused": {"maximum": 1}},
+        "properties": {"a": {"$ref": "#/$defs/n"}},
+        "items": {"$ref": "#/$defs/n"},
+    }
+    assert _paths(schema) == {"/$defs/n/minimum": [("a",), (0,)]}
+
+
+def test_what_stands_below_a_deciding_keyword_is_not_reached() -> None:
+    """It is anyOf that fails, not what is in its branches."""
+    assert _paths({"anyOf": [{"minimum": 1}, {"type": "string"}]}) == {"/anyOf": [()]}
+
+
+def test_a_schema_that_is_false_is_an_assertion_by_itself() -> None:
+    """The pointer is that of the schema, for there is no keyword."""
+    assert _paths({"properties": {"a": False}}) == {"/properties/a": [("a",)]}
+
+
+def test_a_pattern_and_additional_properties_are_reached_by_made_up_names() -> None:
+    """The first name matches the pattern, the second is neither."""
+    schema = {
+        "patternProperties": {"^x$": {"type": "null"}},
+        "additionalProperties": {"type": "string"},
+    }
+    assert _paths(schema) == {
+        "/patternProperties/^x$/type": [("x",)],
+        "/additionalProperties/type": [("extra",)],
+    }
+
+
+def test_a_search_that_is_cut_short_says_so() -> None:
+    """With more conjunctions than are visited, the result is not complete."""
+    schema = {"properties": {name: {"minimum": ord(name)} for name in "abc"}}
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    assert not find_reachable_keywords(compiled, most=2).complete
+
+
+def test_what_unevaluated_keywords_apply_is_left_out_below() -> None:
+    """They decide by themselves, and so nothing below them is an assertion."""
+    schema = {"properties": {"a": {}}, "unevaluatedProperties": {"type": "null"}}
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    conjunction = conjoin(compiled, (compiled.root,))
+    assert conjunction.member_goals("b")
+    assert goals_below(conjunction, "b") == ()
+
+
+def test_elements_are_forbidden_by_index() -> None:
+    """A `false` of `prefixItems` forbids the element of its index only."""
+    compiled = CompiledSchema.from_json({"prefixItems": [True, False]}, "2020-12")
+    conjunction = conjoin(compiled, (compiled.root,))
+    assert false_locations(conjunction, 0) == []
+    (location,) = false_locations(conjunction, 1)
+    assert location.pointer == "/prefixItems/1"
+
+
+def test_chained_definitions_double_what_is_entered() -> None:
+    """Each link refers to the next one twice."""
+    links: UntypedJson = {
+        str(link): {"anyOf": [{"$ref": f"#/$defs/{link + 1}"}] * 2}
+        for link in range(10)
+    }
+    schema = {"$defs": {**links, "10": {}}, "$ref": "#/$defs/0"}
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    assert count_entered_schemas(compiled, compiled.root) > 2**10

@@ -1,0 +1,677 @@
+"""Mechanical repairs: slips, their guard, and the evidence for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.documents import Document, Origin, Reason, Rejected, RepairEvidence
+from curation.core.rule import RepairKind
+from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
+from curation.json.text import parse
+from curation.pipeline.process_document import apply_rules
+from curation.rules.clean import unsatisfiable
+from curation.rules.editing import differences
+from curation.rules.evidence import counts, listed, with_evidence
+from curation.rules.guard import admits, mechanical
+from curation.rules.mechanical import (
+    apply_patches,
+    boolean_required,
+    misplaced_keywords,
+    misspelt_types,
+    patches,
+    quoted_values,
+    schema_as_type,
+    type_as_schema,
+)
+from curation.rules.sets import rule_set
+from curation.schema.dialects import BY_NAME, DRAFT_07
+from curation.schema.subschemas import subschema_locations, without
+from curation.sources.registry import source_named
+from curation.validation.metaschemas import is_valid
+from tests.curation.judges import accepts, rust_accepts
+from tests.curation.pinned import needs_mirror, pinned
+from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, document
+from tests.curation.schema_strategies import schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.documents import RawDocument
+    from curation.core.json_types import UntypedJson
+    from curation.core.rule import Rule
+    from curation.rules.guard import Refused
+
+
+D3 = {"$schema": "http://json-schema.org/draft-03/schema#"}
+D4 = {"$schema": BY_NAME["draft-04"].uri}
+D7 = {"$schema": BY_NAME["draft-07"].uri}
+
+
+def applied(rule: Rule, schema: UntypedJson) -> Document:
+    """Return what a rule makes of a schema; none of these rules rejects."""
+    result = rule.apply(document(schema), CONTEXT)
+    assert isinstance(result, Document)
+    return result
+
+
+#: A rule, what was written, what it becomes, and one instance each that this accepts
+#: and refuses.
+CASES = [
+    (misspelt_types, {"type": "dict"}, {"type": "object"}, {}, []),
+    (misspelt_types, {"type": "booelan"}, {"type": "boolean"}, True, 1),
+    (misspelt_types, {"type": "Strng"}, {"type": "string"}, "a", 1),
+    (misspelt_types, {"type": "date-time"}, {"type": "string"}, "x", 1),
+    (misspelt_types, {"type": "str|null"}, {"type": ["string", "null"]}, None, 1),
+    (
+        misspelt_types,
+        {"type": ["int", None]},
+        {"type": ["integer", "null"]},
+        1,
+        "",
+    ),
+    (misspelt_types, {"type": "enum", "enum": [1]}, {"enum": [1]}, 1, 2),
+    (misspelt_types, {"type": "mixed", "minimum": 1}, {"minimum": 1}, "a", 0),
+    (
+        boolean_required,
+        {"properties": {"a": {"required": True}, "b": {"required": False}}},
+        {"properties": {"a": {}, "b": {}}, "required": ["a"]},
+        {"a": 1},
+        {"b": 1},
+    ),
+    (
+        boolean_required,
+        {
+            "required": ["z", "a"],
+            "properties": {
+                "a": {"required": True},
+                "b": {"required": True, "properties": {"c": {"required": True}}},
+            },
+        },
+        {
+            "required": ["z", "a", "b"],
+            "properties": {"a": {}, "b": {"properties": {"c": {}}, "required": ["c"]}},
+        },
+        {"z": 1, "a": 1, "b": {"c": 1}},
+        {"z": 1, "a": 1},
+    ),
+    (
+        boolean_required,
+        {"items": {"required": True, "type": "null"}},
+        {"items": {"type": "null"}},
+        [None],
+        [1],
+    ),
+    (
+        misplaced_keywords,
+        {
+            "properties": {
+                "a": {},
+                "required": ["a"],
+                "additionalProperties": False,
+                "minProperties": 1,
+                "description": "All of it.",
+            }
+        },
+        {
+            "properties": {"a": {}},
+            "required": ["a"],
+            "additionalProperties": False,
+            "minProperties": 1,
+            "description": "All of it.",
+        },
+        {"a": 1},
+        {"a": 1, "b": 2},
+    ),
+    (
+        misplaced_keywords,
+        {"required": ["a"], "properties": {"a": {}, "b": {}, "required": ["b", "a"]}},
+        {"required": ["a", "b"], "properties": {"a": {}, "b": {}}},
+        {"a": 1, "b": 1},
+        {"a": 1},
+    ),
+    (
+        misplaced_keywords,
+        {"properties": {"a": {"properties": {"b": {}}}, "c": {}, "required": ["b"]}},
+        {"properties": {"a": {"properties": {"b": {}}, "required": ["b"]}, "c": {}}},
+        {"a": {"b": 1}},
+        {"a": {}},
+    ),
+    (
+        misplaced_keywords,
+        {
+            "type": "object",
+            "properties": {"$ref": "#/definitions/d", "type": "object", "a": {}},
+            "definitions": {"d": {"required": ["a"]}},
+        },
+        {
+            "type": "object",
+            "properties": {"a": {}},
+            "definitions": {"d": {"required": ["a"]}},
+            "allOf": [{"$ref": "#/definitions/d"}],
+        },
+        {"a": 1},
+        {},
+    ),
+    (
+        schema_as_type,
+        {"type": {"enum": ["a"]}, "title": "t"},
+        {"title": "t", "enum": ["a"]},
+        "a",
+        "b",
+    ),
+    (
+        schema_as_type,
+        {"type": {"$ref": "#/definitions/a"}, "definitions": {"a": {"type": "null"}}},
+        {"definitions": {"a": {"type": "null"}}, "$ref": "#/definitions/a"},
+        None,
+        1,
+    ),
+    (
+        schema_as_type,
+        {
+            "properties": {"p": {"type": "#/definitions/a", "enum": [None, 1]}},
+            "definitions": {"a": {"type": "null"}},
+        },
+        {
+            "properties": {
+                "p": {"enum": [None, 1], "allOf": [{"$ref": "#/definitions/a"}]}
+            },
+            "definitions": {"a": {"type": "null"}},
+        },
+        {"p": None},
+        {"p": 1},
+    ),
+    (
+        schema_as_type,
+        {"type": ["null", {"minimum": 1, "type": "number"}]},
+        {"anyOf": [{"type": "null"}, {"minimum": 1, "type": "number"}]},
+        None,
+        0,
+    ),
+    (
+        type_as_schema,
+        {"properties": {"a": "string", "type": "integer"}},
+        {"properties": {"a": {"type": "string"}, "type": {"type": "integer"}}},
+        {"a": "", "type": 1},
+        {"type": ""},
+    ),
+    (
+        type_as_schema,
+        {
+            "items": "null",
+            "anyOf": ["array", "#/definitions/a", "#definitions/a"],
+            "definitions": {"a": {}},
+        },
+        {
+            "items": {"type": "null"},
+            "anyOf": [
+                {"type": "array"},
+                {"$ref": "#/definitions/a"},
+                {"$ref": "#/definitions/a"},
+            ],
+            "definitions": {"a": {}},
+        },
+        [None],
+        [1],
+    ),
+    (
+        quoted_values,
+        {"minimum": "1.5", "maximum": " 3", "minItems": "1"},
+        {"minimum": 1.5, "maximum": 3, "minItems": 1},
+        2,
+        4,
+    ),
+    (
+        quoted_values,
+        {"additionalProperties": "False", "uniqueItems": "true", "minimum": 1},
+        {"additionalProperties": False, "uniqueItems": True, "minimum": 1},
+        {},
+        {"a": 1},
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "before", "after", "valid", "invalid"), CASES)
+def test_a_slip_is_mended(
+    rule: Rule,
+    before: UntypedJson,
+    after: UntypedJson,
+    valid: UntypedJson,
+    invalid: UntypedJson,
+) -> None:
+    """What no draft reads becomes what both validators read and judge alike."""
+    result = applied(rule, {**D4, **before})
+    assert list(result.schema.items()) == list({**D4, **after}.items())
+    assert rule.repair is RepairKind.MECHANICAL
+    assert {change.rule for change in result.changes} == {rule.name}
+    assert is_valid(result.schema, BY_NAME["draft-04"])
+    for judge in (accepts, rust_accepts):
+        assert judge(result.schema, valid, "draft-04")
+        assert not judge(result.schema, invalid, "draft-04")
+
+
+@pytest.mark.parametrize(("rule", "before"), [case[:2] for case in CASES])
+def test_nothing_is_mended_where_a_draft_reads_it(
+    rule: Rule, before: UntypedJson
+) -> None:
+    """As data of an `enum`, in a member that no draft knows: all stays as it is."""
+    schema = {**D4, "enum": [before], "x-own": before}
+    assert applied(rule, schema).schema is schema
+
+
+@pytest.mark.parametrize(
+    ("rule", "schema"),
+    [
+        (misspelt_types, {**D4, "type": "relationship"}),
+        (misspelt_types, {**D4, "type": ["string", "relationship"]}),
+        (misspelt_types, {**D4, "type": "enum"}),
+        (misspelt_types, {**D3, "type": "any"}),
+        (boolean_required, {"properties": {"a": {"required": True}}}),
+        (
+            misplaced_keywords,
+            {**D7, "type": "x", "properties": {"additionalProperties": False}},
+        ),
+        (
+            misplaced_keywords,
+            {**D4, "properties": {"required": {"type": "boolean"}, "title": "string"}},
+        ),
+        (
+            misplaced_keywords,
+            {**D4, "properties": {"a": {"type": "object"}, "required": ["b"]}},
+        ),
+        (
+            misplaced_keywords,
+            {
+                **D4,
+                "properties": {
+                    "a": {"properties": {"c": {}}},
+                    "b": {"properties": {"c": {}}},
+                    "required": ["c"],
+                },
+            },
+        ),
+        (
+            misplaced_keywords,
+            {**D4, "properties": {"$ref": "#/definitions/a"}, "allOf": [{}]},
+        ),
+        (
+            misplaced_keywords,
+            {**D4, "properties": {"type": "object", "title": "t", "properties": {}}},
+        ),
+        (
+            misplaced_keywords,
+            {**D4, "title": "t", "properties": {"title": "Another title."}},
+        ),
+        (
+            schema_as_type,
+            {**D4, "type": {"enum": [1]}, "enum": [2], "allOf": [{}]},
+        ),
+        (
+            type_as_schema,
+            {**D4, "properties": {"type": "object", "properties": {}}},
+        ),
+        (type_as_schema, {**D4, "properties": {"type": "object", "a": {}}}),
+        (type_as_schema, {**D4, "properties": {"$ref": "#/definitions/a"}}),
+        (type_as_schema, {**D4, "properties": {"a": "some text"}}),
+        (type_as_schema, {**D4, "dependencies": {"a": "string"}}),
+        (quoted_values, {**D4, "maximum": "many", "minLength": "1e2"}),
+    ],
+)
+def test_what_is_not_certain_stays(rule: Rule, schema: UntypedJson) -> None:
+    """A word that may mean several things, or what an older draft reads, is left."""
+    assert applied(rule, schema).schema is schema
+
+
+#: Schemas that their drafts read, with properties and data named like what is mended.
+NAMED_LIKE_SLIPS: list[UntypedJson] = [
+    D7 | {"properties": {"required": True, "additionalProperties": False}},
+    D7 | {"properties": {"define": {"type": "object"}, "#ref": {"const": "#/a"}}},
+    D7 | {"properties": {"title": {"enum": ["dict"]}, "minProperties": {"minimum": 1}}},
+    D4 | {"properties": {"type": {"type": "string"}, "enum": {"enum": ["str|int"]}}},
+    D4 | {"enum": [{"type": "dict", "required": True, "pattern": "a{,3}"}]},
+    D4 | {"default": {"properties": {"required": ["a"], "title": "x"}}},
+    D7 | {"const": {"define": {"a": {}}, "minimum": "1", "type": {"type": "string"}}},
+    D4 | {"required": ["required"], "properties": {"required": {"type": "array"}}},
+]
+MECHANICAL = [
+    boolean_required,
+    misplaced_keywords,
+    misspelt_types,
+    quoted_values,
+    schema_as_type,
+    type_as_schema,
+]
+
+
+def test_properties_that_are_named_like_a_slip_are_properties(
+    subtests: pytest.Subtests,
+) -> None:
+    """A schema that its draft reads is what it says, whatever its properties' names."""
+    for rule in MECHANICAL:
+        for schema in NAMED_LIKE_SLIPS:
+            with subtests.test(rule=rule.name, schema=schema):
+                assert applied(rule, schema).schema == schema
+
+
+def test_a_property_named_required_is_required_as_it_says() -> None:
+    """`required: true` of the property `required` lists that name and no other."""
+    inner = {"type": "boolean", "required": True}
+    schema = D4 | {"type": "object", "properties": {"required": inner, "a": {}}}
+    mended = applied(boolean_required, schema).schema
+    assert isinstance(mended, dict)
+    assert mended["required"] == ["required"]
+    assert mended["properties"] == {"required": {"type": "boolean"}, "a": {}}
+
+
+#: Members that draft-07 refuses in a schema, each with the rule that mends it.
+SLIPS: list[dict[str, UntypedJson]] = [
+    {"type": "int"},
+    {"type": "str|null"},
+    {"type": ["string", None]},
+    {"type": {"enum": [1, "a"]}},
+    {"minimum": "3"},
+    {"uniqueItems": "true"},
+    {"required": True},
+    {"items": "string"},
+    {"properties": {"slip": {}, "required": ["slip"]}},
+    {"properties": {"slip": "boolean"}},
+]
+
+
+def repaired(schema: UntypedJson) -> Document:
+    """Return a document after every mechanical rule of `clean`."""
+    current = document(schema)
+    for rule in rule_set("clean").rules:
+        if rule.repair is RepairKind.MECHANICAL:
+            result = rule.apply(current, CONTEXT)
+            assert isinstance(result, Document)
+            current = result
+    return current
+
+
+@given(st.data())
+def test_a_document_with_one_refused_place_changes_only_there(
+    data: st.DataObject,
+) -> None:
+    """Whatever stands around the slip stays, siblings without a `type` included."""
+    drawn = data.draw(schemas("draft-07", satisfiable=False))
+    definitions: UntypedJson = {"a": {"enum": [1]}, "b": {"minLength": 1}}
+    root: UntypedJson = {**D7, **drawn, "definitions": definitions}
+    holders = [
+        each.tokens
+        for each in subschema_locations(root, DRAFT_07)
+        if isinstance(each.schema, dict)
+    ]
+    holder = data.draw(st.sampled_from(holders))
+    slip = data.draw(st.sampled_from(SLIPS))
+    around: UntypedJson = at(root, holder)
+    inner = without(around, *slip, "allOf")
+    broken = replaced(root, holder, {**inner, **slip}) if holder else {**root, **slip}
+    result = repaired(broken).schema
+    keywords = {*slip, "type", "enum", "required", "allOf", "anyOf"}
+    above = {holder[:-2]} if "required" in slip else set()
+    for tokens, _, _ in differences((), broken, result):
+        inside = tokens[: len(holder)] == holder and tokens[len(holder)] in keywords
+        assert inside or tokens in {(*place, "required") for place in above}
+
+
+def test_what_has_no_type_gets_none() -> None:
+    """One refused type in a document says nothing of the schemas beside it."""
+    schema: UntypedJson = D7 | {
+        "properties": {
+            "status": {"enum": ["open"]},
+            "count": {"type": "int"},
+            "either": {
+                "oneOf": [{"required": ["run"]}, {"$ref": "#/properties/count"}]
+            },
+        }
+    }
+    count = ("properties", "count", "type")
+    assert repaired(schema).schema == replaced(schema, count, "integer")
+
+
+@pytest.mark.parametrize("rule", rule_set("clean").rules, ids=lambda rule: rule.name)
+def test_every_mechanical_repair_is_guarded(rule: UntypedJson) -> None:
+    """All but the hand-checked patches are applied by the guard."""
+    if rule.repair is RepairKind.MECHANICAL and rule is not apply_patches:
+        assert rule.apply.__qualname__.startswith(mechanical.__name__)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"type": "int"}, {"type": "int", "minimum": 1}),
+        ({"type": "int", "minimum": 1}, {"type": "integer"}),
+        ({"type": "int", "minimum": 1}, {"type": "integer", "minimum": 2}),
+        ({"type": "int", "enum": [1, 2]}, {"type": "integer", "enum": [1]}),
+        ({"type": "int"}, {"type": "integer", "not": {"const": None}}),
+    ],
+)
+def test_an_edit_beside_the_refused_place_is_not_admitted(
+    before: UntypedJson, after: UntypedJson
+) -> None:
+    """Neither what the author did not write is added, nor is anything lost."""
+    assert not admits(before, after, [("type",)])
+    assert admits(before, {**before, "type": "integer"}, [("type",)])
+
+
+def test_what_was_refused_may_be_said_in_another_place() -> None:
+    """A move: the values are the author's, and so are the names on their way."""
+    before: UntypedJson = {"properties": {"a": {"required": True}, "required": ["b"]}}
+    refused = [("properties", "a", "required"), ("properties", "required")]
+    moved: UntypedJson = {"properties": {"a": {}}, "required": ["a", "b"]}
+    assert admits(before, moved, refused)
+    assert not admits(before, {**moved, "required": ["c"]}, refused)
+
+
+def test_a_rule_that_edits_elsewhere_changes_nothing() -> None:
+    """The guard drops the edit, and no change is listed."""
+
+    @mechanical("closes", summary="", source="", note="")
+    def closes(schema: dict[str, UntypedJson], _refused: Refused) -> UntypedJson:
+        return {**schema, "additionalProperties": False, "type": "object"}
+
+    schema = D7 | {"properties": {"a": {"type": "obj"}}}
+    result = closes.apply(document(schema), CONTEXT)
+    assert isinstance(result, Document)
+    assert result.schema is schema
+
+
+def sites(schema: UntypedJson, place: str) -> Document | Rejected:
+    """Return what rule `unsatisfiable` says of a schema with a repair at a place."""
+    tokens = tokens_of(place)
+    rule = misspelt_types.name
+    change = change_at(rule, tokens, "slip", at(schema, tokens))
+    changed = document(
+        schema, changes=(change,), repaired=(rule,), dialect=DRAFT_07.name
+    )
+    return unsatisfiable.apply(changed, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("schema", "place", "where"),
+    [
+        ({"items": {"type": "null", "enum": [1]}}, "/items/type", "/items"),
+        (
+            {
+                "properties": {
+                    "a": {
+                        "type": "object",
+                        "oneOf": [{"required": ["b"], "type": "null"}],
+                    }
+                }
+            },
+            "/properties/a/oneOf/0/type",
+            "/properties/a",
+        ),
+        (
+            {
+                "properties": {
+                    "a": {"allOf": [{"$ref": "#/definitions/d"}, {"minimum": 1}]}
+                },
+                "definitions": {"d": {"enum": [0], "type": "integer"}},
+            },
+            "/definitions/d/type",
+            "/properties/a",
+        ),
+    ],
+)
+def test_a_repair_leaves_every_schema_around_it_satisfiable(
+    schema: UntypedJson, place: str, where: str
+) -> None:
+    """Also where a reference leads to it; else the record ends, with the place."""
+    result = sites(D7 | schema, place)
+    assert isinstance(result, Rejected)
+    assert result.reason is Reason.UNSATISFIABLE
+    assert result.pointer == where
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": {"type": "integer", "enum": [1]}},
+        {"properties": {"a": False}, "items": {"type": "null"}},
+        {
+            "items": {
+                "type": "object",
+                "required": ["a"],
+                "properties": {"a": False, "b": {"items": {"type": "string"}}},
+            }
+        },
+    ],
+)
+def test_what_accepts_nothing_without_the_repair_is_the_authors(
+    schema: UntypedJson,
+) -> None:
+    """A lint speaks of it; the record stays."""
+    place = next(
+        pointer((*each.tokens, "type"))
+        for each in reversed([*subschema_locations(schema, DRAFT_07)])
+        if "type" in each.keywords
+    )
+    assert isinstance(sites(D7 | schema, place), Document)
+
+
+def test_patches_are_of_the_very_file() -> None:
+    """A document of the same id with another text is not patched."""
+    assert patches().keys() >= {"o2231"}
+    for unique_id in patches():
+        other = document({"#ref": "#/definitions/a"}, unique_id=unique_id)
+        assert apply_patches.apply(other, CONTEXT) is other
+
+
+def test_nothing_that_a_draft_reads_is_changed() -> None:
+    """Valid schemas pass all mechanical rules as the same object."""
+
+    @given(schemas("draft-07", satisfiable=False))
+    def law(schema: UntypedJson) -> None:
+        root: UntypedJson = {**D7, **schema} if isinstance(schema, dict) else D7
+        assert is_valid(root, DRAFT_07)
+        assert repaired(root).schema is root
+
+    law()
+
+
+@pytest.mark.parametrize("name", ["", "007", "+5"])
+def test_a_place_of_an_odd_name_is_repaired(name: str) -> None:
+    """And its neighbour, whose name is the same number, is left alone."""
+    schema = {"properties": {name: {"type": "bool"}, "7": {"type": "string"}}}
+    wanted = {"properties": {name: {"type": "boolean"}, "7": {"type": "string"}}}
+    assert repaired({"type": "object", **schema}).schema == {"type": "object", **wanted}
+
+
+#: The names of dead keywords in the published text.
+DEAD = {"_format": "format", "_uniqueItems": "uniqueItems", "_id": "id", "_$id": "$id"}
+
+
+def type_repaired(**given: UntypedJson) -> Document:
+    """Return a document whose misspelt type was repaired."""
+    before = document({"$schema": DRAFT_07.uri, "type": "int"}, **given)
+    after = misspelt_types.apply(before, CONTEXT)
+    assert isinstance(after, Document)
+    return with_evidence(before, after, misspelt_types.name)
+
+
+def test_every_mechanical_change_says_what_supports_it() -> None:
+    """By the list for GitHub's own files; all others by reasoning."""
+    rows = {key: row for key, row in listed().items() if key[1] == "misspelt-types"}
+    own = next(key[0] for key, row in rows.items() if not row.difference)
+    [change] = type_repaired(config="Github", unique_id=own).changes
+    assert change.evidence == RepairEvidence.PUBLISHED
+    differing, row = next((key[0], row) for key, row in rows.items() if row.difference)
+    [change] = type_repaired(config="Github", unique_id=differing).changes
+    assert change.evidence == RepairEvidence.REASONING
+    assert change.note.endswith(row.difference)
+    sample = replace(PROVENANCE, origin=Origin.SAMPLE)
+    for others in ({"config": "Local"}, {"provenance": sample, "config": "Github"}):
+        [change] = type_repaired(unique_id=own, **others).changes
+        assert change.evidence == RepairEvidence.REASONING
+    assert type_repaired().repaired == ("misspelt-types",)
+
+
+def test_the_list_names_mechanical_rules_alone() -> None:
+    """Whatever does not agree has its reason, and nothing else has one."""
+    mechanical = {
+        rule.name
+        for rule in rule_set("clean").rules
+        if rule.repair is RepairKind.MECHANICAL
+    }
+    assert {rule for _, rule in listed()} == mechanical
+    for support in listed().values():
+        assert bool(support.difference) == (
+            support.evidence is RepairEvidence.REASONING
+        )
+    assert sum(counts("misspelt-types").values()) >= sum(counts("patches").values()) > 0
+    assert counts("wrap-library") == {}
+
+
+def raw_documents(rules: str, ids: set[str]) -> Mapping[str, RawDocument]:
+    """Return GitHub's raw documents of a rule set, by id."""
+    source = source_named("github")
+    [archive] = source.archives[rules]
+    read = source.read(pinned(archive, rules))
+    return {raw.unique_id: raw for raw in read if raw.unique_id in ids}
+
+
+def alive(value: UntypedJson) -> UntypedJson:
+    """Return a published value with its dead keywords under their own names."""
+    if isinstance(value, dict):
+        return {DEAD.get(name, name): alive(member) for name, member in value.items()}
+    return [alive(item) for item in value] if isinstance(value, list) else value
+
+
+def text_at(schema: UntypedJson, place: str) -> UntypedJson:
+    """Return what stands at a place, or a text that no schema has."""
+    try:
+        return at(schema, tokens_of(place))
+    except LookupError:
+        return "(nothing)"
+
+
+@needs_mirror
+def test_the_published_text_agrees_where_the_list_says_so() -> None:
+    """At every place of the repair, and nowhere else; rule set `paper` rebuilds it."""
+    ids = {unique_id for unique_id, _ in listed()}
+    published = raw_documents("paper", ids)
+    for unique_id, raw in raw_documents("clean", ids).items():
+        done = apply_rules(raw, rule_set("clean"), CONTEXT)
+        assert done.record is not None, unique_id
+        ours = parse(done.record.json_schema.encode())
+        other = apply_rules(published[unique_id], rule_set("paper"), CONTEXT).record
+        theirs = alive(parse(other.json_schema.encode())) if other else None
+        assert not isinstance(theirs, Rejected)
+        assert {key for key in listed() if key[0] == unique_id} == {
+            (unique_id, rule) for rule in done.record.repaired
+        }
+        for rule in done.record.repaired:
+            agrees = theirs is not None and all(
+                text_at(ours, change.pointer) == text_at(theirs, change.pointer)
+                for change in done.changes
+                if change.rule == rule
+            )
+            assert agrees == (not listed()[unique_id, rule].difference), unique_id
