@@ -50,6 +50,13 @@ def test_a_command_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None
     assert _modules(tmp_path, _CODE, json.dumps(words)) & _HEAVY == set()
 
 
+def test_importing_csbdata_loads_nothing_of_its_packages(tmp_path: Path) -> None:
+    """The names are imported when they are first asked for."""
+    code = "import json, sys, csbdata; print(json.dumps([*sys.modules]))"
+    packages = {name.partition(".")[0] for name in _modules(tmp_path, code)}
+    assert not packages & {"curation", "evaluation", "typer", "polars"}
+
+
 def test_the_process_of_a_check_loads_no_library_of_formats(tmp_path: Path) -> None:
     """Those of dates, IRIs and YAML wait for a value of theirs."""
     code = (
