@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.project.test_documented_commands import COMMAND_LINE
+from tests.project.test_documents import COMMAND_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
