@@ -129,7 +129,7 @@ docs: $(DEV) $(SITE)/.done
 release-check: $(DEV) $(SITE)/.done docs
 	rm -rf dist && $(BIN)/python -m hatchling build
 	$(SITE)/bin/twine check --strict dist/*
-	$(BIN)/python -m pytest -q -m "not nightly" tests/project/test_wheel.py tests/project/test_readme.py
+	$(BIN)/python -m pytest -q -m "not nightly" tests/project/test_wheel.py tests/project/test_documents.py
 
 bench: $(DEV)
 	$(BIN)/python -m bench

@@ -1,31 +1,36 @@
 """Interrupts a scenario at each of its steps on the disk; run as a script.
 
-    python kill_points.py SCENARIO FOLDER FAULT
+    python kill_points.py SCENARIO FOLDER FAULT [STRIDE]
 
 A step is a call that makes, renames, removes or flushes something below FOLDER.
 The scenario runs in a forked child, which is killed (FAULT `kill`) or meets an
-error of the system (`ENOSPC`, `EACCES`, `EROFS`) at its n-th step, for n = 0, 1,
-2, ... until it runs through. Behind each interruption the invariant must hold,
-and the same scenario, run again, must arrive. Prints the number of steps.
+error of the system (`ENOSPC`, `EACCES`, `EROFS`) at its n-th step, for every n (or
+every STRIDE-th) until it runs through. Behind each interruption the invariant must
+hold, and the same scenario, run again, must arrive. Prints the number of steps.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.cache import Cache
+from curation.pipeline.build import build
+from curation.pipeline.request import BuildRequest
 from curation.system import atomic_folders
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate
+from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
 from tests.archives_made import github_pin
 
@@ -42,6 +47,8 @@ EVENTS = {
     "fsync",
 }
 PATHS = (str, bytes, os.PathLike)
+#: A step that never comes.
+NEVER = 10**9
 #: Exit status of a child that met its fault and arrived all the same.
 SURVIVED = 10
 PIN = github_pin()
@@ -119,6 +126,32 @@ def fetch_holds(folder: Path) -> None:
     assert not packs or Cache(folder / "cache").pack(PIN.digest) == packs[0]
 
 
+def tree(folder: Path) -> dict[str, str]:
+    """Return every file's digest by its path; empty where there is no folder."""
+    return {
+        each.relative_to(folder).as_posix(): hashlib.sha256(
+            each.read_bytes()
+        ).hexdigest()
+        for each in sorted(folder.rglob("*"))
+        if each.is_file()
+    }
+
+
+def sample(rules: str, folder: Path) -> None:
+    """Build the sample."""
+    fetch = FetchSettings(cache=folder.with_name("cache"), offline=True)
+    target = folder / "sample"
+    request = BuildRequest(out=target, rules=rules, sample=True, jobs=2, fetch=fetch)
+    build(request, Quiet())
+
+
+def sample_holds(folder: Path) -> None:
+    """The folder is absent, or that of a build that nobody disturbed."""
+    whole = tree(folder.with_name("whole") / "sample")
+    assert "manifest.json" in whole
+    assert tree(folder / "sample") in ({}, whole), "neither absent nor whole"
+
+
 def left_of(folder: Path) -> list[Path]:
     """Return what should not be there when all has arrived."""
     return [
@@ -135,6 +168,8 @@ SCENARIOS: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "out": (out, out_holds),
     "out_slow": (out_slow, out_slow_holds),
     "fetch": (fetch, fetch_holds),
+    "sample clean": (partial(sample, "clean"), sample_holds),
+    "sample paper": (partial(sample, "paper"), sample_holds),
 }
 
 
@@ -189,10 +224,10 @@ class Fault:
 
 
 def attempt(name: str, folder: Path, step: int, fault: str) -> int:
-    """RunFolder the scenario in a child with a fault ahead; return its wait status."""
+    """Run the scenario in a child with a fault ahead; return its exit status."""
     child = os.fork()
     if child:
-        return os.waitpid(child, 0)[1]
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     ahead = Fault(folder, step, fault)
     try:
         SCENARIOS[name][0](folder)
@@ -204,16 +239,19 @@ def attempt(name: str, folder: Path, step: int, fault: str) -> int:
     os._exit(SURVIVED if ahead.met else 0)
 
 
-def main(name: str, folder: Path, fault: str) -> None:
-    """Interrupt at every step in turn."""
-    run, holds = SCENARIOS[name]
+def main(name: str, folder: Path, fault: str, stride: int = 1) -> None:
+    """Interrupt at one step after the other."""
+    _, holds = SCENARIOS[name]
     fatal = -signal.SIGKILL if fault == "kill" else CannotCreate.exit_code
-    for step in range(1000):
+    whole = folder.with_name("whole")
+    prepare(whole)
+    assert attempt(name, whole, NEVER, fault) == 0
+    for step in range(0, NEVER, stride):
         prepare(folder)
-        status = os.waitstatus_to_exitcode(attempt(name, folder, step, fault))
+        status = attempt(name, folder, step, fault)
         holds(folder)
         assert status in (0, SURVIVED, fatal), f"step {step} ended with {status}"
-        run(folder)
+        assert attempt(name, folder, NEVER, fault) == 0
         holds(folder)
         assert not left_of(folder), f"step {step} left {left_of(folder)}"
         if status == 0:
@@ -222,4 +260,4 @@ def main(name: str, folder: Path, fault: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3])
+    main(sys.argv[1], Path(sys.argv[2]).resolve(), sys.argv[3], *map(int, sys.argv[4:]))

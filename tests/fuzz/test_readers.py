@@ -9,11 +9,13 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
 
-from tests.fuzz.mutations import fuzz
 from tests.fuzz.readers import READERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 #: Seconds for one reader at night, and inputs of a round: at least two rounds are run.
@@ -21,6 +23,85 @@ _SECONDS = float(os.environ.get("CSBDATA_FUZZ_SECONDS", "60"))
 _ROUND = 1000
 #: Bytes by which the most memory of this process may grow.
 _MEMORY = 1 << 30
+
+
+#: Seconds that a reader may take for one small input, on a busy machine.
+_SECONDS_OF_ONE = 20.0
+#: Texts and numbers at their ends, in the notations that our readers know.
+_PIECES = (
+    *(b"null", b"true", b"[", b"]", b"{", b"}", b'"', b"\\u", b"\\ud800", b"\n", b"\0"),
+    *(b"-1", b"1e999", b"NaN", b"1" * 310, b"9" * 20, b"[" * 2000, b'{"a":' * 2000),
+    *(b"\xff" * 8, b"\x7f" * 8, b"\xef\xbb\xbf", b"../", b"data: ", b"[DONE]"),
+)
+_EDIT = st.tuples(
+    st.sampled_from(("replace", "insert", "drop", "double", "cut", "flip")),
+    st.floats(0, 1, exclude_max=True),
+    st.integers(1, 64),
+    st.sampled_from(_PIECES) | st.binary(min_size=1, max_size=8),
+)
+
+
+def _edited(content: bytes, kind: str, place: float, length: int, new: bytes) -> bytes:
+    start = int(place * len(content))
+    before, held = content[:start], content[start : start + length]
+    after = content[start + length :]
+    match kind:
+        case "replace":
+            return before + new + content[start + len(new) :]
+        case "insert":
+            return before + new + held + after
+        case "drop":
+            return before + after
+        case "double":
+            return before + held + held + after
+        case "cut":
+            return before
+        case _:
+            return (
+                before
+                + bytes(byte ^ (1 << length % 8) for byte in held[:1])
+                + (held[1:] + after)
+            )
+
+
+@st.composite
+def _mutated(draw: st.DrawFn, corpus: Sequence[bytes]) -> bytes:
+    content = draw(st.sampled_from(corpus))
+    for kind, place, length, new in draw(st.lists(_EDIT, min_size=1, max_size=6)):
+        content = _edited(content, kind, place, length, new)
+    return content
+
+
+def fuzz(
+    read: Callable[[bytes], None],
+    corpus: Sequence[bytes],
+    *,
+    examples: int,
+    number: int = 0,
+) -> None:
+    """Have mutations of valid inputs read; each at most for some seconds.
+
+    Args:
+        read: Reads one input; fails if anything but a documented error escapes.
+        corpus: Valid inputs.
+        examples: Number of inputs.
+        number: Other inputs for another number.
+    """
+
+    @seed(number)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(_mutated(corpus))
+    def run(content: bytes) -> None:
+        start = time.monotonic()
+        read(content)
+        assert time.monotonic() - start < _SECONDS_OF_ONE
+
+    run()
 
 
 def _most_memory() -> int:

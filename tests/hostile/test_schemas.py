@@ -1,8 +1,13 @@
-"""F13 to F30: texts and schemas made to hurt, through the rule sets, in a worker."""
+"""F13 to F30: texts and schemas made to hurt, in a worker and in the search."""
 
 from __future__ import annotations
 
 import json
+import os
+import socket
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,20 +15,36 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Reason
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.search.witnesses import find_witnesses
 from curation.json.text import parse
-from curation.pipeline.process_document import LONGEST_DETAIL
+from curation.pipeline import document_worker
+from curation.pipeline.process_document import (
+    LONGEST_DETAIL,
+    BuildSetup,
+    DocumentRequest,
+    LibraryFiles,
+    request_of,
+)
+from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_worker
+from curation.validation.verdicts import python_verdict, rust_verdict
+from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
 from curation.workers.process import Program
+from tests.curation.rules.documents_made import PROVENANCE, raw_document
 from tests.hostile import schemas
-from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import UntypedJson
 
+
+RULES = ("clean", "paper")
+#: Seconds for one schema on a busy machine; a hang takes for ever.
+LIMITS = Limits(seconds=60)
 #: What a rule may say of a pattern that is hostile or none.
 PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
 #: Where the second rule set is another way through the same code.
@@ -259,3 +280,262 @@ def test_endless_recursion_and_odd_formats_end_as_what_they_are(
     for text, reason in wanted.items():
         with subtests.test(text=text[:200]):
             assert reason_of(found[text.decode()]) == reason
+
+
+@dataclass
+class Trap:
+    """A server and a named pipe that nobody must touch."""
+
+    port: int
+    pipe: Path
+    hits: list[str] = field(default_factory=list)
+
+    def uris(self) -> list[str]:
+        """Return references that lead to the trap, or would lead elsewhere."""
+        place = f"127.0.0.1:{self.port}"
+        return [
+            f"http://{place}/a.json",
+            f"http://{place}/a.json#/definitions/b",
+            f"https://{place}/a.json",
+            f"//{place}/a.json",
+            f"http://user:word@{place}/draft-07/schema",
+            f"HTTP://LOCALHOST:{self.port}/a.json",
+            f"ftp://{place}/a.json",
+            self.pipe.as_uri(),
+            f"file:{self.pipe}",
+            f"file://localhost{self.pipe}",
+            str(self.pipe),
+            f"../../../../../../../..{self.pipe}",
+            "data:application/json,%7B%7D",
+            "jar:file:/a.jar!/b",
+            "\\\\127.0.0.1\\share",
+        ]
+
+
+@contextmanager
+def _listening(pipe: Path) -> Iterator[Trap]:
+    """Listen on loopback and at a named pipe, and note whoever comes."""
+    os.mkfifo(pipe)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        trap = Trap(port=server.getsockname()[1], pipe=pipe)
+        stop = threading.Event()
+
+        def wait() -> None:
+            while not stop.is_set():
+                try:
+                    writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+                except OSError:
+                    pass
+                else:
+                    os.close(writer)
+                    trap.hits.append("the pipe was read")
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with connection:
+                    trap.hits.append(str(connection.recv(200)))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        try:
+            yield trap
+        finally:
+            stop.set()
+            thread.join()
+
+
+def _leading_to(uri: str) -> Iterator[UntypedJson]:
+    """Yield schemas that name a URI wherever a validator might follow it."""
+    base = {"type": "object", "properties": {"a": {"type": "string"}}}
+    yield {**base, "$ref": uri}
+    yield {**base, "$schema": uri}
+    yield {**base, "$id": uri, "properties": {"a": {"$ref": "b.json"}}}
+    yield {**base, "id": uri, "properties": {"a": {"$ref": "#/definitions/b"}}}
+    yield {"type": "object", "properties": {"a": {"$ref": uri}}}
+    for draft in DIALECTS:
+        yield {
+            "$schema": draft.uri,
+            "type": "object",
+            "properties": {"a": {"$ref": uri}, "b": {"$schema": uri}},
+            "definitions": {"unused": {"$ref": uri}},
+            "$defs": {"d": {"$dynamicRef": uri}, "r": {"$recursiveRef": uri}},
+            "$vocabulary": {uri: True},
+        }
+
+
+def test_the_trap_notices_whoever_comes(tmp_path: Path) -> None:
+    """A visit to the server or the pipe would be seen."""
+    with _listening(tmp_path / "pipe") as trap:
+        with socket.create_connection(("127.0.0.1", trap.port)) as connection:
+            connection.sendall(b"GET /")
+        (tmp_path / "pipe").read_bytes()
+    assert {"the pipe was read", str(b"GET /")} <= {*trap.hits}
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_f23_no_rule_follows_a_reference_out(rules: str, tmp_path: Path) -> None:
+    """No `$ref`, `$schema` or `$id` makes a build ask a host or read a file."""
+    with _listening(tmp_path / "pipe") as trap:
+        named = {
+            f"{uri} {number}": schemas.text(schema)
+            for uri in trap.uris()
+            for number, schema in enumerate(_leading_to(uri))
+        }
+        outcomes = judged(rules, named)
+    assert trap.hits == []
+    assert {each.ending for each in outcomes.values()} == {Ending.OK}
+
+
+def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
+    """jsonschema, jsonschema-rs and fastjsonschema, as they are called here."""
+    with _listening(tmp_path / "pipe") as trap:
+        found = [each for uri in trap.uris() for each in _leading_to(uri)]
+        for schema in found:
+            for dialect in DIALECTS:
+                python_verdict(schema, dialect, thorough=True)
+                rust_verdict(schema, dialect)
+        program = Program(file=Path(fastjsonschema_worker.__file__))
+        limits = replace(LIMITS, seconds=20)
+        with Pool(program, jobs=1, limits=limits, attempts=1) as pool:
+            for result in pool.run_batches([[json.dumps(each)] for each in found]):
+                assert trap.hits == []
+                assert result.results[0].ending is Ending.OK
+    assert trap.hits == []
+
+
+def test_f23_a_reference_out_of_the_source_is_named() -> None:
+    """It ends the record as `remote_reference`, whatever its scheme."""
+    uris = ("http://127.0.0.1:9/a.json", "file:///etc/passwd", "data:,x", "../a.json")
+    named = {
+        uri: schemas.text({"type": "object", "properties": {"a": {"$ref": uri}}})
+        for uri in uris
+    }
+    reasons = {reason_of(each) for each in judged("clean", named).values()}
+    assert reasons == {Reason.REMOTE_REFERENCE}
+
+
+def _either(index: int) -> UntypedJson:
+    names = (f"a{index}", f"b{index}")
+    return {"anyOf": [{"required": [each]} for each in names]}
+
+
+def _doubling(levels: int) -> UntypedJson:
+    """Return a schema whose full value has 2 ** levels leaves."""
+    definitions: dict[str, UntypedJson] = {f"d{levels}": {"type": "null"}}
+    for level in range(levels):
+        below = {"$ref": f"#/definitions/d{level + 1}"}
+        definitions[f"d{level}"] = {
+            "type": "object",
+            "required": ["l", "r"],
+            "properties": {"l": below, "r": below},
+        }
+    return {"$ref": "#/definitions/d0", "definitions": definitions}
+
+
+_LETTERS = {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True}
+_HOSTILE: dict[str, UntypedJson] = {
+    "exponential, in reach": {"type": "object", "allOf": list(map(_either, range(40)))},
+    "exponential, out of reach": {
+        "type": "object",
+        "allOf": list(map(_either, range(40))),
+        "maxProperties": 39,
+    },
+    "exponential oneOf": {
+        "type": "object",
+        "allOf": [
+            {"oneOf": [{"required": [each]}, {"required": ["z"]}]}
+            for each in "abcdefgh"
+        ],
+        "not": {"required": ["z"]},
+        "maxProperties": 7,
+    },
+    "doubling": _doubling(40),
+    "doubling, in reach": _doubling(6),
+    "two values for three places": {**_LETTERS, "minItems": 3},
+    "many values": {"enum": list(range(100_000))},
+    "values nobody admits": {"enum": list(range(50_000)), "type": "string"},
+    "references in a circle": {
+        "$ref": "#/definitions/a",
+        "definitions": {
+            "a": {"$ref": "#/definitions/b"},
+            "b": {"$ref": "#/definitions/a"},
+        },
+    },
+    "a negation of itself": {"not": {"$ref": "#"}},
+    "two that deny each other": {
+        "definitions": {
+            "a": {"not": {"$ref": "#/definitions/b"}},
+            "b": {"not": {"$ref": "#/definitions/a"}},
+        },
+        "$ref": "#/definitions/a",
+    },
+    "giant bounds": {
+        "type": "object",
+        "required": ["a", "b", "c"],
+        "properties": {
+            "a": {"type": "array", "maxItems": 10**9},
+            "b": {"type": "string", "maxLength": 10**9},
+            "c": {"type": "number", "minimum": -1e308, "maximum": 1e308},
+        },
+    },
+    "many required": {
+        "type": "object",
+        "required": [f"n{index}" for index in range(3_000)],
+    },
+    "many optional": {
+        "type": "object",
+        "properties": {f"n{index}": {"$ref": "#"} for index in range(2_000)},
+    },
+    "endless array": {"type": "array", "minItems": 1, "items": {"$ref": "#"}},
+    "deep": {"type": "array", "contains": {"contains": {"contains": {"contains": {}}}}},
+}
+
+
+#: A second or more.
+_SLOW = ("many optional", "exponential, out of reach", "doubling")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in _SLOW))
+        for name in _HOSTILE
+    ],
+)
+@pytest.mark.parametrize(
+    "dialect", [pytest.param("draft-07", marks=pytest.mark.slow), "2020-12"]
+)
+def test_ends_with_witnesses_or_an_obstacle(name: str, dialect: str) -> None:
+    """No schema hangs: there is a witness, or a named reason that there is none."""
+    found = find_witnesses(CompiledSchema.from_json(_HOSTILE[name], dialect))
+    assert found.witnesses or found.failure
+
+
+def _request(name: str, content: bytes) -> DocumentRequest:
+    provenance = replace(PROVENANCE, source="github", path=f"{name}.json")
+    raw = raw_document(content, config="Github", unique_id=name, provenance=provenance)
+    return request_of(raw, 0)
+
+
+def judged(
+    rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
+) -> dict[str, ProcessResult]:
+    """Return what the worker of a build makes of each document."""
+    setup = BuildSetup(rules=rules, libraries=(LibraryFiles(files="", uris={}),))
+    program = Program(file=Path(document_worker.__file__), setup=setup)
+    units = [_request(name, content) for name, content in named.items()]
+    batches = [units[start : start + 32] for start in range(0, len(units), 32)]
+    jobs = min(2, len(batches))
+    with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
+        results = sorted(pool.run_batches(batches), key=lambda each: each.index)
+    outcomes = [each for result in results for each in result.results]
+    return dict(zip(named, outcomes, strict=True))
+
+
+def reason_of(outcome: ProcessResult) -> str | None:
+    """Return the reason of a rejection; None where the document is kept."""
+    assert outcome.ending is Ending.OK, outcome
+    rejected = outcome.answer["rejected"]
+    return rejected["reason"] if rejected else None

@@ -1,15 +1,27 @@
-"""Claims about the repository itself: what a newcomer and a reviewer rely on."""
+"""What a newcomer and a reviewer rely on: pages, requirements, a light start."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
 import tomllib
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from packaging.requirements import Requirement
+
+from curation.checking.codes import codes
+from curation.core.documents import Reason
+from curation.fit.profile import Effect, load_profile, profile_names
+from curation.rules.sets import rule_set
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROOT = Path(__file__).parents[2]
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -158,3 +170,161 @@ def _licences(installed: metadata.Distribution) -> list[str]:
     said = [each for each in classifiers if each.startswith("License ::")]
     text = every("License-Expression") or every("License") or [""]
     return [*said, text[0].partition("\n")[0]]
+
+
+_DOCS = Path(__file__).parents[2] / "docs"
+_KINDS = {
+    "reason": "Reasons: the schema cannot be used as it is",
+    "rule": "Rules: an edit that a build makes",
+    "lint": "Lints: what stands there and should not",
+}
+
+
+def _codes() -> str:
+    """Return the codes of `check` by kinds, each with its meaning."""
+    text = """# Codes of `csbdata check`
+
+Made from the code by `pytest --renew-golden tests/project/test_repository.py`.
+
+A problem has a code: `file:line:column: pointer: code: message`.
+
+`csbdata explain CODE` has the details of rules and reasons.
+
+"""
+    for kind, title in _KINDS.items():
+        rows = [
+            f"| `{code}` | {about.meaning.replace('|', chr(92) + '|')} |\n"
+            for code, about in codes().items()
+            if about.kind == kind
+        ]
+        text += f"## {title}\n\n| code | meaning |\n|---|---|\n{''.join(rows)}\n"
+    return text.rstrip("\n") + "\n"
+
+
+def _reasons() -> str:
+    rows = "".join(f"| `{each.value}` | {each.explanation} |\n" for each in Reason)
+    return f"| reason | a document has it if |\n|---|---|\n{rows}"
+
+
+def _rules() -> str:
+    tables = []
+    for name in ("clean", "paper"):
+        rules = rule_set(name)
+        rows = "".join(
+            f"| {rules.numbers[each.name]} | `{each.name}` | {each.summary} |\n"
+            for each in rules.all_rules
+        )
+        head = "|  | rule | what it does |\n|--:|---|---|\n"
+        tables.append(f"**`{name}`**: {rules.summary}\n\n{head}{rows}")
+    return "\n".join(tables)
+
+
+def _profiles() -> str:
+    """Return one row a profile: its date, and the number of its rules by effect."""
+    text = "| target | as of | refused | ignored | limits | left to another engine |\n"
+    text += "|---|---|--:|--:|--:|--:|\n"
+    for name in profile_names():
+        profile = load_profile(name)
+        effects = Counter(rule.effect for rule in profile.rules)
+        order = (Effect.REFUSED, Effect.IGNORED, Effect.LIMITED, Effect.ROUTED)
+        counts = " | ".join(str(effects[effect]) for effect in order)
+        text += f"| `{name}`: {profile.title} | {profile.date} | {counts} |\n"
+    return text
+
+
+@pytest.mark.parametrize(
+    ("page", "marks", "made"),
+    [
+        ("codes.md", "", _codes),
+        ("dataset.md", "<!-- reasons -->\n|<!-- /reasons -->", _reasons),
+        ("dataset.md", "<!-- rules -->\n|<!-- /rules -->", _rules),
+        ("fit.md", "<!-- profiles: generated -->\n|<!-- profiles: end -->", _profiles),
+    ],
+)
+def test_a_part_of_a_page_is_made_of_the_code(
+    page: str,
+    marks: str,
+    made: Callable[[], str],
+    compare_golden: Callable[[Path, str], None],
+) -> None:
+    """The whole page, or what stands between two marks."""
+    text = made()
+    if marks:
+        shown = (_DOCS / page).read_text("utf-8")
+        before, after = marks.split("|")
+        assert shown.count(before) == shown.count(after) == 1
+        text = re.sub(
+            f"(?<={before}).*?(?={after})", lambda _: made(), shown, flags=re.DOTALL
+        )
+    compare_golden(_DOCS / page, text)
+
+
+_COMMANDS = (
+    ["--version"],
+    ["check", "a.json"],
+    ["fit", "a.json", "--for", "gemini"],
+    ["instances", "a.json"],
+)
+_HEAVY = {
+    *("datasets", "huggingface_hub", "httpx2", "jinja2", "matplotlib", "numpy"),
+    *("polars", "pyarrow", "pydantic", "requests", "torch", "transformers", "yaml"),
+    *("arrow", "isoduration", "lark", "rfc3986_validator"),
+}
+_CODE = """
+import json, sys
+import csbdata
+sys.argv[1:] = json.loads(sys.argv[1])
+try:
+    csbdata.main()
+except SystemExit:
+    print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+def _modules(folder: Path, *words: str) -> set[str]:
+    command = [sys.executable, "-c", *words]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", _COMMANDS, ids=lambda words: words[0])
+def test_a_command_loads_nothing_heavy(words: list[str], tmp_path: Path) -> None:
+    """Neither typer's pydantic nor what reads YAML, tables, the Hub or a date."""
+    (tmp_path / "a.json").write_text('{"type": "object"}', "utf-8")
+    assert _modules(tmp_path, _CODE, json.dumps(words)) & _HEAVY == set()
+
+
+def test_importing_csbdata_loads_nothing_of_its_packages(tmp_path: Path) -> None:
+    """The names are imported when they are first asked for."""
+    code = "import json, sys, csbdata; print(json.dumps([*sys.modules]))"
+    packages = {name.partition(".")[0] for name in _modules(tmp_path, code)}
+    assert not packages & {"curation", "evaluation", "typer", "polars"}
+
+
+def test_the_process_of_a_check_loads_no_library_of_formats(tmp_path: Path) -> None:
+    """Those of dates, IRIs and YAML wait for a value of theirs."""
+    code = (
+        "import json, sys, curation.checking.check_worker\n"
+        "import curation.validation.python_validators\n"
+        "print(json.dumps([*sys.modules]))"
+    )
+    loaded = _modules(tmp_path, code)
+    assert "jsonschema" in loaded
+    assert loaded & _HEAVY == set()
+
+
+@pytest.mark.slow
+def test_the_processes_of_a_fit_load_no_validator_written_in_python(
+    tmp_path: Path,
+) -> None:
+    """Not even for a schema that is rewritten; values of two schemas need one."""
+    program = "import json, sys, curation.fit.relation_worker\n"
+    worker = _modules(tmp_path, program + "print(json.dumps([*sys.modules]))")
+    (tmp_path / "a.json").write_text('{"type": "object"}', "utf-8")
+    words = ["fit", "a.json", "--for", "openai-strict"]
+    command = _modules(tmp_path, _CODE, json.dumps(words))
+    assert "jsonschema_rs" in worker & command
+    assert (worker | command) & {*_HEAVY, "jsonschema", "referencing"} == set()
