@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -26,7 +28,7 @@ SCENARIOS = {"completions": 8, "fetch": 8, "one_file": 4, "out": 10, "out_slow":
 
 
 def _python(
-    *words: str, cwd: Path = ROOT, **variables: str
+    *words: str, cwd: Path = ROOT, variables: Mapping[str, str] = MappingProxyType({})
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *words],
@@ -46,7 +48,7 @@ def _steps(
     if not variables:
         save(folder / "mirror", PIN.file_names[0], github_tarball())
     words = ("-m", "tests.faults.kill_points", scenario, str(folder / "x"), fault)
-    done = _python(*words, str(stride), **variables)
+    done = _python(*words, str(stride), variables=variables)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 
@@ -124,7 +126,9 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     for folder, jobs, given in ((plain, "1", {}), (other, "3", settings)):
         cache = {"CSBDATA_CACHE": str(folder / "cache")}
         out = str(folder / "o[u]t")
-        ended = _python(*build, out, "--jobs", jobs, cwd=tmp_path, **cache, **given)
+        ended = _python(
+            *build, out, "--jobs", jobs, cwd=tmp_path, variables={**cache, **given}
+        )
         assert ended.returncode == 0, ended.stderr
     assert len(tree(plain / "o[u]t")) > 10
     assert tree(other / "o[u]t") == tree(plain / "o[u]t")
