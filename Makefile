@@ -149,7 +149,7 @@ results: $(DEV)
 	$(BIN)/python -m bench.edition.core results/$(EDITION) $(RESULTS_DATA)
 	# Once more: its card names the core.
 	$(BIN)/csbdata results publish build/results/* --out results/$(EDITION)
-	$(BIN)/python -m pytest -q --renew-golden tests/project/test_edition.py
+	$(BIN)/python -m pytest -q --renew-golden tests/evaluation/results/test_published_edition.py
 
 # The empty environment. Without build isolation the digests hold for the build
 # backends too: ours, and setuptools for what comes as source.

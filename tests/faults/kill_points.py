@@ -32,7 +32,7 @@ from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate
 from curation.system.progress import Quiet
 from curation.workers.run_folder import RunFolder
-from tests.archives_made import github_pin
+from tests.curation.archives_made import github_pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import pytest
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate
 from curation.workers.run_folder import RunFolder
-from tests.archives_made import github_pin, github_tarball, save
+from tests.curation.archives_made import github_pin, github_tarball, save
 from tests.faults.kill_points import tree
 from tests.loopback import body, serving
 from tests.slow_cases import first_fast

@@ -23,7 +23,7 @@ from curation.download.acquire import (
 from curation.download.packs import open_pack
 from curation.system.errors import CannotCreate, WrongDigest
 from curation.system.programs import EndedProgram
-from tests.archives_made import (
+from tests.curation.archives_made import (
     FILES,
     github_pin,
     github_tarball,

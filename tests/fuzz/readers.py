@@ -30,8 +30,8 @@ from evaluation.servers.responses import (
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
 from evaluation.tokenizers.wheels import from_tiktoken
-from tests.archives_made import FILES, github_pin, github_tarball, zipped
 from tests.builds import write_build
+from tests.curation.archives_made import FILES, github_pin, github_tarball, zipped
 from tests.evaluation.made_runs import many, write_run
 from tests.evaluation.tokenizers import made
 from tests.made import record

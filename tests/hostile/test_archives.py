@@ -15,7 +15,7 @@ from curation.download.packs import open_pack, write_pack
 from curation.json.text import MAX_DEPTH, canonical, parse, write
 from curation.system.errors import BadArchive, BadData, NoInput
 from curation.workers.limits import Limits, too_big, too_many
-from tests.archives_made import (
+from tests.curation.archives_made import (
     FILES,
     PREFIX,
     github_pin,

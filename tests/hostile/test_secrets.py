@@ -17,7 +17,7 @@ from curation.system.credentials import redacted_words
 from curation.system.errors import Unavailable
 from curation.verification import Verification
 from evaluation.core.records import Record, encode_records
-from tests.credential_examples import examples
+from tests.curation.credential_examples import examples
 from tests.evaluation.servers.loopback import Said, answer, loopback, refusal
 from tests.publishing import NAME, UPLOAD_WARNING, connected, write_folder
 from tests.slow_cases import first_fast

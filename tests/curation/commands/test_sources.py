@@ -20,7 +20,7 @@ from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
 from curation.sources.schemastore_live import LiveSchemas
 from curation.system.errors import BadConfiguration
-from tests.archives_made import FILES, github_pin, github_tarball, save
+from tests.curation.archives_made import FILES, github_pin, github_tarball, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -44,7 +44,7 @@ from curation.system.errors import (
     WrongDigest,
 )
 from curation.system.package_data import raw_folder
-from tests.archives_made import (
+from tests.curation.archives_made import (
     FILES,
     OTHERS,
     github_pin,

@@ -17,7 +17,7 @@ from curation.rules.clean import flag_lints
 from curation.schema.dialects import BY_NAME
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.system.credentials import FORMATS
-from tests.credential_examples import LETTERS, MIXED, examples
+from tests.curation.credential_examples import LETTERS, MIXED, examples
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from curation.sources.schemastore_live import fetch_live
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.system.package_data import raw_folder
 from curation.system.progress import Quiet
-from tests.archives_made import digest, github_pin, github_tarball, save
+from tests.curation.archives_made import digest, github_pin, github_tarball, save
 from tests.curation.sources.given import EDITED, Held, held, reading
 from tests.loopback import body, serving, status
 

@@ -19,7 +19,7 @@ from curation.sources import glaive, tool_schemas
 from curation.sources.pydantic_models import read_models
 from curation.sources.tools import read_tool_list, schema_place
 from curation.system.errors import BadData, NoInput
-from tests.archives_made import digest, github_pin, member, tarball, zipped
+from tests.curation.archives_made import digest, github_pin, member, tarball, zipped
 from tests.curation.pinned import needs_mirror
 from tests.curation.sources.given import Held, reading
 

@@ -21,7 +21,7 @@ from curation.system.credentials import (
     redacted_traceback,
     split_url,
 )
-from tests.credential_examples import examples
+from tests.curation.credential_examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

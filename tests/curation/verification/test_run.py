@@ -33,7 +33,7 @@ from curation.verification.records import ROWS
 from curation.verification.texts import TEXTS, TextsOfGroup, personal_data
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
-from tests.credential_examples import examples
+from tests.curation.credential_examples import examples
 from tests.curation.verification.tampering import (
     TABLE,
     edit_manifest,

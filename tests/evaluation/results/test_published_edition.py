@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
 
-_ROOT = Path(__file__).parents[2]
+_ROOT = Path(__file__).parents[3]
 _EDITIONS = sorted(path.parent for path in _ROOT.glob("results/*/index.json"))
 _FITS = re.compile(r"(<!-- fits -->\n).*?(<!-- /fits -->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)

@@ -27,13 +27,13 @@ pytestmark = [
 ]
 
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 #: Seconds after which a process is given up.
 PATIENCE = 240.0
 
 
 class Nodes:
-    """A `tests/ray_nodes.py`, started anew where Ray's own nodes gave up.
+    """A `ray_nodes.py`, started anew where Ray's own nodes gave up.
 
     It is Ray alone, which gives up where its parts start too slowly: a machine on which
     it does so time after time says nothing of ours, and the test is skipped with Ray's
@@ -54,7 +54,7 @@ class Nodes:
             self.end()
             with self._words.open("wb") as errors:
                 self._process = subprocess.Popen(
-                    [sys.executable, str(ROOT / "tests" / "ray_nodes.py")],
+                    [sys.executable, str(Path(__file__).with_name("ray_nodes.py"))],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
@@ -76,7 +76,7 @@ class Nodes:
         pytest.skip(f"not run: Ray's own nodes ended: {''.join(last)}")
 
     def tell(self, line: str) -> None:
-        """Have a word of `tests/ray_nodes.py` carried out."""
+        """Have a word of `ray_nodes.py` carried out."""
         assert self._process is not None
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
