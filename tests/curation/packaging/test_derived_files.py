@@ -616,7 +616,7 @@ BUILD: dict[str, dict[str, list[BenchmarkRecord]]] = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a small build: two configs, an extra, an empty split."""
     made = tmp_path_factory.mktemp("build")
     entries = []
@@ -641,31 +641,33 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("config", BUILD)
-def test_every_config_and_split_loads(folder: Path, cache: str, config: str) -> None:
+def test_every_config_and_split_loads(
+    small_build: Path, cache: str, config: str
+) -> None:
     """Each config has its rows, and the columns in their order."""
     for split, records in BUILD[config].items():
         loaded = datasets.load_dataset(
-            str(folder), config, split=split, cache_dir=cache
+            str(small_build), config, split=split, cache_dir=cache
         )
         assert loaded.column_names == COLUMNS.names
         assert sorted(loaded["unique_id"]) == sorted(each.unique_id for each in records)
 
 
 @pytest.mark.slow
-def test_every_config_streams(folder: Path, cache: str) -> None:
+def test_every_config_streams(small_build: Path, cache: str) -> None:
     """With `streaming=True` rows come one by one, in the order of the file."""
     for config, splits in BUILD.items():
         for split, records in splits.items():
             streamed = datasets.load_dataset(
-                str(folder), config, split=split, cache_dir=cache, streaming=True
+                str(small_build), config, split=split, cache_dir=cache, streaming=True
             )
             ids = sorted((record.unique_id for record in records), key=natural_key)
             assert [row["unique_id"] for row in streamed] == ids
 
 
-def test_the_default_config_holds_all_rows(folder: Path, cache: str) -> None:
+def test_the_default_config_holds_all_rows(small_build: Path, cache: str) -> None:
     """Without a config's name all rows come, the extras' excepted."""
-    loaded = datasets.load_dataset(str(folder), cache_dir=cache)
+    loaded = datasets.load_dataset(str(small_build), cache_dir=cache)
     assert {split: loaded[split].num_rows for split in loaded} == {
         "train": 1,
         "val": 1,
@@ -673,9 +675,11 @@ def test_the_default_config_holds_all_rows(folder: Path, cache: str) -> None:
     }
 
 
-def test_a_config_with_an_empty_split_loads_whole(folder: Path, cache: str) -> None:
+def test_a_config_with_an_empty_split_loads_whole(
+    small_build: Path, cache: str
+) -> None:
     """An empty split does not spoil the others of its config."""
-    loaded = datasets.load_dataset(str(folder), "Kubernetes", cache_dir=cache)
+    loaded = datasets.load_dataset(str(small_build), "Kubernetes", cache_dir=cache)
     assert list(loaded) == ["test"]
 
 
