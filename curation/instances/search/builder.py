@@ -306,20 +306,22 @@ class WitnessSearch:
     failures: dict[SearchFailure, str] = field(default_factory=dict)
     #: Whether a value was refused where no format is asserted, and only there.
     hinges_on_formats: bool = False
+    steps_left: int = 0
 
     def run(self, steps: int) -> Json | Nothing:
         """Return a value that is valid by each interpretation, or NOTHING."""
-        budget = steps
+        self.steps_left = steps
         for _ in range(self.repairs):
             builder = WitnessBuilder(
                 compiled=self.interpretations.strictest,
                 rng=self.rng,
                 kind=self.kind,
-                steps=budget,
+                steps=self.steps_left,
                 refused_paths=self.refused_paths,
                 guide=self.guide() if self.guide else None,
             )
             value = self._make(builder, steps)
+            self.steps_left = builder.steps
             self.failures = {**builder.failures, **self.failures}
             if value is NOTHING:
                 return value
@@ -329,7 +331,6 @@ class WitnessSearch:
             compiled, formats = refused
             self.hinges_on_formats |= not formats
             self._note_refusals(compiled.errors(value, formats=formats))
-            budget = builder.steps
         return NOTHING
 
     def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:

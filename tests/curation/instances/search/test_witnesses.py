@@ -634,7 +634,7 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     budget = CoveringBudget(steps=150)
     cover(Interpretations.of(compiled), [], b"seed", rounds=16, budget=budget)
     in_vain = results.count(NOTHING)
-    assert in_vain == 8
+    assert 1 < in_vain <= 2_000 // budget.steps + 1
     assert in_vain < len(results) < 64
 
 
