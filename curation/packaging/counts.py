@@ -99,18 +99,18 @@ def data_files(
     """
     files: dict[str, dict[str, list[str]]] = {}
     for name, figures in configs.items():
-        rows = {split: count for split, count in figures.splits.items() if count}
-        if figures.kept and not rows:
+        splits = [split for split in SPLITS if figures.splits.get(split)]
+        if figures.kept and not splits:
             what = "the ledger keeps records of it, and says no split that there is"
             raise BadData(what, name, "build again")
-        for split in rows:
+        for split in splits:
             paths = split_files(folder, name, split)
             if not paths:
                 what = "not there, and the ledger has records in it"
                 place = str(folder / file_name(name, split))
                 raise NoInput(what, place, "csbdata build writes it")
             files.setdefault(name, {})[split] = paths
-    ten = [splits for name, splits in files.items() if name not in extras]
+    ten = [tables for name, tables in files.items() if name not in extras]
     whole = {split: [p for own in ten for p in own.get(split, ())] for split in SPLITS}
     default = {split: paths for split, paths in whole.items() if paths}
     return ({DEFAULT: default} if default else {}) | files
