@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -311,9 +310,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
         refused.setdefault(absent.publisher, []).append(absent)
     for publisher, archives in refused.items():
         names = ", ".join(absent.archive for absent in archives)
-        why = archives[0].why.removeprefix(f"{archives[0].archive}: ")
-        why = re.sub(r"^https?://\S+: ", "", why)
-        yield f"Why: {publisher} did not give {names} ({why})."
+        yield f"Why: {publisher} did not give {names} ({archives[0].reason})."
     if refused:
         yield (
             "What to do: the same command with --replace where they answer, or with "

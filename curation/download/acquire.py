@@ -23,7 +23,12 @@ from curation.download.packages import download_package
 from curation.download.packs import SUFFIX
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.system.atomic_files import writing
-from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
+from curation.system.errors import (
+    CsbdataError,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 
 _GITHUB: Final = "https://codeload.github.com"
 
@@ -108,11 +113,18 @@ class UnavailableArchive:
     """An archive that is unavailable here and now, and why."""
 
     archive: str
-    why: str
+    reason: str
     #: `GitHub`, `the Hub`, `the package index` or `the npm registry`.
     publisher: str
+    #: The address that was asked; empty if none was.
+    address: str = ""
     #: 75 if the same command may succeed later, otherwise 69.
     exit_code: int = 69
+
+    @property
+    def why(self) -> str:
+        """The archive, the address and the reason, as one line."""
+        return ": ".join(filter(None, (self.archive, self.address, self.reason)))
 
 
 def acquire(
@@ -143,11 +155,14 @@ def acquire(
     mirrored = mirrored_file(pin, settings.mirror)
     publisher = pin.kind.publisher
 
-    def unavailable(why: str, exit_code: int = 69) -> UnavailableArchive:
+    def unavailable(
+        reason: str, address: str = "", exit_code: int = 69
+    ) -> UnavailableArchive:
         return UnavailableArchive(
             archive=pin.name,
-            why=f"{pin.name}: {why}",
+            reason=reason,
             publisher=publisher,
+            address=address,
             exit_code=exit_code,
         )
 
@@ -182,7 +197,8 @@ def acquire(
         except (Unavailable, TemporarilyUnavailable) as fault:
             if isinstance(fault, Unreachable):
                 settings.silent.add(publisher)
-            return unavailable(str(fault), fault.exit_code)
+            reason = str(CsbdataError(fault.what, then=fault.then))
+            return unavailable(reason, fault.where, fault.exit_code)
         finally:
             cache.clear_downloads(pin.name)
     return acquired(pack, "index" if pin.kind.is_package else "upstream")

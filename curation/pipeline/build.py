@@ -17,12 +17,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import CONFIGS, NOTICES, in_benchmark_order, is_notice
+from curation.core.benchmark import (
+    CANARY,
+    CONFIGS,
+    NOTICES,
+    in_benchmark_order,
+    is_notice,
+)
 from curation.dataset.decisions import ResultFile
-from curation.dataset.summary import RuleNote, Summary
+from curation.dataset.summary import NAME, PARTIAL_NAME, RuleNote
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import Manifest, read_manifest
+from curation.packaging.manifest import (
+    BuildFacts,
+    Manifest,
+    read_manifest,
+    versions_here,
+)
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
     BuildPlan,
@@ -67,10 +78,10 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
                 place.write_bytes(files.read(name))
 
 
-def summary_of(
+def facts_of(
     options: tuple[str, ...], plan: BuildPlan, configs: Iterable[str]
-) -> Summary:
-    """Return what the card and the manifest say of the build.
+) -> BuildFacts:
+    """Return the facts of a build, for its manifest.
 
     Args:
         options: What was asked beside the rules.
@@ -85,20 +96,22 @@ def summary_of(
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     if plan.left_out:
         whys[LEFT_OUT] = list(plan.left_out)
-    partial = tuple(
-        f"{', '.join(in_benchmark_order(incomplete))}: {why}."
-        for why, incomplete in whys.items()
-    )
-    return Summary(
+    return BuildFacts(
+        name=PARTIAL_NAME if whys else NAME,
+        canary=CANARY,
+        partial=[
+            f"{', '.join(in_benchmark_order(incomplete))}: {why}."
+            for why, incomplete in whys.items()
+        ],
         rules=plan.rules.name,
-        rule_notes=tuple(
+        versions=versions_here(),
+        pins=[item.pin for item in plan.inputs],
+        rule_list=[
             RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
             for rule in plan.rules.all_rules
-        ),
-        extras=frozenset(configs) - frozenset(CONFIGS),
-        pins=tuple(item.pin for item in plan.inputs),
-        partial=partial,
-        options=options,
+        ],
+        extras=sorted({*configs} - {*CONFIGS}),
+        options=list(options),
     )
 
 
@@ -324,11 +337,10 @@ def _write(
     documents, peak = steps.decide()
     clock.lap("decide")
     configs = (document.config for document in documents)
-    summary = summary_of(request.options, plan, configs)
+    facts = facts_of(request.options, plan, configs)
     compiled = steps.compile_records(documents) if request.fastjsonschema else {}
     clock.lap("fastjsonschema")
     instances = steps.make_instances(documents, enabled=request.instances)
-    summary = replace(summary, instances=instances.counts())
     clock.lap("instances")
     kept = (it.result.sha256 for it in documents if it.kept)
     fits = dict(zip(kept, instances.fits(), strict=request.instances))
@@ -339,7 +351,7 @@ def _write(
         write_notices(plan.inputs, folder)
         manifest = write_folder(
             folder,
-            summary,
+            facts,
             documents,
             compiled=compiled,
             fits=fits,

@@ -8,15 +8,14 @@ again, finds them. Results do not depend on the number of workers.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.core.benchmark import SPLITS, split_of
+from curation.core.benchmark import split_of
 from curation.fit.records import RecordFit
 from curation.instances.dataset.make_instances import SchemaInstances
 from curation.instances.dataset.tasks import (
@@ -52,15 +51,11 @@ KEYS: Final = "instance-keys"
 _HELD = 64
 
 
-class StoredFit(msgspec.Struct, frozen=True, kw_only=True):
-    """The targets that take a record, as a finished batch keeps them."""
-
-    fit: RecordFit
-
-
-class StoredInstances(StoredFit, frozen=True, kw_only=True):
+class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
     """All that a finished batch keeps of one record."""
 
+    #: The targets that take it.
+    fit: RecordFit
     instances: SchemaInstances
     seconds: float
 
@@ -110,7 +105,6 @@ _SLOWEST = 20
 #: it is where patterns or branches double what a validator does: such a record has
 #: witnesses alone, or none. The slowest schema of the benchmark takes a sixth of it.
 _ENDLESS = 60.0
-_Stored = TypeVar("_Stored", bound=StoredFit)
 _WORKER = Path(__file__).with_name("instance_worker.py")
 
 
@@ -148,8 +142,6 @@ class InstanceStep:
         self.peak_rss_mb = 0.0
         #: Config of the batch that was finished last.
         self.config = ""
-        self._jobs = 0
-        self._wall_seconds = 0.0
 
     @property
     def count(self) -> int:
@@ -185,7 +177,7 @@ class InstanceStep:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
-        self._jobs, self._wall_seconds = jobs, time.perf_counter() - start
+        self._store_costs(jobs, time.perf_counter() - start)
 
     def _reuse(self, number: int) -> bool:
         stored = [self._finished.find(task.key) for task in self._batches[number]]
@@ -281,12 +273,10 @@ class InstanceStep:
         Raises:
             LookupError: a batch has not been made.
         """
-        for number, batch in enumerate(self._batches):
-            stored = self._read(number, StoredInstances)
-            for task, result in zip(batch, stored, strict=True):
-                yield RecordInstances(
-                    task=task, result=result.instances, seconds=result.seconds
-                )
+        for task, stored in self._finished_records():
+            yield RecordInstances(
+                task=task, result=stored.instances, seconds=stored.seconds
+            )
 
     def fits(self) -> Iterator[RecordFit]:
         """Yield the targets that take the schema of each task, in their order.
@@ -294,48 +284,37 @@ class InstanceStep:
         Raises:
             LookupError: a batch has not been made.
         """
-        for number in range(len(self._batches)):
-            yield from (stored.fit for stored in self._read(number, StoredFit))
+        return (stored.fit for _, stored in self._finished_records())
 
-    def _read(self, number: int, record: type[_Stored]) -> list[_Stored]:
-        stored = self._run.done(batch_name(number))
-        if stored is None:
-            raise LookupError(batch_name(number))
-        return msgspec.json.decode(stored, type=list[record])  # type: ignore[valid-type]  # the type is a parameter
+    def _finished_records(self) -> Iterator[tuple[InstanceTask, StoredInstances]]:
+        for number, batch in enumerate(self._batches):
+            stored = self._run.done(batch_name(number))
+            if stored is None:
+                raise LookupError(batch_name(number))
+            records = msgspec.json.decode(stored, type=list[StoredInstances])
+            yield from zip(batch, records, strict=True)
 
-    def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many instances each config has in each split."""
-        counted: dict[str, Counter[str]] = {}
-        seconds: list[tuple[float, str]] = []
-        for record in self.results():
-            task = record.task
-            own = counted.setdefault(task.config, Counter())
-            own[task.split] += len(record.result.instances)
-            seconds.append((record.seconds, f"{task.config}/{task.unique_id}"))
-        if self._jobs:
-            costs = msgspec.json.encode(self._costs(seconds))
-            atomic_write_bytes(self._run.folder / COSTS, costs)
-        return {
-            config: {split: own[split] for split in SPLITS}
-            for config, own in counted.items()
-        }
-
-    def _costs(self, seconds: list[tuple[float, str]]) -> InstanceCosts:
+    def _store_costs(self, jobs: int, wall_seconds: float) -> None:
+        seconds = [
+            (stored.seconds, f"{task.config}/{task.unique_id}")
+            for task, stored in self._finished_records()
+        ]
         seconds.sort(reverse=True)
-        return InstanceCosts(
-            jobs=self._jobs,
-            wall_seconds=round(self._wall_seconds, 3),
+        costs = InstanceCosts(
+            jobs=jobs,
+            wall_seconds=round(wall_seconds, 3),
             peak_rss_mb=self.peak_rss_mb,
             schema_seconds=round(sum(spent for spent, _ in seconds), 3),
             slowest=tuple((name, spent) for spent, name in seconds[:_SLOWEST]),
         )
+        atomic_write_bytes(self._run.folder / COSTS, msgspec.json.encode(costs))
 
 
 def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for document in documents:
-        record = document.result.record() if document.kept else None
+        record = document.result.whole().record if document.kept else None
         if record is not None:
             task = InstanceTask(
                 config=document.result.config,

@@ -157,17 +157,13 @@ def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
     crashed = documents.filter(
         pl.col("outcome") == Reason.CRASHED.value, pl.col("rule") != NO_RULE
     )
-    columns = ("rule", "config", "unique_id", "detail")
-    faults: dict[str, RuleFault] = {}
-    for rule, config, unique_id, detail in crashed.select(columns).collect().rows():
-        fault = faults.get(rule)
-        faults[rule] = RuleFault(
-            rule=rule,
-            count=fault.count + 1 if fault else 1,
-            first=fault.first if fault else f"{config}/{unique_id}",
-            detail=fault.detail if fault else detail,
-        )
-    return tuple(faults[rule] for rule in sorted(faults))
+    faults = crashed.group_by("rule").agg(
+        count=pl.len(),
+        first=pl.concat_str("config", "unique_id", separator="/").first(),
+        detail=pl.col("detail").first(),
+    )
+    rows = faults.sort("rule").collect().iter_rows(named=True)
+    return tuple(RuleFault(**row) for row in rows)
 
 
 #: A batch is closed at so many documents or bytes, whichever comes first.

@@ -85,7 +85,8 @@ def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     names = clusters(
         [decided[position].result.sha256 for position in positions],
         OnDemand(
-            len(positions), lambda place: decided[positions[place]].result.shingles()
+            len(positions),
+            lambda place: decided[positions[place]].result.whole().shingles,
         ),
     )
     configs = [decided[position].config for position in positions]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.verification.check import ScanItem, ScanSetup
+from curation.verification.check import CheckItem, ScanSetup
 from curation.verification.registry import CHECKS
 from curation.workers.collecting import collecting
 from curation.workers.protocol import serve
@@ -24,8 +24,8 @@ def start(setup: Json) -> Callable[[Json], Message]:
     work = {check.name: check.work for check in CHECKS}
 
     def handle(message: Json) -> Message:
-        scan = msgspec.convert(message, ScanItem)
-        return work[scan.check](folder, scan.item)
+        item = msgspec.convert(message, CheckItem)
+        return work[item.check](folder, item)
 
     return collecting(handle)
 

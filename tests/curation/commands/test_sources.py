@@ -121,7 +121,7 @@ def acquired_only(name: str) -> Callable[..., UntypedJson]:
     def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> UntypedJson:
         if pin.name != name:
             return curation.download.acquire.UnavailableArchive(
-                archive=pin.name, why="later", publisher="GitHub", exit_code=75
+                archive=pin.name, reason="later", publisher="GitHub", exit_code=75
             )
         return curation.download.acquire.Acquired(
             archive=name,
