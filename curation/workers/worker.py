@@ -263,7 +263,7 @@ class Worker:
         message = decode_line(line, unread=self._program.unread_answers)
         if not self._ready and message.failed is not None:
             self.kill()
-            raise WorkerDidNotStart(message.failed, str(self._program.file))
+            raise WorkerDidNotStart(message.failed, self._program.name)
         if not self._ready and message.ready:
             self._become_ready()
         elif self._ready and self._pending and message.request == self._answered:
@@ -336,7 +336,7 @@ class Worker:
             results.append(replace(end, stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
-            file, what = str(self._program.file), f"{end.detail} {printed}"
+            file, what = self._program.name, f"{end.detail} {printed}"
             if end.ending is Ending.TIMEOUT:
                 then = "run the command again when the machine is less busy"
                 raise WorkerStartsTooSlowly(what, file, then)
