@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from curation.pipeline.archives import Acquisition
     from curation.sources.base import Source
-    from curation.sources.schemastore_live import LiveSchemas
+    from curation.sources.schemastore import LiveSchemas
 
 #: Failed addresses that are named on a terminal; JSON has all.
 _SHOWN_FAILURES = 10
@@ -103,7 +103,7 @@ def _fetch(
     acquisition = acquire_all(names, settings, progress.say)
     locked = None
     if live:
-        from curation.sources.schemastore_live import fetch_live
+        from curation.sources.schemastore import fetch_live
 
         locked = fetch_live(settings, progress)
     if format_ is Format.JSON:
