@@ -20,7 +20,6 @@ from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
 )
-from curation.workers import limits, protocol
 from curation.workers.fingerprint import (
     code_digest,
     code_files,
@@ -30,13 +29,10 @@ from curation.workers.fingerprint import (
 )
 from curation.workers.limits import (
     BUSY_MACHINE,
-    Greeting,
     Limits,
-    RequestBatch,
     WorkerLine,
     count_nodes,
     decode_line,
-    encode_message,
     too_big,
     too_many,
 )
@@ -244,16 +240,6 @@ def test_the_defaults_hold_what_real_schemas_need() -> None:
     assert limits.depth == MAX_DEPTH
 
 
-def test_a_worker_is_told_plain_bytes() -> None:
-    """The child needs no arithmetic and no csbdata to understand its limits."""
-    told = Limits(memory_mb=2, file_mb=3, open_files=4).for_worker()
-    assert msgspec.to_builtins(told) == {
-        "memory_bytes": 2**21,
-        "file_bytes": 3 * 2**20,
-        "open_files": 4,
-    }
-
-
 weights = st.lists(st.integers(min_value=0, max_value=50))
 
 
@@ -304,19 +290,6 @@ def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -
 def test_what_is_no_message_says_nothing(line: bytes) -> None:
     """It is an empty message, which no worker may send."""
     assert decode_line(line) == WorkerLine()
-
-
-def test_both_ends_name_the_same_fields() -> None:
-    """The worker's side is written without msgspec, for Pythons that lack it."""
-    ours = {field.name for field in msgspec.structs.fields(limits.WorkerLimits)}
-    assert ours == protocol.ReceivedLimits.__annotations__.keys()
-    greeting = Greeting(setup={"a": 1}, limits=Limits().for_worker(), parent=7)
-    assert msgspec.json.decode(encode_message(greeting)).keys() == {
-        "setup",
-        "limits",
-        "parent",
-    }
-    assert encode_message(RequestBatch(requests=["a", 1])) == b'{"requests":["a",1]}'
 
 
 def test_an_answer_may_be_left_as_its_text() -> None:
