@@ -124,11 +124,11 @@ def _fetch(
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     from curation.download.acquire import at_hand
     from curation.download.pins import pins_for
-    from curation.pipeline.archives import pins_of
+    from curation.pipeline.archives import chains_by_source
     from curation.sources.registry import sources as registered
 
     # An unknown name is an error.
-    pins_of(names)
+    chains_by_source(names)
     listed: list[dict[str, Any]] = []
     for source in registered().values():
         pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
