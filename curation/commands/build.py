@@ -32,7 +32,7 @@ from curation.system.terminal import (
     stdout,
 )
 from curation.system.words import command, counted
-from curation.workers.ray_shards import LOCAL
+from curation.workers.ray_pool import LOCAL
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -114,7 +114,7 @@ _Jobs = Annotated[
     typer.Option(
         min=1,
         hidden=True,
-        help="Workers; with --executor ray, of each shard [default: all cores].",
+        help="Workers of this machine [default: all cores].",
     ),
 ]
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -43,12 +42,8 @@ from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
+    from curation.workers.ray_pool import OpenPool
     from curation.workers.run_folder import RunFolder
-
-#: Name of the piece of finished work that says which tasks the batches hold.
-KEYS: Final = "instance-keys"
-#: Batches that are held in memory. Those of a shard are asked for in their order.
-_HELD = 64
 
 
 class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,41 +58,6 @@ class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
 def batch_name(number: int) -> str:
     """Return the name of the piece of finished work that is a batch of instances."""
     return f"instances-{number:05}"
-
-
-class FinishedInstances:
-    """The instances that several runs have made.
-
-    Example:
-        >>> made = FinishedInstances([{}.get])
-        >>> made.find("the key of a task") is None
-        True
-    """
-
-    def __init__(self, runs: Sequence[Callable[[str], bytes | None]]) -> None:
-        """Take the runs, each as what finds a piece of its finished work by name."""
-        self._runs = runs
-        self._places: dict[str, tuple[int, int, int]] = {}
-        self._batch = lru_cache(_HELD)(self._read_batch)
-        for position, done in enumerate(runs):
-            stored = done(KEYS)
-            batches = msgspec.json.decode(stored or b"[]", type=list[list[str]])
-            for number, keys in enumerate(batches):
-                for index, key in enumerate(keys):
-                    self._places.setdefault(key, (position, number, index))
-
-    def find(self, key: str) -> StoredInstances | None:
-        """Return the instances of a task by its key, None if no run made them."""
-        place = self._places.get(key)
-        if place is None:
-            return None
-        position, number, index = place
-        batch = self._batch(position, number)
-        return batch[index] if batch else None
-
-    def _read_batch(self, position: int, number: int) -> list[StoredInstances]:
-        stored = self._runs[position](batch_name(number))
-        return msgspec.json.decode(stored or b"[]", type=list[StoredInstances])
 
 
 _SLOWEST = 20
@@ -117,7 +77,7 @@ class InstanceStep:
         run: RunFolder,
         *,
         seed: int = 0,
-        finished: FinishedInstances | None = None,
+        open_pool: OpenPool = Pool,
     ) -> None:
         """Take the tasks, and the folder that keeps finished batches.
 
@@ -125,7 +85,7 @@ class InstanceStep:
             tasks: The schemas, each with what is known of it.
             run: The folder.
             seed: Seed of random choices.
-            finished: Instances that other runs have made with the same seed.
+            open_pool: Opens the pool of workers.
         """
         self._batches = list(
             in_batches(
@@ -135,7 +95,7 @@ class InstanceStep:
                 heaviest=BATCH_LENGTH,
             )
         )
-        self._finished = finished or FinishedInstances(())
+        self._open_pool = open_pool
         self._run = run
         self._seed = seed
         #: Most memory held at once by this process and its workers, in MiB.
@@ -162,7 +122,7 @@ class InstanceStep:
         missing = [
             number
             for number in range(len(self._batches))
-            if self._run.done(batch_name(number)) is None and not self._reuse(number)
+            if self._run.done(batch_name(number)) is None
         ]
         finished = set(range(len(self._batches))).difference(missing)
         progress(sum(len(self._batches[number]) for number in finished))
@@ -171,30 +131,13 @@ class InstanceStep:
         start = time.perf_counter()
         # The lean try is the second attempt.
         setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
-        program = Program(file=_WORKER, setup=setup)
+        program = Program(module="curation.pipeline.instance_worker", setup=setup)
         limits = Limits(seconds=_ENDLESS, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
-        with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
+        with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
         self._store_costs(jobs, time.perf_counter() - start)
-
-    def _reuse(self, number: int) -> bool:
-        stored = [self._finished.find(task.key) for task in self._batches[number]]
-        whole = [record for record in stored if record is not None]
-        if len(whole) < len(stored):
-            return False
-        self._store(number, whole)
-        return True
-
-    def store_keys(self) -> None:
-        """Store which tasks the batches hold, so that other runs find them.
-
-        Raises:
-            CannotCreate: the run folder cannot be written.
-        """
-        keys = [[task.key for task in batch] for batch in self._batches]
-        self._run.store(KEYS, msgspec.json.encode(keys))
 
     def _first(
         self, pool: Pool, numbers: Sequence[int], progress: Callable[[int], None]

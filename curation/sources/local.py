@@ -112,20 +112,23 @@ class OwnSchemas:
 
     def texts(self) -> Iterator[OwnText]:
         """Yield the texts: of a folder in natural order, of a table in its order."""
-        files = self.files
-        table = _table(files)
-        if table is not None:
-            for number, unique_id, content in _rows(files, table):
-                place = f"{table}#{number}"
-                yield OwnText(place=place, id=unique_id, read=content.__bytes__)
-            return
-        paths = frozenset(files.paths)
-        for path in sorted(_in_folder(files), key=natural_key):
-            yield OwnText(
-                place=path,
-                id=_unique_id(path, paths),
-                read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
-            )
+        return _texts(self.files)
+
+
+def _texts(files: Files) -> Iterator[OwnText]:
+    table = _table(files)
+    if table is not None:
+        for number, unique_id, content in _rows(files, table):
+            place = f"{table}#{number}"
+            yield OwnText(place=place, id=unique_id, read=content.__bytes__)
+        return
+    paths = frozenset(files.paths)
+    for path in sorted(_in_folder(files), key=natural_key):
+        yield OwnText(
+            place=path,
+            id=_unique_id(path, paths),
+            read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
+        )
 
 
 def _name_of(path: Path) -> str:
@@ -402,12 +405,6 @@ def require_files(source: OwnSchemas) -> str:
     return f"{source.expression}: {len(unread):,} {verb} not read: {names}{more}"
 
 
-def _config(reading: Reading) -> str:
-    if not reading.config:
-        raise BadConfiguration("the user's own schemas need the name of a config")
-    return reading.config
-
-
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield the user's schemas under the config that the user named.
 
@@ -415,36 +412,24 @@ def read(reading: Reading) -> Iterator[RawDocument]:
         BadConfiguration: no config is named.
         BadData: a parquet file cannot be read.
     """
-    config, files = _config(reading), reading.files
-    table = _table(files)
-    if table is None:
-        yield from _read_folder(reading, config)
-        return
-    places = files.places if isinstance(files, MadeFile) else ()
-    for number, unique_id, text in sorted(
-        _rows(files, table), key=lambda row: natural_key(row[1])
-    ):
+    files = reading.files
+    if not reading.config:
+        raise BadConfiguration("the user's own schemas need the name of a config")
+    texts = list(_texts(files))
+    places = (files.places if isinstance(files, MadeFile) else ()) or [
+        text.place for text in texts
+    ]
+    is_folder = _table(files) is None
+    pairs = zip(places, texts, strict=True)
+    for place, text in sorted(pairs, key=lambda pair: natural_key(pair[1].id)):
         yield document(
             reading,
             source=_NAME,
-            config=config,
-            unique_id=unique_id,
-            path=places[number - 1] if places else f"{table}#{number}",
-            content=text,
-        )
-
-
-def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
-    paths = frozenset(reading.files.paths)
-    for path in sorted(_in_folder(reading.files), key=natural_key):
-        yield document(
-            reading,
-            source=_NAME,
-            config=config,
-            unique_id=_unique_id(path, paths),
-            path=path,
-            base_uri=own_uri(_NAME, path),
-            content=file_text(path, reading.files.read(path)),
+            config=reading.config,
+            unique_id=text.id,
+            path=place,
+            base_uri=own_uri(_NAME, place) if is_folder else None,
+            content=text.read(),
         )
 
 

@@ -30,7 +30,6 @@ from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
-_WORKER = Path(__file__).with_name("scan_worker.py")
 #: Seconds for one item: a schema, a row group, a config that `datasets` opens.
 DEADLINE = 300.0
 _MEMORY_MB = 4096
@@ -131,7 +130,7 @@ def _run_items(
     )
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
-            file=_WORKER,
+            module="curation.verification.scan_worker",
             setup=ScanSetup(folder=str(contents.folder.resolve())),
             # `datasets` stays off the network, and in a folder of its own.
             environment={

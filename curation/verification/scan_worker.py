@@ -10,8 +10,6 @@ import msgspec
 
 from curation.verification.check import CheckItem, ScanSetup
 from curation.verification.registry import CHECKS
-from curation.workers.collecting import collecting
-from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -27,8 +25,4 @@ def start(setup: Json) -> Callable[[Json], Message]:
         item = msgspec.convert(message, CheckItem)
         return work[item.check](folder, item)
 
-    return collecting(handle)
-
-
-if __name__ == "__main__":
-    serve(start, encode=msgspec.json.encode)
+    return handle
