@@ -18,16 +18,14 @@ import orjson
 
 from curation.system.errors import BadData, Unavailable
 from curation.system.extras import install_extra
-from evaluation.tokenizers.huggingface_json import (
-    piece_bytes,
-    steps_of,
-    vocabulary_kind,
-)
 from evaluation.tokenizers.vocabulary import (
     MARKED_SPACES,
     SPACE,
     ParsedTokenizer,
     VocabularyKind,
+    piece_bytes,
+    steps_of,
+    vocabulary_kind,
 )
 
 if TYPE_CHECKING:
