@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.errors import BadUsage
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
@@ -75,6 +76,9 @@ class EngineUnderTest:
             file=self.file.digest(),
             version=self.version,
             options=dict(self.options),
+            variables={
+                name: os.environ.get(name) for name in self.file.about.variables
+            },
             chooses_its_threads=self.chooses_its_threads,
         )
 
@@ -118,7 +122,9 @@ def select_engines(
         ['none']
     """
     named = [_with_preset(spec, preset) for spec in dict.fromkeys(specs)]
-    files = [find_engine(spec) for spec, _ in named]
+    files = [_find(spec) for spec, _ in named]
+    if files and all(file.fault for file in files):
+        find_engine(named[0][0])
     options = _options_by_engine(files, assignments)
     engines: dict[str, EngineUnderTest] = {}
     for file, (_, own), assigned in zip(files, named, options, strict=True):
@@ -131,6 +137,17 @@ def select_engines(
                 then="give one another name, or another version in its ABOUT",
             )
     return [*engines.values()]
+
+
+def _find(spec: str) -> EngineFile:
+    """Return an engine; of a broken file its fault, which ends no other's run."""
+    try:
+        return find_engine(spec)
+    except BadConfiguration as fault:
+        if isinstance(fault, BadUsage) or not spec.endswith(".py"):
+            raise
+        path = Path(spec).resolve()
+        return EngineFile(name=path.stem, path=path, fault=str(fault))
 
 
 def _with_preset(spec: str, preset: str) -> tuple[str, str]:
@@ -167,6 +184,10 @@ def _options_by_engine(
 def _engine_under_test(
     cache: Path, file: EngineFile, preset: str, assigned: Mapping[str, str]
 ) -> EngineUnderTest:
+    if file.fault:
+        return EngineUnderTest(
+            file=file, preset=preset, version=_NO_VERSION, unavailable=file.fault
+        )
     options = choose_options(file, preset, assigned)
     where = find_interpreter(cache, file)
     engine = EngineUnderTest(
