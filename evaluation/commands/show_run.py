@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.asking.request import RunResult
     from evaluation.reporting.tables import Table
-    from evaluation.walking.plan import RunTotals
+    from evaluation.walking.run import RunTotals
 
 
 #: Lines of a list that people are shown; other formats have all.
@@ -146,6 +146,7 @@ def show_failures(
 ) -> None:
     """Print the failures that are wanted, each with the command that shows it again."""
     from evaluation.analysis.failures import (
+        deaths_once,
         failures,
         failures_table,
         shrinking_command,
@@ -153,6 +154,8 @@ def show_failures(
     from evaluation.results.suite_rows import is_suite_run
 
     worst = failures(run, tasks, options.engine or ())
+    if format_ is ReportFormat.AUTO:
+        worst = deaths_once(worst)
     table = failures_table(
         run,
         worst,
