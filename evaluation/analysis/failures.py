@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import NoInput
@@ -99,32 +98,6 @@ def failures(
             failure.id,
         ),
     )
-
-
-#: Endings of the process: one defect of an engine ends many cases alike.
-_DEATHS: Final = {*RANKS[-1]} - {Outcome.TIMEOUT}
-
-
-def deaths_once(failed: Sequence[FailedCase]) -> list[FailedCase]:
-    """Return failures, of each death of an engine's process the first alone.
-
-    Its detail says how many more cases ended alike.
-    """
-    alike = Counter(map(_death, failed))
-    listed: dict[object, FailedCase] = {}
-    for number, failure in enumerate(failed):
-        death = _death(failure)
-        more = 0 if death is None else alike[death] - 1
-        detail = f"{failure.detail} (and {more:,} more)" if more else failure.detail
-        listed.setdefault(death or number, replace(failure, detail=detail))
-    return [*listed.values()]
-
-
-def _death(failure: FailedCase) -> tuple[str, str, str] | None:
-    """Return the engine and the ending of a process; None if it went on."""
-    if failure.outcome not in _DEATHS:
-        return None
-    return failure.engine, failure.outcome, failure.detail
 
 
 def _failure(row: Row) -> Iterator[FailedCase]:

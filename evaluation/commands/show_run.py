@@ -146,7 +146,6 @@ def show_failures(
 ) -> None:
     """Print the failures that are wanted, each with the command that shows it again."""
     from evaluation.analysis.failures import (
-        deaths_once,
         failures,
         failures_table,
         shrinking_command,
@@ -154,8 +153,6 @@ def show_failures(
     from evaluation.results.suite_rows import is_suite_run
 
     worst = failures(run, tasks, options.engine or ())
-    if format_ is ReportFormat.AUTO:
-        worst = deaths_once(worst)
     table = failures_table(
         run,
         worst,

@@ -13,9 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, Unavailable
-from evaluation.analysis.failures import deaths_once, failures
 from evaluation.commands.eval import evaluate
-from evaluation.core.cases import Result
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
@@ -149,19 +147,6 @@ def test_a_library_on_pythonpath_and_named_variables_reach_the_engine(
     _measure("./mine.py")
     (row,) = open_run(Path("run")).rows()
     assert row.detail == "ValueError: inside debug None"
-
-
-def test_a_death_of_the_process_is_listed_once() -> None:
-    """With how many more cases ended alike; a refusal stays a line each."""
-    titles = ["crash-compile", "crash-compile 2", "refuse 1", "refuse 2"]
-    _measure(miniature("troubled"), schemas=[{"title": title} for title in titles])
-    run = open_run(Path("run"))
-    failed = failures(run)
-    assert [row.result for row in run.rows()].count(Result.CRASH) == 2
-    assert len(failed) == 4
-    first, *others = deaths_once(failed)
-    assert first.detail == "compile: killed by SIGSEGV (and 1 more)"
-    assert others == failed[2:]
 
 
 _COUNT = """
