@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -21,7 +22,7 @@ from curation.system.extras import install_extra
 from evaluation.tokenizers.vocabulary import (
     ParsedTokenizer,
     VocabularyKind,
-    to_bytes,
+    from_tokenizer_json,
     to_token,
 )
 
@@ -65,39 +66,22 @@ def from_gguf(path: Path, where: str) -> ParsedTokenizer:
             if name.startswith(_PREFIX)
         }
         keys = msgspec.convert(named, _Keys)
-        return _byte_level(keys, where)
+        kinds = zip(keys.tokens, keys.token_type, strict=True)
+        content = byte_level_json(
+            vocabulary={text: number for number, text in enumerate(keys.tokens)},
+            # A merge has one space, between its halves: a token has none.
+            merges=[merge.split(" ") for merge in keys.merges],
+            added={
+                number: (text, kind != _USER_DEFINED)
+                for number, (text, kind) in enumerate(kinds)
+                if kind != _NORMAL
+            },
+            split=pre_tokenizer(keys.pre, where),
+            whole_first=False,
+        )
     except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
         raise BadData(f"no byte-level tokenizer of GGUF ({error!r})", where) from error
-
-
-def _byte_level(keys: _Keys, where: str) -> ParsedTokenizer:
-    added: dict[int, tuple[str, bool]] = {}
-    token_bytes: list[bytes | None] = []
-    tokens = zip(keys.tokens, keys.token_type, strict=True)
-    for number, (text, kind) in enumerate(tokens):
-        if kind == _NORMAL:
-            token_bytes.append(to_bytes(text))
-        else:
-            special = kind != _USER_DEFINED
-            added[number] = (text, special)
-            token_bytes.append(None if special else text.encode())
-    return ParsedTokenizer(
-        kind=VocabularyKind.BYTE_LEVEL,
-        tokenizer_json=orjson.dumps(
-            byte_level_json(
-                vocabulary={text: number for number, text in enumerate(keys.tokens)},
-                # A merge has one space, between its halves: a token has none.
-                merges=[merge.split(" ") for merge in keys.merges],
-                added=added,
-                split=pre_tokenizer(keys.pre, where),
-                whole_first=False,
-            )
-        ),
-        token_bytes=token_bytes,
-        vocab_size=len(keys.tokens),
-        eos_id=keys.eos_token_id,
-        special_ids=tuple(number for number, (_, special) in added.items() if special),
-    )
+    return from_tokenizer_json(content, [{"eos_token_id": keys.eos_token_id}], where)
 
 
 def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
@@ -135,7 +119,6 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     first = max(ranks) + 1
     names = {first + position: name for position, name in enumerate(special)}
     in_order = {to_token(ranks[number]): number for number in sorted(ranks)}
-    length = max(*ranks, *names) + 1
     written = byte_level_json(
         vocabulary=in_order,
         merges=all_merges(in_order),
@@ -143,14 +126,10 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
         split=split,
         whole_first=True,
     )
-    return ParsedTokenizer(
-        kind=VocabularyKind.TIKTOKEN,
-        tokenizer_json=orjson.dumps(written),
-        token_bytes=[ranks.get(number) for number in range(length)],
-        vocab_size=max(vocab_size, length),
-        eos_id=next((number for number, name in names.items() if name == eos), -1),
-        special_ids=tuple(sorted(names)),
-    )
+    end = next((number for number, name in names.items() if name == eos), -1)
+    config: dict[str, Json] = {"eos_token_id": end, "vocab_size": vocab_size}
+    parsed = from_tokenizer_json(written, [config], where)
+    return replace(parsed, kind=VocabularyKind.TIKTOKEN)
 
 
 _GPT_2: Final = (
@@ -213,8 +192,8 @@ def byte_level_json(
     added: Mapping[int, tuple[str, bool]],
     split: Sequence[Json],
     whole_first: bool,
-) -> dict[str, Json]:
-    """Return a byte-level tokenizer.
+) -> bytes:
+    """Return the `tokenizer.json` of a byte-level tokenizer.
 
     Args:
         vocabulary: The id of every token by its text, one character a byte.
@@ -242,7 +221,7 @@ def byte_level_json(
         "type": "Sequence",
         "pretokenizers": [*split, _BYTE_LEVEL],
     }
-    return {
+    written: dict[str, Json] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
@@ -264,6 +243,7 @@ def byte_level_json(
         "decoder": _BYTE_LEVEL,
         "model": model,
     }
+    return orjson.dumps(written)
 
 
 def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
