@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration, BadUsage
-from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
@@ -26,14 +23,13 @@ from evaluation.setup.engine_files import (
 )
 from evaluation.setup.environments import (
     NotInstalled,
+    existing_environments,
     find_interpreter,
     install_line,
     installed_version,
 )
 
 _NO_VERSION = "(no version)"
-#: Prints the version of a distribution; run by another environment's interpreter.
-_ASK = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,24 +192,15 @@ def _engine_under_test(
     if isinstance(where, NotInstalled):
         version = file.version or _NO_VERSION
         return replace(engine, version=version, unavailable=where.reason)
-    version = _version(file, str(where))
+    version = _version(cache, file, where)
     return replace(engine, version=version, interpreter=str(where))
 
 
-def _version(file: EngineFile, interpreter: str) -> str:
+def _version(cache: Path, file: EngineFile, interpreter: Path) -> str:
     if not file.distribution:
         version = file.about.version
         return file.digest()[:8] if version is None else version
-    if interpreter == sys.executable:
-        return installed_version(file.distribution) or _NO_VERSION
-    return _foreign_version(interpreter, file.distribution) or _NO_VERSION
-
-
-@cache
-def _foreign_version(interpreter: str, distribution: str) -> str:
-    command = [interpreter, "-I", "-c", _ASK, distribution]
-    try:
-        output = run_to_end(command, 60, environment=environment_for_others())
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return "" if output.code else output.printed.strip()
+    for environment in existing_environments(cache, file.name):
+        if environment.interpreter == interpreter:
+            return environment.version
+    return installed_version(file.distribution) or _NO_VERSION
