@@ -23,7 +23,13 @@ from evaluation.analysis.recorded_cases import (
 )
 from evaluation.analysis.shrink_failure import shrink_failure
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
-from evaluation.results.outcomes import Outcome, engine_is_wrong, number_in, outcome_of
+from evaluation.results.outcomes import (
+    FAULTS,
+    Outcome,
+    engine_is_wrong,
+    number_in,
+    outcome_of,
+)
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_worker import Bounds
@@ -79,7 +85,7 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
         by_cause: dict[tuple[object, ...], int | None] = {}
         for index, walked in enumerate(row.walks):
             if engine_is_wrong(walked) and walked.why:
-                cause = walked.verdict, walked.valid, walked.why.cause
+                cause = walked.verdict, walked.why.cause
                 by_cause.setdefault(cause, index)
         if not by_cause:
             by_cause[outcome, row.phase, VARYING.sub("", row.detail)] = None
@@ -159,6 +165,8 @@ def _reason(fault: EngineFault, path: str) -> str:
     if walked is None or walked.why is None:
         where = f"{row.phase}: " if row.phase else ""
         return where + row.detail.partition("\n")[0] + _line_in(row.warnings, path)
+    if walked.verdict in FAULTS:
+        return walked.detail
     why = walked.why
     setting = f" ({why.setting})" if why.setting else ""
     if why.stands == ACCEPTED:

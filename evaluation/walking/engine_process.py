@@ -69,6 +69,11 @@ if TYPE_CHECKING:
     Question = dict[str, Any]
     Answer = dict[str, Any]
 
+#: The engine's module, and the folder of those that come with csbdata.
+_ENGINE = "csbdata_engine"
+_OUR_ENGINES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engines")  # noqa: PTH118, PTH120 - pathlib is slow to import
+#: Errors that nobody raises to refuse a schema.
+_MISTAKES = (NameError, AttributeError, TypeError, LookupError, ImportError)
 #: Bytes of output that come back with one answer.
 _MAX_RETURNED = 8 * 1024
 _MAX_WARNINGS = 50
@@ -202,7 +207,21 @@ def raise_failure(matcher: Matcher) -> None:
 
 def describe_error(error: BaseException) -> str:
     """Return an error's type and message, in characters that JSON can hold."""
-    return encodable(f"{type(error).__name__}: {str(error)[:2000]}")
+    text = f"{type(error).__name__}: {str(error)[:2000]}"
+    return encodable(text + _line_of_mistake(error))
+
+
+def _line_of_mistake(error: BaseException) -> str:
+    """Return the line of a user's engine file that a programming mistake comes from."""
+    path = str(getattr(sys.modules.get(_ENGINE), "__file__", _OUR_ENGINES))
+    if not isinstance(error, _MISTAKES) or path.startswith(_OUR_ENGINES):
+        return ""
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" ({os.path.basename(path)}:{line})" if line else ""  # noqa: PTH119 - pathlib is slow to import
 
 
 def encodable(text: str) -> str:
@@ -373,7 +392,7 @@ def main() -> None:
 
     def start(setup: EngineSetup) -> Callable[[Question], Answer]:
         _pin(setup.get("cores", []))
-        module = _module("csbdata_engine", setup["engine"])
+        module = _module(_ENGINE, setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
         answer: Callable[[Question], Answer] = session.open_session(
             engine, setup, printed

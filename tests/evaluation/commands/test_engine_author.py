@@ -65,6 +65,7 @@ class Mute:
 def load(tokenizer, options):
     return Mute(tokenizer, options)
 """
+_FILES = {"mute": _MUTE, "slip": _MUTE.replace("return self.nothing", "{}['x']")}
 _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
 
 
@@ -90,6 +91,11 @@ _WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
             ],
         ),
         (
+            "slip",
+            _WIDE,
+            ["engine error in 2 schemas: KeyError: 'x' (slip.py:10)", "  schema {}"],
+        ),
+        (
             "troubled",
             {**_WIDE, "title": "crash-compile"},
             [
@@ -103,8 +109,10 @@ def test_a_fault_is_shown_with_its_cause_and_the_smallest_schema(
     engine: str, schema: dict[str, Any], shown: list[str]
 ) -> None:
     """Above all tables; parts of the schema that do not matter are gone."""
-    Path("mute.py").write_text(_MUTE, "utf-8")
-    path = "mute.py" if engine == "mute" else miniature(engine)
+    path = miniature(engine)
+    if engine in _FILES:
+        path = f"{engine}.py"
+        Path(path).write_text(_FILES[engine], "utf-8")
     answer = _measure(path, schemas=[schema, {**schema, "minItems": 2}])
     assert answer.exit_code == 0
     above, tables, _ = answer.stdout.partition("Coverage")
