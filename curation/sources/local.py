@@ -22,6 +22,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeGuard
@@ -35,10 +36,7 @@ from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
-from curation.sources.openapi_bodies import read_openapi
-from curation.sources.pydantic_models import read_models
 from curation.sources.readers import NamedSchema, as_rows, document, own_uri, plain_id
-from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
@@ -57,15 +55,13 @@ TEXTS_INSIDE = (*_TABLES, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
-#: Forms with a prefix: the rest of the expression, as a help text writes it, and what
-#: reads it.
-_FORMS: Mapping[
-    str, tuple[str, Callable[[str, Callable[[str], None]], list[NamedSchema]]]
-] = {
-    "openapi": ("FILE", lambda text, say: read_openapi(Path(text), say)),
-    "tools": ("FILE", lambda text, say: read_tool_list(Path(text), say)),
-    "mcp": ("COMMAND", read_mcp_server),
-    "pydantic": ("MODULE", read_models),
+#: Forms with a prefix: the rest of the expression, as a help text writes it, and the
+#: function of this folder that reads it.
+_FORMS: Mapping[str, tuple[str, str]] = {
+    "openapi": ("FILE", "openapi_bodies:read_openapi"),
+    "tools": ("FILE", "tools:read_tool_list"),
+    "mcp": ("COMMAND", "tools:read_mcp_server"),
+    "pydantic": ("MODULE", "pydantic_models:read_models"),
 }
 
 
@@ -191,10 +187,14 @@ def open_source(
 
 
 def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:
-    metavar, read_form = _FORMS[prefix]
+    metavar, reader = _FORMS[prefix]
     if not argument.strip():
         raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
-    schemas = read_form(argument, say)
+    module, _, function = reader.partition(":")
+    read_form = getattr(import_module(f"curation.sources.{module}"), function)
+    schemas: list[NamedSchema] = read_form(
+        Path(argument) if metavar == "FILE" else argument, say
+    )
     say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
     first = argument if metavar == "FILE" else argument.split(maxsplit=1)[0]
     first = first.rpartition("/")[2]
