@@ -7,7 +7,6 @@ again, finds them. Results do not depend on the number of workers.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -22,8 +21,6 @@ from curation.instances.dataset.make_instances import SchemaInstances
 from curation.instances.dataset.tasks import (
     BATCH_LENGTH,
     BATCH_SCHEMAS,
-    COSTS,
-    InstanceCosts,
     InstanceTask,
     RecordInstances,
 )
@@ -35,7 +32,6 @@ from curation.instances.dataset.worker import (
     merged_instances,
 )
 from curation.pipeline.instance_worker import FitRequest
-from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import CsbdataError
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
@@ -62,7 +58,6 @@ class StoredInstances(StoredFit, frozen=True, kw_only=True):
     """All that a finished batch keeps of one record."""
 
     instances: SchemaInstances
-    seconds: float
 
 
 def batch_name(number: int) -> str:
@@ -105,7 +100,6 @@ class FinishedInstances:
         return msgspec.json.decode(stored or b"[]", type=list[StoredInstances])
 
 
-_SLOWEST = 20
 #: Seconds of processor time after which a search for instances is taken for endless, as
 #: it is where patterns or branches double what a validator does: such a record has
 #: witnesses alone, or none. The slowest schema of the benchmark takes a sixth of it.
@@ -148,8 +142,6 @@ class InstanceStep:
         self.peak_rss_mb = 0.0
         #: Config of the batch that was finished last.
         self.config = ""
-        self._jobs = 0
-        self._wall_seconds = 0.0
 
     @property
     def count(self) -> int:
@@ -176,7 +168,6 @@ class InstanceStep:
         progress(sum(len(self._batches[number]) for number in finished))
         if not missing:
             return
-        start = time.perf_counter()
         # The lean try is the second attempt.
         setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
         program = Program(file=_WORKER, setup=setup)
@@ -185,7 +176,6 @@ class InstanceStep:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
-        self._jobs, self._wall_seconds = jobs, time.perf_counter() - start
 
     def _reuse(self, number: int) -> bool:
         stored = [self._finished.find(task.key) for task in self._batches[number]]
@@ -238,7 +228,6 @@ class InstanceStep:
             StoredInstances(
                 fit=_fit_of(task, fit),
                 instances=instances_of(made),
-                seconds=round(made.seconds, 4),
             )
             for task, made, fit in zip(
                 batch, result.results[:size], result.results[size:], strict=True
@@ -266,7 +255,6 @@ class InstanceStep:
                 stored[position] = msgspec.structs.replace(
                     stored[position],
                     instances=merged_instances(first, again),
-                    seconds=round(first.seconds + again.seconds, 4),
                 )
             self._store(number, stored)
             progress(len(stored))
@@ -284,9 +272,7 @@ class InstanceStep:
         for number, batch in enumerate(self._batches):
             stored = self._read(number, StoredInstances)
             for task, result in zip(batch, stored, strict=True):
-                yield RecordInstances(
-                    task=task, result=result.instances, seconds=result.seconds
-                )
+                yield RecordInstances(task=task, result=result.instances)
 
     def fits(self) -> Iterator[RecordFit]:
         """Yield the targets that take the schema of each task, in their order.
@@ -306,29 +292,14 @@ class InstanceStep:
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split."""
         counted: dict[str, Counter[str]] = {}
-        seconds: list[tuple[float, str]] = []
         for record in self.results():
             task = record.task
             own = counted.setdefault(task.config, Counter())
             own[task.split] += len(record.result.instances)
-            seconds.append((record.seconds, f"{task.config}/{task.unique_id}"))
-        if self._jobs:
-            costs = msgspec.json.encode(self._costs(seconds))
-            atomic_write_bytes(self._run.folder / COSTS, costs)
         return {
             config: {split: own[split] for split in SPLITS}
             for config, own in counted.items()
         }
-
-    def _costs(self, seconds: list[tuple[float, str]]) -> InstanceCosts:
-        seconds.sort(reverse=True)
-        return InstanceCosts(
-            jobs=self._jobs,
-            wall_seconds=round(self._wall_seconds, 3),
-            peak_rss_mb=self.peak_rss_mb,
-            schema_seconds=round(sum(spent for spent, _ in seconds), 3),
-            slowest=tuple((name, spent) for spent, name in seconds[:_SLOWEST]),
-        )
 
 
 def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:

@@ -321,7 +321,6 @@ def _faults(
     made = RecordInstances(
         task=task,
         result=make_instances(task.schema, task.dialect, examples=task.examples),
-        seconds=0.0,
     )
     # Examples of a source that the schema refuses are in no table.
     ledger = asdict(tables.ledger_row(made))

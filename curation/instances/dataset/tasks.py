@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 #: A batch is closed at so many schemas or characters, whichever comes first.
 BATCH_SCHEMAS = 32
 BATCH_LENGTH = 2**19
-#: File of the run folder with the seconds and the memory that instances took.
-COSTS = "instances.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +37,7 @@ class InstanceTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordInstances:
-    """The instances of one record, and how long they took by the wall clock."""
+    """The instances of one record."""
 
     task: InstanceTask
     result: SchemaInstances
-    seconds: float
-
-
-class InstanceCosts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the instances of a build took."""
-
-    jobs: int
-    #: Of the last run of the step, which may have found some batches finished.
-    wall_seconds: float
-    peak_rss_mb: float
-    #: The seconds of all schemas in the workers.
-    schema_seconds: float
-    #: (config/id, seconds) of the schemas that took longest.
-    slowest: tuple[tuple[str, float], ...]
