@@ -17,12 +17,12 @@ import msgspec
 
 from curation.core.benchmark import SPLITS, split_of
 from curation.fit.records import RecordFit
-from curation.instances.dataset.make_instances import SchemaInstances
-from curation.instances.dataset.tasks import (
+from curation.instances.dataset.make_instances import (
     BATCH_LENGTH,
     BATCH_SCHEMAS,
     InstanceTask,
     RecordInstances,
+    SchemaInstances,
 )
 from curation.instances.dataset.worker import (
     MEMORY_MB,

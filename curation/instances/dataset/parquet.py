@@ -26,7 +26,7 @@ from curation.dataset.parquet import (
 from curation.instances.values.model import InstanceKind, InstanceRow
 
 if TYPE_CHECKING:
-    from curation.instances.dataset.tasks import RecordInstances
+    from curation.instances.dataset.make_instances import RecordInstances
 
 #: Paths inside a build folder.
 INSTANCE_LEDGER = "ledger/instances.pq"

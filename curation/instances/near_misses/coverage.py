@@ -13,8 +13,7 @@ from curation.instances.constraints.assertions import (
     find_reachable_keywords,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import ALL_TYPES, Conjunction
+from curation.instances.constraints.conjunction import ALL_TYPES, Conjunction, conjoin
 from curation.instances.constraints.violations import FALSE
 from curation.instances.near_misses.implications import (
     branch_repeats,

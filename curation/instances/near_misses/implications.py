@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.assertions import Assertion, asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import ExtraConstraint
+from curation.instances.constraints.conjunction import ExtraConstraint, conjoin
 from curation.instances.constraints.keyword_values import (
     COMPANIONS,
     array_of,

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
-from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.keyword_values import DECIDING, names_of
-from curation.instances.constraints.positions import fails_at
-from curation.instances.constraints.violations import FALSE, MIXED, as_near_miss
+from curation.instances.constraints.violations import (
+    FALSE,
+    MIXED,
+    as_near_miss,
+    fails_at,
+)
 from curation.instances.near_misses.coverage import find_proof, keyword_pointers
 from curation.instances.near_misses.edits import EDITS
 from curation.instances.near_misses.quotas import TYPE, most_others, most_types
@@ -31,7 +35,7 @@ from curation.instances.near_misses.sites import (
     with_edit,
 )
 from curation.instances.search.context import Nothing
-from curation.instances.values.json_text import text_of
+from curation.instances.values.model import text_of
 from curation.json.pointer import at, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity

@@ -19,8 +19,7 @@ from curation.instances.constraints.assertions import (
     false_locations,
     goals_below,
 )
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import Goal, Goals, with_member
+from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE
 from curation.json.text import canonical

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.conjoin import conjoin
 from curation.instances.constraints.conjunction import (
     Conjunction,
     ExtraConstraint,
     Goals,
     Negation,
+    conjoin,
 )
 from curation.instances.constraints.minimal_depth import likely_depth
 from curation.instances.search.context import (

@@ -11,7 +11,7 @@ import pytest
 from curation.core.documents import Rejected
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin, contradiction
+from curation.instances.constraints.conjunction import conjoin, contradiction
 from curation.instances.constraints.interpretations import (
     Interpretations,
     heeding,

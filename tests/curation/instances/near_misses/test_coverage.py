@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.core.documents import ABSENT
 from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.violations import find_violations
 from curation.instances.near_misses.coverage import find_proof, measure_coverage
 from curation.instances.near_misses.edits import EDITS
