@@ -7,11 +7,14 @@ core 2020-12, section 11.3), so it is here too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 import regress
+from referencing.exceptions import Unresolvable
 from referencing.jsonschema import Schema, lookup_recursive_ref
 
 from curation.instances.constraints.keyword_values import array_of, object_of
@@ -21,7 +24,7 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
-    from jsonschema import ValidationError
+    from jsonschema import FormatChecker, ValidationError
 
     from curation.core.json_types import Json
 
@@ -35,13 +38,18 @@ class PythonValidator(Protocol):
 
     #: The schema that it validates against.
     schema: Json
-    #: What is asked about formats; None if they are not asserted.
-    format_checker: Any
+    #: What is asked about formats, which outlives `evolve`.
+    format_checker: Memory
     #: jsonschema's own; resolves references from where the schema stands.
     _resolver: Any
 
     def evolve(self, *, schema: Json | Schema, _resolver: Any = ...) -> Self:  # noqa: ANN401 - as above
         """Return a validator of another schema."""
+
+    def _validate_reference(
+        self, ref: str, instance: Json
+    ) -> Iterator[ValidationError]:
+        """Yield what the target of a reference holds against the instance."""
 
     def is_valid(self, instance: Json) -> bool:
         """Return whether the schema accepts an instance."""
@@ -52,8 +60,73 @@ class PythonValidator(Protocol):
         schema: Json,
         path: str | int | None = None,
         schema_path: str | int | None = None,
+        resolver: Any = None,  # noqa: ANN401 - jsonschema's own
     ) -> Iterator[ValidationError]:
         """Yield what another schema holds against a member of the instance."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What one verdict remembers, so that no reference is followed twice for a value.
+
+    jsonschema hands its checker of formats to every validator of a subschema, and to
+    no keyword anything else.
+    """
+
+    #: jsonschema's own; None if formats are not asserted.
+    formats: FormatChecker | None
+    #: Whether a target is the same schema however it was reached.
+    is_static: bool
+    has_refused: bool = False
+    #: Where a reference leads, by the address from which it starts.
+    resolved: dict[tuple[str, str], Any] = field(default_factory=dict)
+    #: The error of a value in a schema, or None, by their identities.
+    errors: dict[tuple[int, str, int], ValidationError | None] = field(
+        default_factory=dict
+    )
+
+    def forget(self) -> None:
+        """Begin another verdict: values have other identities."""
+        self.has_refused = False
+        self.errors.clear()
+
+    def check(self, instance: object, name: str) -> None:
+        """Check a format as jsonschema does.
+
+        Raises:
+            FormatError: the instance is none of that format.
+        """
+        if self.formats is None:
+            return
+        try:
+            self.formats.check(instance, name)
+        except jsonschema.exceptions.FormatError:
+            self.has_refused = True
+            raise
+
+
+def _reference(
+    validator: PythonValidator, reference: str, instance: Json, _: Mapping[str, Json]
+) -> Iterator[ValidationError]:
+    """Follow a reference once, and judge a value by its target once.
+
+    Branches of `oneOf` that share definitions take exponential time otherwise.
+    """
+    memory, resolver = validator.format_checker, validator._resolver  # noqa: SLF001 - there is no public way
+    start = (resolver._base_uri, reference)  # noqa: SLF001 - as above
+    if memory.is_static and start not in memory.resolved:
+        with suppress(Unresolvable):
+            memory.resolved[start] = resolver.lookup(reference)
+    target = memory.resolved.get(start)
+    if target is None:
+        yield from validator._validate_reference(reference, instance)  # noqa: SLF001 - as above
+        return
+    key = (id(target.contents), target.resolver._base_uri, id(instance))  # noqa: SLF001 - as above
+    if key not in memory.errors:
+        errors = validator.descend(instance, target.contents, resolver=target.resolver)
+        memory.errors[key] = next(iter(errors), None)
+    if found := memory.errors[key]:
+        yield found
 
 
 #: Keywords that evaluate every property.
@@ -228,6 +301,7 @@ def _accepted_by_one(
 
 
 _KEYWORDS: Final = {
+    "$ref": _reference,
     "anyOf": partial(_accepted_by_one, 1),
     "oneOf": partial(_accepted_by_one, 2),
     "uniqueItems": _unique_items,

@@ -10,18 +10,17 @@ from weakref import WeakKeyDictionary
 import msgspec
 from referencing import Registry
 
-from curation.instances.ecma_validators import ECMA_VALIDATORS, PythonValidator
-from curation.validation.python_validators import jsonschema
+from curation.instances.ecma_validators import ECMA_VALIDATORS, Memory, PythonValidator
 
 if TYPE_CHECKING:
-    from jsonschema import FormatChecker
-
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.interpretations import Interpretations
 
 #: Longest text kept of an error of jsonschema's.
 _SHOWN: Final = 200
+#: Keywords whose target depends on how it was reached.
+_DYNAMIC: Final = (b"$dynamicRef", b"$recursiveRef")
 #: jsonschema's validators of schemas that are in use, by whether formats are asserted.
 _VALIDATORS: Final[WeakKeyDictionary[CompiledSchema, dict[bool, PythonValidator]]] = (
     WeakKeyDictionary()
@@ -114,31 +113,10 @@ def verdicts(
 
 def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, bool]:
     validator = _validator(compiled, formats=True)
-    validator.format_checker.has_refused = False
     strict = _accepts(validator, value)
     if not validator.format_checker.has_refused:
         return strict, strict
     return strict, _accepts(_validator(compiled, formats=False), value)
-
-
-class _RecordingChecker:
-    """jsonschema's checker of formats, which remembers whether it has refused any."""
-
-    def __init__(self, checker: FormatChecker) -> None:
-        self._checker = checker
-        self.has_refused = False
-
-    def check(self, instance: object, name: str) -> None:
-        """Check a format as the checker does.
-
-        Raises:
-            FormatError: the instance is none of that format.
-        """
-        try:
-            self._checker.check(instance, name)
-        except jsonschema.exceptions.FormatError:
-            self.has_refused = True
-            raise
 
 
 def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
@@ -147,13 +125,17 @@ def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:
     validator = cache.get(formats)
     if validator is None:
         make = ECMA_VALIDATORS[compiled.dialect.name]
-        checker = _RecordingChecker(make.FORMAT_CHECKER) if formats else None
-        validator = make(compiled.value, registry=Registry(), format_checker=checker)
+        memory = Memory(
+            formats=make.FORMAT_CHECKER if formats else None,
+            is_static=not any(word in compiled.canonical for word in _DYNAMIC),
+        )
+        validator = make(compiled.value, registry=Registry(), format_checker=memory)
         cache[formats] = validator
     return validator
 
 
 def _accepts(validator: PythonValidator, value: Json) -> bool:
+    validator.format_checker.forget()
     try:
         return bool(validator.is_valid(value))
     except BaseException as error:

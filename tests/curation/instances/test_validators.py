@@ -6,7 +6,7 @@ import doctest
 import importlib
 import json
 import pkgutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from rpds import HashTrieMap
@@ -14,13 +14,15 @@ from rpds import HashTrieMap
 import curation.instances
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.ecma_validators import ECMA_VALIDATORS, is_match
+from curation.instances.ecma_validators import ECMA_VALIDATORS, Memory, is_match
 from curation.instances.grading import grade, judge_examples
 from curation.instances.validators import Verdicts, verdicts
 from curation.instances.values.model import InstanceKind, Witness
 from curation.schema.dialects import DIALECTS, DRAFT_07
 
 if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+
     from curation.core.json_types import UntypedJson
 
 
@@ -217,6 +219,28 @@ def test_a_branch_with_an_identifier_is_a_resource_of_its_own(keyword: str) -> N
     schema = {keyword: [branch], "$defs": {"n": {"type": "string"}}}
     for value in (1, "s"):
         assert _agree(_ask(schema, value, "2020-12"))
+
+
+@pytest.mark.parametrize("dialect", ["draft-04", "2020-12"])
+def test_a_value_is_judged_once_by_a_definition(dialect: str) -> None:
+    """Two branches at each of twelve levels lead to one leaf, not to 4,096."""
+    levels = 12
+    definitions: dict[str, UntypedJson] = {str(levels): {"format": "date"}}
+    for level in range(levels):
+        below: UntypedJson = {"$ref": f"#/definitions/{level + 1}"}
+        several: UntypedJson = {"allOf": [below, {"type": "string"}]}
+        definitions[str(level)] = {"not": {"oneOf": [below, several]}}
+    schema: UntypedJson = {"$ref": "#/definitions/0", "definitions": definitions}
+    make = ECMA_VALIDATORS[dialect]
+    asked: list[object] = []
+
+    class Formats:
+        def check(self, instance: object, _name: str) -> None:
+            asked.append(instance)
+
+    memory = Memory(formats=cast("FormatChecker", Formats()), is_static=True)
+    assert make(schema, format_checker=memory).is_valid("2026-11-29")
+    assert asked == ["2026-11-29"]
 
 
 def test_each_refusal_has_its_keyword() -> None:
