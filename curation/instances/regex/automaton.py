@@ -69,13 +69,16 @@ class Term:
     cell: Cell | None = None
 
 
-class Head(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
     """The beginning of what a cell matches."""
 
     #: The sets of characters that decide about the next one.
     sets: tuple[CharSet, ...]
     #: The term that a character leaves; None stands for the end of the text.
     after: Callable[[int | None], Term]
+    #: The heads that a disjunction is made of, none of them twice.
+    options: tuple[Head, ...] = ()
 
 
 #: Values of `TextBefore.previous`: at the start, behind a character of `\w`, behind
@@ -112,6 +115,7 @@ class TermFactory:
         self.false = Term(kind=TermKind.FALSE, number=1, low=trees.MAX_LENGTH)
         self._always = Head((), lambda _: self.true)
         self._never = Head((), lambda _: self.false)
+        self._no_more = Head((), lambda code: self.true if code is None else self.false)
         self._all = Cell(node=None, tail=None, number=0, low=0)
         self._end = Cell(node=None, tail=None, number=1, low=0)
         #: Look-behinds in the patterns, inner ones first.
@@ -256,6 +260,9 @@ class TermFactory:
     def _head(
         self, cell: Cell, before: TextBefore, visiting: _Marks = frozenset()
     ) -> Head:
+        if isinstance(cell.node, trees.Chars):
+            # It is the same one wherever it stands.
+            before, visiting = TextBefore(AT_START), frozenset()
         key = (cell.number, before, visiting)
         head = self._heads.get(key)
         if head is None:
@@ -265,7 +272,7 @@ class TermFactory:
     def _head_of(self, cell: Cell, before: TextBefore, visiting: _Marks) -> Head:
         node, tail = cell.node, cell.tail
         if node is None or tail is None:
-            return self._always if cell is self._all else self._at_end()
+            return self._always if cell is self._all else self._no_more
         if isinstance(node, trees.Chars):
             chars, true, false = node.chars, self.atom(tail), self.false
             return Head(
@@ -285,18 +292,23 @@ class TermFactory:
             return self._head_of_repeat(node, tail, before, visiting)
         return self._head_of_assertion(node, tail, before, visiting)
 
-    def _at_end(self) -> Head:
-        return Head((), lambda code: self.true if code is None else self.false)
-
     def _either(self, heads: list[Head]) -> Head:
         if self._always in heads:
             return self._always
-        open_heads = [head for head in heads if head is not self._never]
-        if len(open_heads) < 2:  # noqa: PLR2004 - nothing to join
-            return open_heads[0] if open_heads else self._never
+        options = tuple(
+            dict.fromkeys(
+                option
+                for head in heads
+                if head is not self._never
+                for option in head.options or (head,)
+            )
+        )
+        if len(options) < 2:  # noqa: PLR2004 - nothing to join
+            return options[0] if options else self._never
         return Head(
-            tuple(dict.fromkeys(chars for head in open_heads for chars in head.sets)),
-            lambda code: self.either([head.after(code) for head in open_heads]),
+            tuple(dict.fromkeys(chars for head in options for chars in head.sets)),
+            lambda code: self.either([head.after(code) for head in options]),
+            options,
         )
 
     def _both(self, condition: Head, follows: Head) -> Head:
@@ -363,7 +375,7 @@ class TermFactory:
         if kind is trees.AnchorKind.START:
             return self._always if before.previous == AT_START else self._never
         if kind is trees.AnchorKind.END:
-            return self._at_end()
+            return self._no_more
         words, true, false = character_sets.WORDS, self.true, self.false
         word = Head(
             (words,), lambda code: true if code is not None and code in words else false
