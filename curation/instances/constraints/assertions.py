@@ -271,8 +271,8 @@ def _values_below(
     if "object" in conjunction.types:
         for name in _names(compiled, conjunction):
             yield name, goals_below(conjunction, name)
-    if "array" in conjunction.types and conjunction.max_items != 0:
-        most = conjunction.max_items
+    if "array" in conjunction.types and conjunction.bounds.get("maxItems") != 0:
+        most = conjunction.bounds.get("maxItems")
         for index in range(conjunction.prefix_length() + 1):
             if most is None or index < most:
                 yield index, goals_below(conjunction, index)

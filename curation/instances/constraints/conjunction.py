@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-
-import msgspec
 
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
@@ -107,73 +106,244 @@ class Containment:
     most: int | None
 
 
-class Conjunction(msgspec.Struct, kw_only=True, eq=False):
+#: Keywords of which the greatest value counts, and of which the least does.
+_LOWER_BOUNDS: Final = (
+    *("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"),
+)
+_UPPER_BOUNDS: Final = (
+    *("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"),
+)
+_BOUNDS: Final = frozenset({*_LOWER_BOUNDS, *_UPPER_BOUNDS})
+_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_ITEMS: Final = ("items", "prefixItems")
+_MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
+#: How deep required properties are looked into for a contradiction.
+_LOOK_AHEAD: Final = 3
+
+
+class Conjunction:
     """What one value of an instance must meet, all at once.
 
     Of several bounds the tightest is kept, of several patterns all. What needs a
     decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
-    `conjoin` makes it; nothing changes it afterwards.
     """
 
-    #: The schema that the goals are from.
-    tree: CompiledSchema
-    goals: Goals
-    #: The schema objects and extra constraints of the goals, references followed.
-    parts: list[SchemaLocation | ExtraConstraint] = []
-    #: The schema objects among them.
-    locations: list[SchemaLocation] = []
-    #: Those left of `ALL_TYPES`.
-    types: tuple[str, ...] = ALL_TYPES
-    #: Whether some part names types.
-    typed: bool = False
-    #: The values of enum and const that are left; None if any may stand.
-    values: list[Json] | None = None
-    #: Values that it must not be.
-    excluded: list[Json] = []
-    minimum: float | None = None
-    maximum: float | None = None
-    exclusive_minimum: float | None = None
-    exclusive_maximum: float | None = None
-    multiples: list[float] = []
-    min_length: int = 0
-    max_length: int | None = None
-    patterns: list[str] = []
-    not_patterns: list[str] = []
-    formats: list[str] = []
-    min_items: int = 0
-    max_items: int | None = None
-    #: Whether all elements must differ.
-    unique: bool = False
-    contains: list[Containment] = []
-    #: Names in the order they are asked for.
-    required: dict[str, None] = {}
-    #: Names of properties that must not be there.
-    forbidden: set[str] = set()
-    min_properties: int = 0
-    max_properties: int | None = None
-    #: Schemas that each property name must meet.
-    name_locations: list[SchemaLocation] = []
-    choices: list[BranchChoice] = []
-    #: Schemas with `if`, and `then` or `else`.
-    conditionals: list[SchemaLocation] = []
-    dependencies: list[Dependency] = []
-    negations: list[Negation] = []
-    #: Schemas that must be asked about the finished value: merging lost something.
-    unverified: list[SchemaLocation] = []
-    #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
-    unevaluated: list[SchemaLocation] = []
-    #: Of a schema that is referred to, or stands in `allOf`, those that it applies to.
-    referrers: dict[SchemaLocation, list[SchemaLocation]] = {}
-    #: Why nothing can meet it; empty where nothing is known against it.
-    impossible: str = ""
-    #: Numbers that it must not be a multiple of.
-    not_multiples: list[float] = []
-    #: Whether two elements must be equal.
-    duplicate: bool = False
-    #: What the name of one more property must meet, for each that is needed.
-    extra_names: list[Goals] = []
-    #: Results of functions about the conjunction (`memo`).
-    memos: dict[object, Any] = {}
+    def __init__(self, tree: CompiledSchema, goals: Goals) -> None:
+        """Take a schema, and goals; references and `allOf` are followed."""
+        self.tree, self.goals = tree, goals
+        #: Results of its methods (`memo`).
+        self.memos: dict[object, Any] = {}
+        #: The schema objects and extra constraints of the goals, then each kind alone.
+        self.parts: list[SchemaLocation | ExtraConstraint] = []
+        self.locations: list[SchemaLocation] = []
+        self.extras: list[ExtraConstraint] = []
+        self.negations: list[Negation] = []
+        #: Of a schema that is referred to, or stands in `allOf`, those it applies to.
+        self.referrers: dict[SchemaLocation, list[SchemaLocation]] = {}
+        #: Why nothing can meet it; empty where nothing is known against it.
+        self.impossible = ""
+        self._flatten()
+        #: Whether some part names types.
+        self.typed = any(part.schema.get("type") is not None for part in self.parts)
+        #: Keyword to the tightest of its values.
+        self.bounds: dict[str, float] = {}
+        self.multiples: list[float] = []
+        self.patterns: list[str] = []
+        self.formats: list[str] = []
+        #: Whether all elements must differ.
+        self.unique = False
+        #: Names in the order they are asked for.
+        self.required: dict[str, None] = {}
+        for part in self.parts:
+            self._assert(part.schema)
+        #: Values that it must not be.
+        self.excluded = [value for extra in self.extras for value in extra.excluded]
+        #: Names of properties that must not be there.
+        self.forbidden = {name for extra in self.extras for name in extra.forbidden}
+        self.choices: list[BranchChoice] = []
+        #: Schemas with `if`, and `then` or `else`.
+        self.conditionals: list[SchemaLocation] = []
+        self.dependencies: list[Dependency] = []
+        self.contains: list[Containment] = []
+        #: Schemas that each property name must meet.
+        self.name_locations: list[SchemaLocation] = []
+        #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
+        self.unevaluated: list[SchemaLocation] = []
+        #: Schemas that must be asked about the finished value.
+        self.unverified: list[SchemaLocation] = []
+        for location in self.locations:
+            if not DECIDING.isdisjoint(location.schema):
+                self._decide(location)
+        #: Those left of `ALL_TYPES`.
+        self.types = self._types()
+        #: The values of enum and const that are left; None if any may stand.
+        self.values = self._values()
+        self._find_contradiction()
+
+    def _flatten(self) -> None:
+        """Sort the goals into parts and negations."""
+        tree = self.tree
+        stack = list(reversed(self.goals))
+        visited: set[Goal] = set()
+        while stack:
+            goal = stack.pop()
+            if goal in visited:
+                continue
+            visited.add(goal)
+            if isinstance(goal, Negation):
+                self.negations.append(goal)
+            elif isinstance(goal, ExtraConstraint):
+                self.parts.append(goal)
+                self.extras.append(goal)
+            elif isinstance(goal.schema, dict):
+                hides = tree.dialect.ref_hides_siblings and "$ref" in goal.schema
+                included = tree.targets(goal)
+                if not hides:
+                    included += tree.branches(goal, "allOf")
+                    self.parts.append(goal)
+                    self.locations.append(goal)
+                for location in included:
+                    self.referrers.setdefault(location, []).append(goal)
+                stack.extend(reversed(included))
+            elif goal.schema is False:
+                self.impossible = f"{goal.pointer} is false"
+
+    def _assert(self, schema: Mapping[str, Json]) -> None:
+        """Add the plain assertions of one part."""
+        if not _BOUNDS.isdisjoint(schema):
+            spelled = _without_flags(schema)
+            for keywords, tighter in ((_LOWER_BOUNDS, max), (_UPPER_BOUNDS, min)):
+                for keyword in keywords:
+                    value = spelled.get(keyword)
+                    if is_number(value):
+                        # A count may be spelled 2.0.
+                        value = value if keyword.endswith("imum") else int(value)
+                        known = self.bounds.get(keyword, value)
+                        self.bounds[keyword] = tighter(known, value)
+        if is_number(step := schema.get("multipleOf")):
+            self.multiples.append(step)
+        self.unique = self.unique or schema.get("uniqueItems") is True
+        for keyword, texts in (("pattern", self.patterns), ("format", self.formats)):
+            value = schema.get(keyword)
+            if isinstance(value, str) and value not in texts:
+                texts.append(value)
+        self.required.update(dict.fromkeys(names_of(schema.get("required"))))
+
+    def _types(self) -> tuple[str, ...]:
+        types: tuple[str, ...] = ()
+        for part in self.parts:
+            if part.schema.get("type") is not None:
+                names = names_of(part.schema["type"])
+                if "number" in names and "integer" not in names:
+                    names.insert(names.index("number") + 1, "integer")
+                order = types or names
+                types = tuple(
+                    kind for kind in order if kind in names and kind in ALL_TYPES
+                )
+                if not types:
+                    return ()
+        types = types or ALL_TYPES
+        for extra in self.extras:
+            if extra.types is not None:
+                types = tuple(kind for kind in types if kind in extra.types)
+        return tuple(kind for kind in types if not self._conflicts(kind))
+
+    def _values(self) -> list[Json] | None:
+        left: list[Json] | None = None
+        for location in self.locations:
+            schema = location.schema
+            lists = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
+            if "const" in schema and "const" in self.tree.dialect.assertions:
+                lists.append([schema["const"]])
+            for values in lists:
+                if left is None:
+                    left = values
+                    continue
+                identities = {identity(value) for value in values}
+                left = [value for value in left if identity(value) in identities]
+        return left and [value for value in left if self.admits(value)]
+
+    def _decide(self, location: SchemaLocation) -> None:
+        """List what one schema leaves to be decided."""
+        schema, child = location.schema, self.tree.child
+        active = self.tree.dialect.applicators
+        lists: tuple[list[Any], ...] = (
+            *(self.negations, self.conditionals, self.dependencies),
+            *(self.contains, self.unevaluated),
+        )
+        before = sum(map(len, lists))
+        for keyword in ("anyOf", "oneOf"):
+            if isinstance(schema.get(keyword), list):
+                branches = self.tree.branches(location, keyword)
+                self.choices.append(BranchChoice(keyword, branches))
+        if "not" in schema:
+            self.negations.append(Negation(child(location, ("not",))))
+        if (
+            "if" in schema
+            and "if" in active
+            and not {"then", "else"}.isdisjoint(schema)
+        ):
+            self.conditionals.append(location)
+        self.dependencies += self._dependencies(location)
+        if "contains" in schema and "contains" in active:
+            self.contains.append(self._containment(location))
+        if "propertyNames" in schema and "propertyNames" in active:
+            self.name_locations.append(child(location, ("propertyNames",)))
+        if "unevaluatedItems" in active and not _UNEVALUATED.isdisjoint(schema):
+            self.unevaluated.append(location)
+        if isinstance(schema.get("oneOf"), list) or sum(map(len, lists)) > before:
+            self.unverified.append(location)
+
+    def _containment(self, location: SchemaLocation) -> Containment:
+        schema = location.schema
+        counted = "minContains" in self.tree.dialect.assertions
+        least = schema.get("minContains", 1) if counted else 1
+        most = schema.get("maxContains") if counted else None
+        contained = self.tree.child(location, ("contains",))
+        return Containment(contained, int(least), most)
+
+    def _dependencies(self, location: SchemaLocation) -> Iterator[Dependency]:
+        keywords = ["dependencies"]
+        if self.tree.dialect.order >= DRAFT_2019_09.order:
+            keywords += ["dependentRequired", "dependentSchemas"]
+        for keyword in keywords:
+            for name, needs in object_of(location.schema, keyword).items():
+                if isinstance(needs, list):
+                    yield Dependency(name, tuple(names_of(needs)))
+                elif isinstance(needs, dict | bool):
+                    applied = self.tree.child(location, (keyword, name))
+                    yield Dependency(name, applied)
+
+    def _find_contradiction(self) -> None:
+        for negation in self.negations:
+            if accepts_everything(negation.location.schema):
+                self.impossible = f"{negation.location.pointer} accepts everything"
+        if self.impossible:
+            return
+        if not self.types:
+            self.impossible = "no type is left"
+        elif self.values == []:
+            self.impossible = "no value of enum or const is left"
+
+    def _conflicts(self, kind: str) -> bool:
+        """Return whether no value of a type can meet the plain assertions."""
+        bound = self.bounds.get
+        if kind == "object":
+            least = max(bound("minProperties", 0), len(self.required))
+            return least > bound("maxProperties", math.inf) or any(
+                self.member_goals(name) is None for name in self.required
+            )
+        if kind == "array":
+            return bound("minItems", 0) > bound("maxItems", math.inf)
+        if kind == "string":
+            return bound("minLength", 0) > bound("maxLength", math.inf)
+        if kind not in ("integer", "number"):
+            return False
+        above = bound("exclusiveMinimum", -math.inf)
+        below = bound("exclusiveMaximum", math.inf)
+        low = max(bound("minimum", -math.inf), above)
+        high = min(bound("maximum", math.inf), below)
+        return low > high or (low == high and low in (above, below))
 
     @property
     def is_decided(self) -> bool:
@@ -186,6 +356,16 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             or self.impossible
         )
 
+    @property
+    def duplicate(self) -> bool:
+        """Whether two elements must be equal."""
+        return any(extra.duplicate for extra in self.extras)
+
+    @property
+    def not_multiples(self) -> list[float]:
+        """Numbers that it must not be a multiple of."""
+        return [step for extra in self.extras for step in extra.not_multiples]
+
     @memo
     def number(self, kind: str, name: str) -> NumberConstraints:
         """Return what a number must meet.
@@ -196,10 +376,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         """
         return NumberConstraints(
             integer=kind == "integer",
-            minimum=self.minimum,
-            maximum=self.maximum,
-            exclusive_minimum=self.exclusive_minimum,
-            exclusive_maximum=self.exclusive_maximum,
+            minimum=self.bounds.get("minimum"),
+            maximum=self.bounds.get("maximum"),
+            exclusive_minimum=self.bounds.get("exclusiveMinimum"),
+            exclusive_maximum=self.bounds.get("exclusiveMaximum"),
             multiples=tuple(self.multiples),
             name=name,
             format=self.formats[0] if self.formats else "",
@@ -212,12 +392,15 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         Args:
             name: The name of the property, a hint for realistic values.
         """
+        most = self.bounds.get("maxLength")
         return StringConstraints(
-            min_length=self.min_length,
-            max_length=self.max_length,
+            min_length=int(self.bounds.get("minLength", 0)),
+            max_length=None if most is None else int(most),
             patterns=tuple(self.patterns),
             formats=tuple(self.formats),
-            not_patterns=tuple(self.not_patterns),
+            not_patterns=tuple(
+                pattern for extra in self.extras for pattern in extra.not_patterns
+            ),
             name=name,
             dialect=self.tree.dialect.name,
         )
@@ -284,9 +467,8 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
 
     def goal_locations(self) -> Iterator[SchemaLocation]:
         """Yield the schema locations among goals and parts, some of them twice."""
-        for part in (*self.goals, *self.parts):
-            if isinstance(part, SchemaLocation):
-                yield part
+        yield from (goal for goal in self.goals if isinstance(goal, SchemaLocation))
+        yield from self.locations
 
     def named_members(self, keyword: str) -> dict[str, None]:
         """Return the names in `properties` or `patternProperties`, each once."""
@@ -306,11 +488,104 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     def prefix_length(self) -> int:
         """Return how many elements have a schema of their own."""
         lengths = [0]
-        for part in self.parts:
-            if isinstance(part, SchemaLocation):
-                prefix, _ = item_keywords(part.schema, self.tree.dialect)
-                lengths.append(len(part.schema[prefix]) if prefix else 0)
+        for part in self.locations:
+            prefix, _ = item_keywords(part.schema, self.tree.dialect)
+            lengths.append(len(part.schema[prefix]) if prefix else 0)
         return max(lengths)
+
+    def admits(self, value: Json) -> bool:
+        """Return whether types, bounds, lengths, patterns and names allow a value."""
+        kind, bound = type_of(value), self.bounds.get
+        if kind not in self.types:
+            return False
+        if self.excluded and identity(value) in map(identity, self.excluded):
+            return False
+        if isinstance(value, dict):
+            return (
+                bound("minProperties", 0) <= len(value)
+                and len(value) <= bound("maxProperties", math.inf)
+                and self.required.keys() <= value.keys()
+                and self.forbidden.isdisjoint(value)
+            )
+        if isinstance(value, list):
+            return bound("minItems", 0) <= len(value) <= bound("maxItems", math.inf)
+        if isinstance(value, str):
+            return matches(self.string(""), value)
+        if value is None or isinstance(value, bool):
+            return True
+        return in_bounds(self.number("number", ""), value) and not any(
+            is_multiple(value, step) for step in self.not_multiples
+        )
+
+    @memo
+    def examples(self) -> list[Json]:
+        """Return the values of `examples` and `default` that it admits.
+
+        A text is of its formats to who knows those of all drafts.
+        """
+        return [
+            value
+            for part in self.parts
+            for value in (
+                *array_of(part.schema, "examples"),
+                part.schema.get("default"),
+            )
+            if value not in (None, "", [], {})
+            and self.admits(value)
+            and not (
+                isinstance(value, str)
+                and not all(formats.accepts_twice(name, value) for name in self.formats)
+            )
+        ]
+
+    @memo
+    def likely_types(self) -> tuple[str, ...]:
+        """Return the types as the schema names them, else as it hints.
+
+        null comes last where there is a choice, and "number" stands for integers too.
+        """
+        if self.typed:
+            types = list(self.types)
+            if "integer" in types and "number" in types:
+                types.remove("integer")
+            return tuple(sorted(types, key=lambda kind: kind == "null"))
+        keywords = {keyword for part in self.parts for keyword in part.schema}
+        bound = self.bounds.get
+        hints = {
+            "object": self.required
+            or bound("minProperties")
+            or self.dependencies
+            or not keywords.isdisjoint(_MEMBERS),
+            "array": bound("minItems")
+            or self.contains
+            or self.unique
+            or not keywords.isdisjoint(_ITEMS),
+            "number": self.multiples
+            or not {"minimum", "maximum"}.isdisjoint(self.bounds),
+        }
+        likely = [kind for kind, hinted in hints.items() if hinted]
+        order = (*likely, "string", "object", "array", "number", "boolean", "null")
+        return tuple(
+            kind
+            for kind in dict.fromkeys(order)
+            if kind in self.types or (kind == "number" and "integer" in self.types)
+        )
+
+    @memo
+    def contradiction(self, depth: int = _LOOK_AHEAD) -> str:
+        """Return why nothing can meet it; empty if unknown.
+
+        Args:
+            depth: Levels of required properties to check.
+        """
+        if self.impossible or not depth or self.types != ("object",):
+            return self.impossible
+        for name in self.required:
+            goals = self.member_goals(name)
+            why = goals and conjoin(self.tree, goals).contradiction(depth - 1)
+            if why:
+                return f"the required property {name!r}: {why}"
+        return ""
 
 
 def _without_true(goals: list[Goal]) -> Goals | None:
@@ -326,435 +601,27 @@ def _without_true(goals: list[Goal]) -> Goals | None:
     return tuple(distinct)
 
 
-def admits(conjunction: Conjunction, value: Json) -> bool:
-    """Return whether types, bounds, lengths, patterns and names allow a value."""
-    kind = type_of(value)
-    if kind not in conjunction.types:
-        return False
-    if conjunction.excluded and identity(value) in map(identity, conjunction.excluded):
-        return False
-    if isinstance(value, dict):
-        return (
-            _fits(len(value), conjunction.min_properties, conjunction.max_properties)
-            and conjunction.required.keys() <= value.keys()
-            and conjunction.forbidden.isdisjoint(value)
-        )
-    if isinstance(value, list):
-        return _fits(len(value), conjunction.min_items, conjunction.max_items)
-    if isinstance(value, str):
-        return matches(conjunction.string(""), value)
-    if value is None or isinstance(value, bool):
-        return True
-    return in_bounds(conjunction.number("number", ""), value) and not any(
-        is_multiple(value, step) for step in conjunction.not_multiples
-    )
-
-
-def _fits(count: int, least: int, most: int | None) -> bool:
-    return least <= count and (most is None or count <= most)
-
-
-@memo
-def admitted_examples(conjunction: Conjunction) -> list[Json]:
-    """Return the values of `examples` and `default` that a conjunction admits."""
-    return [
-        value
-        for part in conjunction.parts
-        for value in _examples(part.schema)
-        if admits(conjunction, value) and _is_of_formats(conjunction, value)
-    ]
-
-
-def _is_of_formats(conjunction: Conjunction, value: Json) -> bool:
-    """Return whether a text is of its formats to who knows those of all drafts."""
-    return not isinstance(value, str) or all(
-        formats.accepts_twice(name, value) for name in conjunction.formats
-    )
-
-
-def _examples(schema: Mapping[str, Json]) -> list[Json]:
-    values = [*array_of(schema, "examples"), schema.get("default")]
-    return [value for value in values if value not in (None, "", [], {})]
-
-
-def conflicts(conjunction: Conjunction, kind: str) -> bool:
-    """Return whether no value of a type can meet the plain assertions."""
-    if kind == "object":
-        return _object_conflicts(conjunction)
-    if kind == "array":
-        most = conjunction.max_items
-        return most is not None and most < conjunction.min_items
-    if kind == "string":
-        most = conjunction.max_length
-        return most is not None and most < conjunction.min_length
-    if kind in ("integer", "number"):
-        return _is_empty_range(conjunction)
-    return False
-
-
-def _object_conflicts(conjunction: Conjunction) -> bool:
-    least = max(conjunction.min_properties, len(conjunction.required))
-    if conjunction.max_properties is not None and least > conjunction.max_properties:
-        return True
-    return any(conjunction.member_goals(name) is None for name in conjunction.required)
-
-
-def _is_empty_range(conjunction: Conjunction) -> bool:
-    lows = (conjunction.minimum, conjunction.exclusive_minimum)
-    highs = (conjunction.maximum, conjunction.exclusive_maximum)
-    known_lows = [bound for bound in lows if bound is not None]
-    known_highs = [bound for bound in highs if bound is not None]
-    if not known_lows or not known_highs:
-        return False
-    low, high = max(known_lows), min(known_highs)
-    return low > high or (low == high and (lows[1] == low or highs[1] == high))
-
-
-_ITEMS: Final = ("items", "prefixItems")
-_MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
-
-
-@memo
-def likely_types(conjunction: Conjunction) -> tuple[str, ...]:
-    """Return the types of a conjunction as the schema names them, else as it hints.
-
-    null comes last where there is a choice, and "number" stands for integers too.
-    """
-    return (_named if conjunction.typed else _hinted)(conjunction)
-
-
-def _named(conjunction: Conjunction) -> tuple[str, ...]:
-    types = list(conjunction.types)
-    if "integer" in types and "number" in types:
-        types.remove("integer")
-    if len(types) > 1 and "null" in types:
-        types.remove("null")
-        types.append("null")
-    return tuple(types)
-
-
-def _hinted(conjunction: Conjunction) -> tuple[str, ...]:
-    keywords = {keyword for part in conjunction.parts for keyword in part.schema}
-    hints = {
-        "object": bool(
-            conjunction.required
-            or conjunction.min_properties
-            or conjunction.dependencies
-            or not keywords.isdisjoint(_MEMBERS)
-        ),
-        "array": bool(
-            conjunction.min_items
-            or conjunction.contains
-            or conjunction.unique
-            or not keywords.isdisjoint(_ITEMS)
-        ),
-        "number": bool(
-            conjunction.multiples
-            or conjunction.minimum is not None
-            or conjunction.maximum is not None
-        ),
-    }
-    likely = [kind for kind, hinted in hints.items() if hinted]
-    order = (*likely, "string", "object", "array", "number", "boolean", "null")
-    return tuple(
-        kind
-        for kind in dict.fromkeys(order)
-        if kind in conjunction.types
-        or (kind == "number" and "integer" in conjunction.types)
-    )
-
-
-#: Keywords to the fields of `Conjunction` that keep the greatest value.
-_GREATEST: Final = {
-    "minimum": "minimum",
-    "exclusiveMinimum": "exclusive_minimum",
-    "minLength": "min_length",
-    "minItems": "min_items",
-    "minProperties": "min_properties",
-}
-#: Keywords to the fields of `Conjunction` that keep the least value.
-_LEAST: Final = {
-    "maximum": "maximum",
-    "exclusiveMaximum": "exclusive_maximum",
-    "maxLength": "max_length",
-    "maxItems": "max_items",
-    "maxProperties": "max_properties",
-}
-_BOUNDS: Final = frozenset({*_GREATEST, *_LEAST, "multipleOf", "uniqueItems"})
-
-
-def merge(conjunction: Conjunction, part: SchemaLocation | ExtraConstraint) -> None:
-    """Add what one part asserts to a conjunction.
-
-    Args:
-        conjunction: It is changed.
-        part: An extra constraint, or a schema object of which references and `allOf`
-            are not followed.
-    """
-    schema = part.schema
-    _merge_types(conjunction, schema)
-    _merge_bounds(conjunction, schema)
-    _merge_texts(conjunction, schema)
-    conjunction.required.update(dict.fromkeys(names_of(schema.get("required"))))
-    if isinstance(part, ExtraConstraint):
-        _merge_extra_constraint(conjunction, part)
-    else:
-        _merge_values(conjunction, schema)
-        if not DECIDING.isdisjoint(schema):
-            _merge_decisions(conjunction, part)
-
-
-def _merge_extra_constraint(
-    conjunction: Conjunction, constraint: ExtraConstraint
-) -> None:
-    if constraint.types is not None:
-        allowed = constraint.types
-        conjunction.types = tuple(kind for kind in conjunction.types if kind in allowed)
-    conjunction.forbidden.update(constraint.forbidden)
-    conjunction.excluded.extend(constraint.excluded)
-    conjunction.not_patterns.extend(constraint.not_patterns)
-    conjunction.not_multiples.extend(constraint.not_multiples)
-    conjunction.duplicate = conjunction.duplicate or constraint.duplicate
-    if constraint.extra_name:
-        conjunction.extra_names.append(constraint.extra_name)
-
-
-def _merge_types(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
-    if schema.get("type") is None:
-        return
-    names = names_of(schema["type"])
-    if "number" in names and "integer" not in names:
-        names.insert(names.index("number") + 1, "integer")
-    order = conjunction.types if conjunction.typed else names
-    conjunction.types = tuple(
-        kind for kind in order if kind in names and kind in conjunction.types
-    )
-    conjunction.typed = True
-
-
-def _merge_bounds(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
-    if _BOUNDS.isdisjoint(schema):
-        return
-    flagged = _without_flags(schema)
-    for fields, tighter in ((_GREATEST, max), (_LEAST, min)):
-        for keyword, name in fields.items():
-            value = flagged.get(keyword, schema.get(keyword))
-            if is_number(value):
-                # A count may be spelled 2.0.
-                value = value if keyword.endswith("imum") else int(value)
-                present = getattr(conjunction, name)
-                bound = value if present is None else tighter(present, value)
-                setattr(conjunction, name, bound)
-    step = schema.get("multipleOf")
-    if is_number(step):
-        conjunction.multiples.append(step)
-    conjunction.unique = conjunction.unique or schema.get("uniqueItems") is True
-
-
-def _without_flags(schema: Mapping[str, Json]) -> dict[str, Json]:
+def _without_flags(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return draft-04's boolean `exclusive...` as the later drafts spell it."""
-    bounds: dict[str, Json] = {}
+    spelled = dict(schema)
     for bound, flag in (
         ("minimum", "exclusiveMinimum"),
         ("maximum", "exclusiveMaximum"),
     ):
         if schema.get(flag) is True and is_number(schema.get(bound)):
-            bounds[flag], bounds[bound] = schema[bound], None
-    return bounds
-
-
-def _merge_texts(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
-    for keyword, texts in (
-        ("pattern", conjunction.patterns),
-        ("format", conjunction.formats),
-    ):
-        value = schema.get(keyword)
-        if isinstance(value, str) and value not in texts:
-            texts.append(value)
-
-
-def _merge_values(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
-    enumerated = schema.get("enum")
-    lists = [enumerated] if isinstance(enumerated, list) else []
-    if "const" in schema and "const" in conjunction.tree.dialect.assertions:
-        lists.append([schema["const"]])
-    for values in lists:
-        if conjunction.values is None:
-            conjunction.values = values
-        else:
-            identities = {identity(value) for value in values}
-            conjunction.values = [
-                value for value in conjunction.values if identity(value) in identities
-            ]
-
-
-def _merge_decisions(conjunction: Conjunction, location: SchemaLocation) -> None:
-    schema, child = location.schema, conjunction.tree.child
-    active = conjunction.tree.dialect.applicators
-    before = _count_undecided(conjunction)
-    for keyword in ("anyOf", "oneOf"):
-        if isinstance(schema.get(keyword), list):
-            branches = conjunction.tree.branches(location, keyword)
-            conjunction.choices.append(BranchChoice(keyword, branches))
-    if "not" in schema:
-        conjunction.negations.append(Negation(child(location, ("not",))))
-    if "if" in schema and "if" in active and ("then" in schema or "else" in schema):
-        conjunction.conditionals.append(location)
-    _merge_dependencies(conjunction, location)
-    if "contains" in schema and "contains" in active:
-        _merge_contains(conjunction, location)
-    if "propertyNames" in schema and "propertyNames" in active:
-        conjunction.name_locations.append(child(location, ("propertyNames",)))
-    if "unevaluatedItems" in active and (
-        "unevaluatedItems" in schema or "unevaluatedProperties" in schema
-    ):
-        conjunction.unevaluated.append(location)
-    if _count_undecided(conjunction) != before:
-        conjunction.unverified.append(location)
-
-
-def _merge_contains(conjunction: Conjunction, location: SchemaLocation) -> None:
-    schema = location.schema
-    counted = "minContains" in conjunction.tree.dialect.assertions
-    least = schema.get("minContains", 1) if counted else 1
-    most = schema.get("maxContains") if counted else None
-    contained = conjunction.tree.child(location, ("contains",))
-    conjunction.contains.append(Containment(contained, int(least), most))
-
-
-def _count_undecided(conjunction: Conjunction) -> int:
-    """Return how much there is that a finished value must be asked about."""
-    return (
-        len(conjunction.negations)
-        + len(conjunction.conditionals)
-        + len(conjunction.dependencies)
-        + len(conjunction.contains)
-        + len(conjunction.unevaluated)
-        + sum(choice.keyword == "oneOf" for choice in conjunction.choices)
-    )
-
-
-def _merge_dependencies(conjunction: Conjunction, location: SchemaLocation) -> None:
-    keywords = ["dependencies"]
-    if conjunction.tree.dialect.order >= DRAFT_2019_09.order:
-        keywords += ["dependentRequired", "dependentSchemas"]
-    for keyword in keywords:
-        for name, needs in object_of(location.schema, keyword).items():
-            if isinstance(needs, list):
-                dependency = Dependency(name, tuple(names_of(needs)))
-            elif isinstance(needs, dict | bool):
-                applied = conjunction.tree.child(location, (keyword, name))
-                dependency = Dependency(name, applied)
-            else:
-                continue
-            conjunction.dependencies.append(dependency)
-
-
-#: How deep required properties are looked into for a contradiction.
-_LOOK_AHEAD: Final = 3
+            spelled[flag] = spelled.pop(bound)
+    return spelled
 
 
 @memo
 def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
     """Return the conjunction of goals.
 
-    `$ref`, `allOf` and sibling keywords are merged as the dialect says. What needs a
-    decision is listed in it.
-
     Example:
         >>> schema = {"minimum": 2, "allOf": [{"minimum": 5}, {"type": "integer"}]}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> conjunction = conjoin(compiled, (compiled.root,))
-        >>> conjunction.minimum, conjunction.types
-        (5, ('integer',))
+        >>> conjunction.bounds, conjunction.types
+        ({'minimum': 5}, ('integer',))
     """
-    conjunction = Conjunction(tree=compiled, goals=goals)
-    _flatten(conjunction)
-    for part in conjunction.parts:
-        merge(conjunction, part)
-    _drop_contradictions(conjunction)
-    return conjunction
-
-
-def _flatten(conjunction: Conjunction) -> None:
-    """Sort the goals into parts and negations, references and `allOf` followed."""
-    tree = conjunction.tree
-    stack = list(reversed(conjunction.goals))
-    visited: set[Goal] = set()
-    while stack:
-        goal = stack.pop()
-        if goal in visited:
-            continue
-        visited.add(goal)
-        if isinstance(goal, Negation):
-            conjunction.negations.append(goal)
-        elif isinstance(goal, ExtraConstraint):
-            conjunction.parts.append(goal)
-        elif not isinstance(goal.schema, dict):
-            if goal.schema is False:
-                conjunction.impossible = f"{goal.pointer} is false"
-        else:
-            included = _included(tree, goal)
-            for location in included:
-                conjunction.referrers.setdefault(location, []).append(goal)
-            if not (tree.dialect.ref_hides_siblings and "$ref" in goal.schema):
-                conjunction.parts.append(goal)
-                conjunction.locations.append(goal)
-            stack.extend(reversed(included))
-
-
-def _included(tree: CompiledSchema, location: SchemaLocation) -> list[SchemaLocation]:
-    """Return the schemas that apply wherever the schema of a location does."""
-    targets = tree.targets(location)
-    if "$ref" in location.schema and tree.dialect.ref_hides_siblings:
-        return targets
-    return [*targets, *tree.branches(location, "allOf")]
-
-
-def _drop_contradictions(conjunction: Conjunction) -> None:
-    conjunction.types = tuple(
-        kind for kind in conjunction.types if not conflicts(conjunction, kind)
-    )
-    if conjunction.values is not None:
-        conjunction.values = [
-            value for value in conjunction.values if admits(conjunction, value)
-        ]
-    for negation in conjunction.negations:
-        if accepts_everything(negation.location.schema):
-            pointer = negation.location.pointer
-            conjunction.impossible = f"{pointer} accepts everything"
-    if conjunction.impossible:
-        return
-    if not conjunction.types:
-        conjunction.impossible = "no type is left"
-    elif conjunction.values is not None and not conjunction.values:
-        conjunction.impossible = "no value of enum or const is left"
-
-
-def contradiction(
-    compiled: CompiledSchema, conjunction: Conjunction, depth: int = _LOOK_AHEAD
-) -> str:
-    """Return why nothing can meet a conjunction; empty if unknown.
-
-    Args:
-        compiled: Its schema.
-        conjunction: The conjunction.
-        depth: Levels of required properties to check.
-    """
-    reason = conjunction.impossible
-    if reason or not depth or conjunction.types != ("object",):
-        return reason
-    return _required_contradiction(conjunction, compiled, depth)
-
-
-@memo
-def _required_contradiction(
-    conjunction: Conjunction, compiled: CompiledSchema, depth: int
-) -> str:
-    for name in conjunction.required:
-        goals = conjunction.member_goals(name)
-        if goals:
-            why = contradiction(compiled, conjoin(compiled, goals), depth - 1)
-            if why:
-                return f"the required property {name!r}: {why}"
-    return ""
+    return Conjunction(compiled, goals)

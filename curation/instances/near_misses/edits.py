@@ -178,8 +178,12 @@ def unmatched(target: EditTarget) -> Iterator[Edit]:
     """Yield texts that a pattern may refuse, of a length that is allowed."""
     conjunction = target.conjunction
     text = target.value if isinstance(target.value, str) else "text"
-    most = LONGEST if conjunction.max_length is None else int(conjunction.max_length)
-    least = min(int(conjunction.min_length), LONGEST)
+    most = (
+        LONGEST
+        if conjunction.bounds.get("maxLength") is None
+        else int(conjunction.bounds.get("maxLength"))
+    )
+    least = min(int(conjunction.bounds.get("minLength", 0)), LONGEST)
     for other in _unlike(text):
         repeats = least // len(other) + 1 if 0 < len(other) < least else 1
         yield (other * repeats)[: max(least, min(most, len(other)))]
@@ -208,7 +212,10 @@ def malformed(target: EditTarget) -> Iterator[Edit]:
     if name == "regex":
         # Readers without the flag `u` take most of these for patterns.
         near = []
-    most, least = target.conjunction.max_length, target.conjunction.min_length
+    most, least = (
+        target.conjunction.bounds.get("maxLength"),
+        target.conjunction.bounds.get("minLength", 0),
+    )
     for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
         fits = least <= len(other) and (most is None or len(other) <= most)
         if fits and is_malformed(dialect_name, name, other):
@@ -342,7 +349,7 @@ def off_step(target: EditTarget) -> Iterator[Edit]:
     """Yield numbers that are no multiple."""
     step, conjunction = target.bound, target.conjunction
     bases: list[float] = [target.value] if is_number(target.value) else []
-    bounds = (conjunction.minimum, conjunction.maximum)
+    bounds = (conjunction.bounds.get("minimum"), conjunction.bounds.get("maximum"))
     bases += [bound for bound in bounds if bound is not None]
     for base in (*bases, 0):
         for delta in (1, step / 2, step / 3, step / 10):
@@ -449,7 +456,7 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
         yield value[:count]
     for item in ANY:
         yield [*remaining, item]
-        yield [item] * max(1, target.conjunction.min_items)
+        yield [item] * max(1, target.conjunction.bounds.get("minItems", 0))
 
 
 def too_often(target: EditTarget) -> Iterator[Edit]:

@@ -8,13 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.conjunction import (
-    Conjunction,
-    Goals,
-    admits,
-    admitted_examples,
-    likely_types,
-)
 from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.search.choices import solve
 from curation.instances.search.containers import build_array, build_object
@@ -32,6 +25,10 @@ from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.instances.constraints.conjunction import (
+        Conjunction,
+        Goals,
+    )
     from curation.instances.search.reach import Guide
 
 #: Types with enough values that drawing again is worth it.
@@ -54,7 +51,7 @@ def build_scalar(
         if value is NOTHING:
             return value
         new = not context.avoid or identity(value) not in context.avoid
-        if new and not (watched and not admits(conjunction, value)):
+        if new and not (watched and not conjunction.admits(value)):
             if not watched and not context.avoid and kind in _DRAWN:
                 builder.redraws[context.path] = partial(
                     _draw, builder, conjunction, kind, context.name, 0
@@ -202,7 +199,7 @@ class WitnessBuilder(ValueBuilder):
         Objects and arrays are used for `random` witnesses only: a `full` one should
         have every optional property.
         """
-        examples: list[Json] = admitted_examples(conjunction)
+        examples: list[Json] = conjunction.examples()
         if not examples or context.path in self.refused_paths:
             return NOTHING
         if self.varies(context):
@@ -219,7 +216,7 @@ class WitnessBuilder(ValueBuilder):
         return NOTHING
 
     def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
-        types = likely_types(conjunction)
+        types = conjunction.likely_types()
         if self.guide and len(types) > 1:
             leading = self._leading_types(conjunction, self.guide)
             return sorted(types, key=lambda kind: kind not in leading)

@@ -23,9 +23,7 @@ from curation.instances.constraints.conjunction import (
     Goal,
     Goals,
     Negation,
-    admits,
     conjoin,
-    contradiction,
     with_member,
 )
 from curation.instances.constraints.keyword_values import (
@@ -220,7 +218,7 @@ _REBUILDS = 3
 def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
     conjunction = conjoin(builder.compiled, goals)
-    if conjunction.is_decided and not contradiction(builder.compiled, conjunction):
+    if conjunction.is_decided and not conjunction.contradiction():
         return next(builder.candidates(conjunction, context), NOTHING)
     depth = len(context.path)
     attempts = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
@@ -242,7 +240,7 @@ class _BranchSearch:
         self.builder.spend(
             len(conjunction.parts) * (1 + len(conjunction.required)) // 64
         )
-        why = contradiction(self.builder.compiled, conjunction)
+        why = conjunction.contradiction()
         if why:
             return self.builder.record_failure(SearchFailure.CONTRADICTION, why)
         choice = next(
@@ -355,7 +353,7 @@ class _BranchSearch:
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may repair the value; None if it is right."""
         compiled = self.builder.compiled
-        if conjunction.excluded and not admits(conjunction, value):
+        if conjunction.excluded and not conjunction.admits(value):
             return []
         violated = [
             negation
