@@ -97,7 +97,7 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
-    text: str,
+    schema: str,
     dialect: str = "",
     seed: int = 0,
     *,
@@ -111,7 +111,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     """Return the instances of a schema, or why there are none.
 
     Args:
-        text: The schema as JSON text.
+        schema: The schema as JSON text.
         dialect: Name of a dialect; where empty, it is decided here.
         seed: Seed of random choices.
         count: Most witnesses searched.
@@ -123,13 +123,13 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         base_uri: Where relative references of a schema start, if no dialect is named.
         library: The documents beside it.
     """
-    compiled = read_schema(text, dialect, base_uri, library)
+    compiled = read_schema(schema, dialect, base_uri, library)
     if isinstance(compiled, Rejected):
         reason = str(compiled.reason)
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
-    huge = len(text) > HUGE
+    huge = len(schema) > HUGE
     lean |= huge
     with _frames_of_its_own():
         if covering is None:

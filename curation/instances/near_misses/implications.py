@@ -342,7 +342,8 @@ def item_count(question: ImplicationQuestion) -> bool:
     """Other keywords leave no array with such a number of elements."""
     keyword = question.keyword
     if keyword == "minItems":
-        return question.bound <= _least_contained(question)
+        contained = len([*question.values("contains")][:1])
+        return question.bound <= max([contained, *question.numbers("minContains")])
     if keyword == "maxItems":
         return min(_most_items(question), _distinct(question)) <= question.bound
     if keyword == "uniqueItems":
@@ -358,11 +359,6 @@ def item_count(question: ImplicationQuestion) -> bool:
 def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> int:
     prefix, _ = item_keywords(location.schema, question.compiled.dialect)
     return len(array_of(location.schema, prefix)) if prefix else 0
-
-
-def _least_contained(question: ImplicationQuestion) -> float:
-    least = [1 for _ in question.values("contains")]
-    return max([*least, *question.numbers("minContains"), 0])
 
 
 def _most_items(question: ImplicationQuestion) -> float:
@@ -573,6 +569,8 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
 
 def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     """Return whether failing a branch means failing a keyword beside it."""
+    # Every keyword of a branch that may refuse; annotations cannot.
+    dialect = question.compiled.dialect
     conjunction = conjoin(question.compiled, (branch,))
     return not conjunction.impossible and all(
         any(
@@ -580,18 +578,12 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
             for other in question.other_assertions
         )
         for part in conjunction.locations
-        for keyword in _refusing_keywords(question, part)
+        for keyword in (
+            {keyword for keyword in part.schema if keyword in dialect.applicators}
+            | {*asserting_keywords(part.schema, dialect)}
+        )
+        - {"allOf", "definitions", "$defs"}
     )
-
-
-def _refusing_keywords(
-    question: ImplicationQuestion, part: SchemaLocation
-) -> list[str]:
-    """Return every keyword of a branch that may refuse; annotations cannot."""
-    dialect = question.compiled.dialect
-    asserting = set(asserting_keywords(part.schema, dialect))
-    applying = {keyword for keyword in part.schema if keyword in dialect.applicators}
-    return sorted((asserting | applying) - {"allOf", "definitions", "$defs"})
 
 
 def branches_repeat(question: ImplicationQuestion) -> bool:

@@ -28,8 +28,10 @@ from curation.instances.constraints.conjunction import (
 )
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
+    array_of,
     item_keywords,
     names_of,
+    object_of,
 )
 from curation.instances.constraints.minimal_depth import likely_depth
 from curation.instances.search.context import (
@@ -53,6 +55,8 @@ _OPPOSITES = {
     "maxItems": ("minItems", 1, ("array",)),
     "minProperties": ("maxProperties", -1, ("object",)),
     "maxProperties": ("minProperties", 1, ("object",)),
+    "exclusiveMinimum": ("maximum", 0, _NUMBERS),
+    "exclusiveMaximum": ("minimum", 0, _NUMBERS),
 }
 #: Pairs of branches of a oneOf that are tried together.
 _MOST_PAIRS = 6
@@ -83,14 +87,11 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
         yield (constraint,)
     yield from _ways_of_choices(compiled, location, schema)
     if "type" in schema:
-        yield (ExtraConstraint(types=_other_types(schema["type"])),)
-
-
-def _other_types(types: Json) -> tuple[str, ...]:
-    allowed = types if isinstance(types, list) else [types]
-    if "number" in allowed:
-        allowed = [*allowed, "integer"]
-    return tuple(name for name in ALL_TYPES if name not in allowed)
+        allowed = names_of(schema["type"])
+        if "number" in allowed:
+            allowed.append("integer")
+        others = tuple(name for name in ALL_TYPES if name not in allowed)
+        yield (ExtraConstraint(types=others),)
 
 
 def _ways_of_objects(
@@ -98,8 +99,7 @@ def _ways_of_objects(
 ) -> Iterator[ExtraConstraint]:
     for name in names_of(schema.get("required")):
         yield ExtraConstraint(types=("object",), forbidden=(name,))
-    properties = schema.get("properties")
-    members = properties if isinstance(properties, dict) else {}
+    members = object_of(schema, "properties")
     for name, member in members.items():
         if not accepts_everything(member):
             yield with_member(
@@ -122,8 +122,7 @@ def _ways_of_dependencies(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Goals]:
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-        entries = schema.get(keyword)
-        for name, needs in entries.items() if isinstance(entries, dict) else ():
+        for name, needs in object_of(schema, keyword).items():
             presence = ExtraConstraint(types=("object",), schema={"required": [name]})
             if isinstance(needs, list):
                 for needed in names_of(needs):
@@ -133,8 +132,7 @@ def _ways_of_dependencies(
 
 
 def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
-    enumerated = schema.get("enum")
-    values = list(enumerated) if isinstance(enumerated, list) else []
+    values = [*array_of(schema, "enum")]
     if "const" in schema:
         values.append(schema["const"])
     if {} in values or [] in values:
@@ -146,13 +144,6 @@ def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
         bound = schema.get(keyword)
         if is_number(bound) and (step == 0 or bound + step >= 0):
             yield ExtraConstraint(types=types, schema={opposite: bound + step})
-    for keyword, opposite in (
-        ("exclusiveMinimum", "maximum"),
-        ("exclusiveMaximum", "minimum"),
-    ):
-        bound = schema.get(keyword)
-        if is_number(bound):
-            yield ExtraConstraint(types=_NUMBERS, schema={opposite: bound})
     factor = schema.get("multipleOf")
     if is_number(factor):
         yield ExtraConstraint(types=_NUMBERS, not_multiples=(factor,))
@@ -165,13 +156,8 @@ def _ways_of_arrays(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[ExtraConstraint]:
     prefix, remaining = item_keywords(schema, compiled.dialect)
-    elements: list[tuple[int, tuple[str, ...]]] = []
-    prefixed = schema.get(prefix)
-    if isinstance(prefixed, list):
-        elements += [(index, (prefix, str(index))) for index in range(len(prefixed))]
-    if remaining:
-        elements.append((len(elements), (remaining,)))
-    for index, tokens in elements:
+    elements = [(prefix, str(index)) for index in range(len(array_of(schema, prefix)))]
+    for index, tokens in enumerate([*elements, *([(remaining,)] if remaining else [])]):
         element = compiled.child(location, tokens)
         if not accepts_everything(element.schema):
             yield with_member(index, (Negation(element),))
@@ -190,20 +176,23 @@ def _ways_of_arrays(
 def _ways_of_choices(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Goals]:
-    child = compiled.child
     for keyword in ("anyOf", "oneOf"):
         if isinstance(schema.get(keyword), list):
             yield tuple(map(Negation, compiled.branches(location, keyword)))
+
+    def child(keyword: str) -> SchemaLocation:
+        return compiled.child(location, (keyword,))
+
     one_of = compiled.branches(location, "oneOf")
     yield from islice(combinations(one_of, 2), _MOST_PAIRS)
     for branch in compiled.branches(location, "allOf"):
         yield (Negation(branch),)
     if "not" in schema:
-        yield (child(location, ("not",)),)
+        yield (child("not"),)
     if "if" in schema and "then" in schema:
-        yield child(location, ("if",)), Negation(child(location, ("then",)))
+        yield child("if"), Negation(child("then"))
     if "if" in schema and "else" in schema:
-        yield Negation(child(location, ("if",))), Negation(child(location, ("else",)))
+        yield Negation(child("if")), Negation(child("else"))
 
 
 #: What is decided: choices, schemas with a condition, dependencies.
@@ -335,9 +324,13 @@ class _BranchSearch:
             ):
                 return NOTHING
             context = context._replace(vary=True)
-        return self.builder.record_failure(
-            SearchFailure.CONTRADICTION, _where(conjunction)
-        )
+        places = [
+            goal.pointer or "/"
+            for goal in conjunction.goals
+            if isinstance(goal, SchemaLocation)
+        ]
+        detail = "no value for " + " and ".join(places[:3])
+        return self.builder.record_failure(SearchFailure.CONTRADICTION, detail)
 
     def _mark(self) -> tuple[int, tuple[int, int]]:
         """Return where a search stands that is guided: values made, and the guide."""
@@ -422,21 +415,8 @@ class _BranchSearch:
         ]
         for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))
-            for keyword in ("then", "else"):
-                place = (
-                    (compiled.child(holder, (keyword,)),)
-                    if keyword in holder.schema
-                    else ()
-                )
-                first = test if keyword == "then" else Negation(test)
-                ways.append((first, *place))
+            for keyword, first in (("then", test), ("else", Negation(test))):
+                ways.append((first,))
+                if keyword in holder.schema:
+                    ways[-1] += (compiled.child(holder, (keyword,)),)
         return ways
-
-
-def _where(conjunction: Conjunction) -> str:
-    places = [
-        goal.pointer or "/"
-        for goal in conjunction.goals
-        if isinstance(goal, SchemaLocation)
-    ]
-    return "no value for " + " and ".join(places[:3])
