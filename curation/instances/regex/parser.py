@@ -309,7 +309,7 @@ class _PatternReader:
             return _chars(character_sets.DOT)
         if character == "\\":
             return self._escape()
-        return _chars(character_sets.set_of(character))
+        return _chars(character_sets.set_of(ord(character)))
 
     def _group(self) -> PatternNode:
         for opening, ahead, negative in _LOOKS:
@@ -383,8 +383,7 @@ class _PatternReader:
             if charset is None:
                 raise _UnreadableError
             return charset
-        code = self._code(letter)
-        return CharSet(character_sets.normal(((code, code),)))
+        return character_sets.set_of(self._code(letter))
 
     def _code(self, letter: str) -> int:
         if letter in _CONTROLS:
