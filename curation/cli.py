@@ -158,15 +158,11 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     named = arguments[0] if arguments else ""
     if named == "--version":
         return app
-    for name in _COMMANDS if named not in _COMMANDS else (named,):
-        module = import_module(f"curation.commands.{name}")
-        _attach(app, name, getattr(module, name))
-    if named in _COMMANDS:
-        return app
-    for name in _EVALUATION if named not in _EVALUATION else (named,):
-        place, _, attribute = _EVALUATION[name].partition(":")
-        module = import_module(f"evaluation.commands.{place}")
-        _attach(app, name, getattr(module, attribute))
+    places = {name: f"curation.commands.{name}:{name}" for name in _COMMANDS}
+    places |= {name: f"evaluation.commands.{at}" for name, at in _EVALUATION.items()}
+    for name in (named,) if named in places else places:
+        module, _, attribute = places[name].partition(":")
+        _attach(app, name, getattr(import_module(module), attribute))
     return app
 
 

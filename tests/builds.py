@@ -9,8 +9,16 @@ from curation.core.benchmark import SPLITS, natural_key
 from curation.core.documents import KEPT, Reason
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import RECORDS, SplitFiles, split_files
-from curation.packaging.manifest import facts_of, write_manifest
-from tests.made import ADDED, change, entry, record, rejected, summary
+from curation.packaging.manifest import whole_manifest, write_manifest
+from tests.made import (
+    ADDED,
+    change,
+    count_entries,
+    entry,
+    facts,
+    record,
+    rejected,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,6 +87,5 @@ def write_build(
         write_config(folder, config, records)
     entries += gone
     write_ledger(entries, folder)
-    known = summary(entries)
-    write_manifest(facts_of(known), known.configs, {}, folder)
+    write_manifest(whole_manifest(facts(), count_entries(entries), {}), folder)
     return folder

@@ -8,12 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import split_of
+import msgspec
+
+from curation.core.benchmark import CANARY, split_of
 from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
 from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import LedgerRow, open_ledger, write_ledger
-from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
-from curation.packaging.recount import recount_configs
+from curation.dataset.summary import NAME, PARTIAL_NAME, ConfigFigures, Pin, RuleNote
+from curation.packaging.counts import config_figures
+from curation.packaging.manifest import BuildFacts, versions_here
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,22 +106,22 @@ def change(rule: str = "pattern", **given: UntypedJson) -> Change:
 ADDED = change("dialect", pointer="/$schema", before=ABSENT, after='"draft"')
 
 
-def count_entries(entries: Sequence[LedgerRow]) -> tuple[ConfigSummary, ...]:
+def count_entries(entries: Sequence[LedgerRow]) -> dict[str, ConfigFigures]:
     """Return the figures of each config, counted in a ledger of these entries."""
     with TemporaryDirectory() as folder:
         write_ledger(entries, Path(folder))
-        return recount_configs(open_ledger(Path(folder)))
+        return config_figures(open_ledger(Path(folder)))
 
 
-def summary(entries: Sequence[LedgerRow], **given: UntypedJson) -> Summary:
-    """Return the summary of a build with these entries."""
-    made = Summary(
+def facts(**given: UntypedJson) -> BuildFacts:
+    """Return the facts of a build; a partial one has another name."""
+    made = BuildFacts(
+        name=PARTIAL_NAME if given.get("partial") else NAME,
+        canary=CANARY,
+        partial=[],
         rules="clean",
-        rule_notes=(
-            RuleNote(name="pattern", summary="Repairs `pattern`.", source="ECMA-262"),
-        ),
-        configs=count_entries(entries),
-        pins=(
+        versions=versions_here(),
+        pins=[
             Pin(
                 source="github",
                 archive="corpus",
@@ -128,6 +131,11 @@ def summary(entries: Sequence[LedgerRow], **given: UntypedJson) -> Summary:
                 licence="Apache-2.0",
                 attribution="The authors of the schemas",
             ),
-        ),
+        ],
+        rule_list=[
+            RuleNote(name="pattern", summary="Repairs `pattern`.", source="ECMA-262"),
+        ],
+        extras=[],
+        options=[],
     )
-    return replace(made, **given)
+    return msgspec.structs.replace(made, **given)

@@ -44,8 +44,6 @@ from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.system.escaping import shortened
 from curation.validation.metaschemas import is_valid, valid_under
-from curation.workers.collecting import collecting
-from curation.workers.protocol import serve
 
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
@@ -179,8 +177,4 @@ def start(setup: Json) -> Callable[[Json], SchemaReport]:
     def answer(request: Json) -> SchemaReport:
         return _check(msgspec.convert(request, CheckQuestion), library)
 
-    return collecting(answer)
-
-
-if __name__ == "__main__":
-    serve(start, encode=msgspec.json.encode)
+    return answer

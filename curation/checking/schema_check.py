@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Self
 
 import msgspec
@@ -22,7 +21,6 @@ from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
-_WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
 _REASONS = {
@@ -81,7 +79,9 @@ class SchemaChecker:
         """
         limits = Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE)
         setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
-        self._worker = Worker(Program(file=_WORKER, setup=setup), limits)
+        self._worker = Worker(
+            Program(module="curation.checking.check_worker", setup=setup), limits
+        )
 
     def __enter__(self) -> Self:
         """Return the checker."""

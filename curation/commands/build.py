@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from curation.system.terminal import (
     stdout,
 )
 from curation.system.words import command, counted
-from curation.workers.ray_shards import LOCAL
+from curation.workers.ray_pool import LOCAL
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -115,7 +114,7 @@ _Jobs = Annotated[
     typer.Option(
         min=1,
         hidden=True,
-        help="Workers; with --executor ray, of each shard [default: all cores].",
+        help="Workers of this machine [default: all cores].",
     ),
 ]
 
@@ -309,9 +308,7 @@ def partiality(built: BuildResult) -> Iterator[str]:
         refused.setdefault(absent.publisher, []).append(absent)
     for publisher, archives in refused.items():
         names = ", ".join(absent.archive for absent in archives)
-        why = archives[0].why.removeprefix(f"{archives[0].archive}: ")
-        why = re.sub(r"^https?://\S+: ", "", why)
-        yield f"Why: {publisher} did not give {names} ({why})."
+        yield f"Why: {publisher} did not give {names} ({archives[0].reason})."
     if refused:
         yield (
             "What to do: the same command with --replace where they answer, or with "

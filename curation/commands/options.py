@@ -62,7 +62,7 @@ ExecutorOption = Annotated[
     typer.Option(
         metavar="local|ray[:HOST:PORT]",
         hidden=True,
-        help="Work here, or as shards on a Ray cluster: one that is started here, "
+        help="Work here, or on the nodes of a Ray cluster: one that is started here, "
         "the one of this machine (ray:auto), or one at an address.",
     ),
 ]

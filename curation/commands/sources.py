@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.download.acquire import (
         Acquired,
-        ArchivePin,
         FetchSettings,
         UnavailableArchive,
     )
-    from curation.pipeline.archives import Acquisition
-    from curation.sources.base import Source
-    from curation.sources.schemastore_live import LiveSchemas
+    from curation.sources.schemastore import LiveSchemas
 
 #: Failed addresses that are named on a terminal; JSON has all.
 _SHOWN_FAILURES = 10
@@ -103,76 +100,77 @@ def _fetch(
     acquisition = acquire_all(names, settings, progress.say)
     locked = None
     if live:
-        from curation.sources.schemastore_live import fetch_live
+        from curation.sources.schemastore import fetch_live
 
         locked = fetch_live(settings, progress)
+    described = [_described(archive) for archive in acquisition.archives.values()]
     if format_ is Format.JSON:
-        print_json(_report(acquisition, locked))
+        report: dict[str, Json] = {
+            "archives": [*described],
+            "missing": list(acquisition.missing),
+        }
+        if locked is not None:
+            failures: list[Json] = [
+                {"url": url, "why": why} for url, why in locked.failures.items()
+            ]
+            report["live"] = {"schemas": len(locked.locked), "failures": failures}
+        print_json(report)
     else:
-        _print(acquisition, locked)
+        _print(described, list(acquisition.missing), locked)
     if acquisition.exit_code:
         raise typer.Exit(acquisition.exit_code)
 
 
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     from curation.download.acquire import at_hand
+    from curation.download.pins import pins_for
+    from curation.pipeline.archives import chains_by_source
+    from curation.sources.registry import sources as registered
 
-    listings = _listings(names)
-    if format_ is Format.JSON:
-        print_json(
-            [
+    # An unknown name is an error.
+    chains_by_source(names)
+    listed: list[dict[str, Any]] = []
+    for source in registered().values():
+        pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
+        archives = [
+            {
+                **pin.described(),
+                "rules": [
+                    rules for rules, own in source.archives.items() if name in own
+                ],
+                "at_hand": at_hand(pin, settings),
+            }
+            for name, pin in pins.items()
+            if not names or source.name in names or name in names
+        ]
+        if archives or not names:
+            listed.append(
                 {
                     "source": source.name,
                     "title": source.title,
                     "configs": list(source.configs),
                     "extra": source.extra,
-                    "archives": [
-                        {
-                            **pin.described(),
-                            "rules": [
-                                rules
-                                for rules, own in source.archives.items()
-                                if pin.name in own
-                            ],
-                            "at_hand": at_hand(pin, settings),
-                        }
-                        for pin in pins
-                    ],
+                    "archives": archives,
                 }
-                for source, pins in listings
-            ]
-        )
+            )
+    if format_ is Format.JSON:
+        print_json(listed)
         return
     rows = [
         (
-            source.name,
-            ", ".join(source.configs),
-            pin.name,
-            f"{pin.repository} {pin.commit[:12]}",
-            pin.licence,
-            pin.file_licence,
-            at_hand(pin, settings) or "no",
+            source["source"],
+            ", ".join(source["configs"]),
+            archive["archive"],
+            f"{archive['repository']} {archive['commit'][:12]}",
+            archive["licence"],
+            archive["file_licence"],
+            archive["at_hand"] or "no",
         )
-        for source, pins in listings
-        for pin in pins
+        for source in listed
+        for archive in source["archives"]
     ]
     headers = ("source", "configs", "archive", "pin", "licence", "of files", "here")
     stdout().print(table(headers, rows))
-
-
-def _report(acquisition: Acquisition, locked: LiveSchemas | None) -> dict[str, Json]:
-    report: dict[str, Json] = {
-        "archives": [_described(archive) for archive in acquisition.archives.values()],
-        "missing": list(acquisition.missing),
-    }
-    if locked is not None:
-        report["live"] = {
-            "schemas": len(locked.locked),
-            "failures": [
-                {"url": url, "why": why} for url, why in locked.failures.items()
-            ],
-        }
-    return report
 
 
 def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
@@ -194,9 +192,10 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
     }
 
 
-def _print(acquisition: Acquisition, locked: LiveSchemas | None) -> None:
+def _print(
+    described: list[dict[str, Json]], missing: list[str], locked: LiveSchemas | None
+) -> None:
     headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
-    described = [_described(archive) for archive in acquisition.archives.values()]
     rows = [
         (
             *(archive[name] for name in ("archive", "origin", "route")),
@@ -212,40 +211,16 @@ def _print(acquisition: Acquisition, locked: LiveSchemas | None) -> None:
     for archive in described:
         if not archive["available"]:
             say(f"Unavailable: {archive['why']}", style="yellow")
-    if acquisition.missing:
+    if missing:
         say(
-            f"Missing: {', '.join(acquisition.missing)}. `csbdata build` takes the "
+            f"Missing: {', '.join(missing)}. `csbdata build` takes the "
             "embedded sample in their place; --mirror DIR names a folder of archives."
         )
-    if locked is not None:
-        _print_lock(locked)
-
-
-def _print_lock(locked: LiveSchemas) -> None:
+    if locked is None:
+        return
     show(f"Locked {counted(len(locked.locked), 'schema')} hosted elsewhere.")
     for url, why in list(locked.failures.items())[:_SHOWN_FAILURES]:
         say(f"Unavailable: {url}: {why}", style="yellow")
     unnamed = len(locked.failures) - _SHOWN_FAILURES
     if unnamed > 0:
         say(f"And {unnamed:,} more; --format json lists all.", style="yellow")
-
-
-def _listings(names: list[str]) -> list[tuple[Source, list[ArchivePin]]]:
-    from curation.download.pins import pins_for
-    from curation.pipeline.archives import pins_of
-    from curation.sources.registry import sources as registered
-
-    if names:
-        # An unknown name is an error.
-        pins_of(names)
-    listings = []
-    for source in registered().values():
-        pins = pins_for(source.name, chain.from_iterable(source.archives.values()))
-        own = [
-            pin
-            for name, pin in pins.items()
-            if not names or source.name in names or name in names
-        ]
-        if own or not names:
-            listings.append((source, own))
-    return listings

@@ -6,14 +6,14 @@ import os
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
 from curation.core.benchmark import split_of
-from curation.core.documents import KEPT, Change, Origin, Provenance, Rejected
+from curation.core.documents import KEPT, Change, Provenance, Rejected
 from curation.core.records import BenchmarkRecord
-from curation.dataset.paper_tables import RawFigures
+from curation.dataset.paper_tables import RawFigures  # noqa: TC001 (msgspec reads it)
 from curation.system.atomic_files import writing
 
 if TYPE_CHECKING:
@@ -34,25 +34,6 @@ class DocumentResult:
     shingles: bytes = b""
 
 
-class ResultEdits(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` for the ledger."""
-
-    changes: tuple[Change, ...]
-    raw: RawFigures | None = None
-
-
-class ResultShingles(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` for near-duplicates."""
-
-    shingles: bytes = b""
-
-
-class ResultRecord(msgspec.Struct, frozen=True):
-    """The part of a `DocumentResult` that is published."""
-
-    record: BenchmarkRecord
-
-
 class RecordHead(msgspec.Struct, frozen=True):
     """The part of a record for the benchmark's rules and splits."""
 
@@ -70,7 +51,6 @@ class ResultHead(msgspec.Struct, frozen=True):
 
 
 _NO_RECORD = RecordHead()
-_T = TypeVar("_T")
 
 
 class ResultFile:
@@ -80,7 +60,7 @@ class ResultFile:
 
     Example:
         >>> with ResultFile(folder) as file:
-        ...     file.add(msgspec.json.encode(result)).record()
+        ...     file.add(msgspec.json.encode(result)).whole()
     """
 
     def __init__(self, folder: Path) -> None:
@@ -152,20 +132,10 @@ class HeldResult:
     start: int
     length: int
 
-    def record(self) -> BenchmarkRecord | None:
-        """Return the record, read from the file; None if there is none."""
-        return self._part(ResultRecord).record if self.sha256 else None
-
-    def shingles(self) -> bytes:
-        """Return the record's shingles, read from the file."""
-        return self._part(ResultShingles).shingles
-
-    def edits(self) -> ResultEdits:
-        """Return the edits for the ledger, read from the file."""
-        return self._part(ResultEdits)
-
-    def _part(self, kind: type[_T]) -> _T:
-        return msgspec.json.decode(self.file.read(self.start, self.length), type=kind)
+    def whole(self) -> DocumentResult:
+        """Return the whole result, read from the file."""
+        text = self.file.read(self.start, self.length)
+        return msgspec.json.decode(text, type=DocumentResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,11 +176,6 @@ class DecidedDocument:
         return self.result.config
 
     @property
-    def origin(self) -> Origin:
-        """Where it came from."""
-        return self.source.provenance.origin
-
-    @property
     def outcome(self) -> str:
         """`kept`, or the value of a `Reason`."""
         return KEPT if self.rejected is None else self.rejected.reason.value
@@ -229,7 +194,7 @@ class DecidedDocument:
         Raises:
             ValueError: the document was rejected before it became one.
         """
-        record = self.result.record()
+        record = self.result.whole().record
         if record is None:
             raise ValueError(self.source.unique_id)
         return replace(
@@ -245,8 +210,7 @@ class DecidedDocument:
         from curation.dataset.ledger import LedgerRow  # noqa: PLC0415 (no worker needs pyarrow, which takes 0.2 s)
 
         result, rejected = self.result, self.rejected
-        edits = result.edits()
-        raw = edits.raw
+        whole = result.whole()
         return LedgerRow(
             raw_config=self.source.config,
             config=self.config,
@@ -258,6 +222,6 @@ class DecidedDocument:
             detail="" if rejected is None else rejected.detail,
             sha256=result.sha256,
             split=self.split,
-            changes=edits.changes,
-            **({} if raw is None else msgspec.to_builtins(raw)),
+            changes=whole.changes,
+            **msgspec.to_builtins(whole.raw or {}),
         )

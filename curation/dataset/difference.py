@@ -172,8 +172,8 @@ def config_counts(
     sizes = [Counter(edition.rows["config"].to_list()) for edition in (first, second)]
     kinds: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
-        config = _somewhere(pair).config
-        kinds.update((config, kind) for kind in pair.kinds)
+        row = pair.before or pair.after
+        kinds.update((row.config, kind) for kind in pair.kinds if row)
     return {
         config: {
             "a": sizes[0][config],
@@ -182,13 +182,6 @@ def config_counts(
         }
         for config in in_benchmark_order(sizes[0] | sizes[1])
     }
-
-
-def _somewhere(pair: RecordPair) -> EditionRow:
-    row = pair.before or pair.after
-    if row is None:
-        raise ValueError(pair)
-    return row
 
 
 _APPLICATORS = frozenset(
@@ -203,51 +196,47 @@ _MAPS = frozenset(
 _KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
 
 
-def changed_keywords(before: Json, after: Json) -> Iterator[str]:
+def changed_keywords(
+    before: Json, after: Json, keyword: str = "schema"
+) -> Iterator[str]:
     """Yield `+keyword`, `-keyword` or `~keyword` for each keyword that differs.
 
     Both are schemas; the innermost keyword that holds the difference is named. A
     property's name is no keyword: a property that came or went is `~properties`.
+
+    Args:
+        before: A schema.
+        after: Another.
+        keyword: What holds them.
     """
-    if not isinstance(before, dict) or not isinstance(after, dict):
-        if not _equal(before, after):
-            yield "~schema"
+    if canonical(before) == canonical(after):
         return
-    for keyword in before.keys() | after.keys():
-        if keyword not in before:
-            yield f"+{keyword}"
-        elif keyword not in after:
-            yield f"-{keyword}"
-        elif not _equal(before[keyword], after[keyword]):
-            yield from _inside(keyword, before[keyword], after[keyword])
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        yield f"~{keyword}"
+        return
+    for name in before.keys() | after.keys():
+        if name not in before:
+            yield f"+{name}"
+        elif name not in after:
+            yield f"-{name}"
+        else:
+            yield from _inside(name, before[name], after[name])
 
 
 def _inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
-    if keyword not in _APPLICATORS:
-        yield f"~{keyword}"
-    elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
-        if before.keys() != after.keys():
-            yield f"~{keyword}"
-        for name in before.keys() & after.keys():
-            yield from _schema_or_value(keyword, before[name], after[name])
+    pairs, same = [(before, after)], True
+    if keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
+        same = before.keys() == after.keys()
+        pairs = [(before[name], after[name]) for name in before.keys() & after.keys()]
     elif isinstance(before, list) and isinstance(after, list):
-        for one, other in zip(before, after, strict=False):
-            yield from _schema_or_value(keyword, one, other)
-        if len(before) != len(after):
-            yield f"~{keyword}"
-    else:
-        yield from _schema_or_value(keyword, before, after)
-
-
-def _schema_or_value(keyword: str, before: Json, after: Json) -> Iterator[str]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        yield from changed_keywords(before, after)
-    elif not _equal(before, after):
+        same = len(before) == len(after)
+        pairs = list(zip(before, after, strict=False))
+    if keyword not in _APPLICATORS:
+        same, pairs = canonical(before) == canonical(after), []
+    if not same:
         yield f"~{keyword}"
-
-
-def _equal(before: Json, after: Json) -> bool:
-    return canonical(before) == canonical(after)
+    for one, other in pairs:
+        yield from changed_keywords(one, other, keyword)
 
 
 def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:
@@ -257,9 +246,12 @@ def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     for pair in pairs:
-        counts.update({_grouped(keyword) for keyword in pair.keywords})
+        counts.update(
+            {
+                signed
+                if signed[1:].removeprefix("_") in _KNOWN
+                else f"{signed[0]}other"
+                for signed in pair.keywords
+            }
+        )
     return counts
-
-
-def _grouped(signed: str) -> str:
-    return signed if signed[1:].removeprefix("_") in _KNOWN else f"{signed[0]}other"

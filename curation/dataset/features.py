@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from curation.references.loops import is_recursive
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
@@ -81,8 +80,11 @@ def used(schema: Json, dialect: Dialect) -> Used:
                 names.update(_feature_of(keyword, subschema))
             elif isinstance(name := subschema[keyword], str):
                 format_names.add(name)
-    if not names.isdisjoint(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
-        names.add("@recursiveSchemas")
+    if not names.isdisjoint(REFERENCE_KEYWORDS):
+        from curation.references.loops import is_recursive  # noqa: PLC0415 - of few schemas
+
+        if is_recursive(schema, dialect):
+            names.add("@recursiveSchemas")
     return Used(features=tuple(sorted(names)), formats=tuple(sorted(format_names)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from itertools import accumulate
@@ -105,19 +105,10 @@ def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
             raise BadData(f"the column {name} lacks a value", str(path))
 
 
-def _lacking(metadata: pq.FileMetaData) -> Iterator[str]:
-    """Yield the columns that lack a value in some row."""
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for column in map(group.column, range(group.num_columns)):
-            if column.statistics and column.statistics.null_count:
-                yield column.path_in_schema
-
-
 def refuse_columns(path: Path, columns: pa.Schema, required: frozenset[str]) -> None:
     """Refuse a table that lacks a column or a value, or has a column of another type.
 
-    Further columns may be there, if the Hub's metadata has a name for their type.
+    Further columns may be there.
 
     Args:
         path: The table.
@@ -127,36 +118,29 @@ def refuse_columns(path: Path, columns: pa.Schema, required: frozenset[str]) -> 
     Raises:
         BadData: naming the table and the column (exit 65).
     """
-    then = "build again, or take the column out"
     with reading_parquet(path):
         metadata = pq.read_metadata(path)
-        own = metadata.schema.to_arrow_schema()
-    for column in columns:
-        if column.name not in own.names:
-            what = f"lacks the column {column.name} of this version of csbdata"
-            raise BadData(what, str(path), "build again")
-    if len(set(own.names)) < len(own.names):
-        raise BadData("two columns have one name", str(path), then)
-    lacking = required.intersection(_lacking(metadata))
-    for column in own:
-        is_column = column.name in columns.names
-        if is_column and column.type != columns.field(column.name).type:
-            right = columns.field(column.name).type
-            what = f"the column {column.name} holds {column.type}, not {right}"
-            raise BadData(what, str(path), "build again")
-        if is_column and column.name in lacking:
-            what = f"the column {column.name} lacks a value"
-            raise BadData(what, str(path), "build again")
-        if not is_column and not _is_known(column.type):
-            what = (
-                f"the column {column.name} holds {column.type}, which no build writes"
-            )
-            raise BadData(what, str(path), then)
-
-
-def _is_known(arrow: pa.DataType) -> bool:
-    inner = arrow.value_type if pa.types.is_list(arrow) else arrow
-    return inner in {pa.string(), pa.int64(), pa.float64(), pa.bool_()}
+        found = metadata.schema.to_arrow_schema()
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    lacking = {
+        column.path_in_schema
+        for group in groups
+        for column in map(group.column, range(group.num_columns))
+        if column.statistics and column.statistics.null_count
+    }
+    for name, right in zip(columns.names, columns.types, strict=True):
+        types_ = [column.type for column in found if column.name == name]
+        if not types_:
+            what = f"lacks the column {name} of this version of csbdata"
+        elif len(types_) > 1:
+            what = f"two columns have one name, {name}"
+        elif types_[0] != right:
+            what = f"the column {name} holds {types_[0]}, not {right}"
+        elif name in required & lacking:
+            what = f"the column {name} lacks a value"
+        else:
+            continue
+        raise BadData(what, str(path), "build again")
 
 
 def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
@@ -307,39 +291,6 @@ def split_files(folder: Path, inside: str, split: str) -> list[str]:
     return [f"{inside}/{name}" for name in sorted(names) if _COUNTED.search(name)]
 
 
-def is_group_full(rows: int, size: int, most_length: int, most_rows: int) -> bool:
-    """Return whether a row group ends before the next row.
-
-    Args:
-        rows: Rows that it has.
-        size: Characters that it would have with the row to be added.
-        most_length: Characters after which a group ends.
-        most_rows: Rows after which a group ends.
-    """
-    return rows > 0 and (size > most_length or rows >= most_rows)
-
-
-def row_group_sizes(
-    lengths: Iterable[int], *, most_length: int, most_rows: int
-) -> Iterator[int]:
-    """Yield the rows of each row group of a table.
-
-    Args:
-        lengths: Characters of each row's text, in order.
-        most_length: Characters after which a group ends.
-        most_rows: Rows after which a group ends.
-    """
-    rows = size = 0
-    for length in lengths:
-        if is_group_full(rows, size + length, most_length, most_rows):
-            yield rows
-            rows = size = 0
-        rows += 1
-        size += length
-    if rows:
-        yield rows
-
-
 class SplitFiles:
     """A writer of the files of one split; rows come in their order.
 
@@ -400,8 +351,8 @@ class SplitFiles:
             OSError: it cannot be written.
         """
         form, length = self._form, len(getattr(row, self._form.text))
-        rows, size = len(self._group), self._length + length
-        if is_group_full(rows, size, form.most_length, form.most_rows):
+        is_long = self._length + length > form.most_length
+        if is_long or len(self._group) >= form.most_rows:
             self._write_group()
         self._group.append(row)
         self._length += length
@@ -414,16 +365,6 @@ class SplitFiles:
             table = table_of(self._group, self._form.columns)
             self._writer.write_table(table, row_group_size=len(self._group))
         self._group, self._length = [], 0
-
-
-def is_full(metadata: pq.FileMetaData, groups: int) -> bool:
-    """Return whether the first row groups of a file fill it."""
-    if groups < 1 or not metadata.num_columns:
-        return False
-    last = metadata.row_group(groups - 1)
-    chunk = last.column(last.num_columns - 1)
-    begin = chunk.dictionary_page_offset or chunk.data_page_offset
-    return bool(begin + chunk.total_compressed_size >= FULL_FILE)
 
 
 def write_sorted(folder: Path, config: str, records: Iterable[BenchmarkRecord]) -> None:

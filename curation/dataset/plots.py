@@ -65,8 +65,8 @@ def draw(
     spread: Mapping[str, Mapping[str, Spread]],
     declared: Mapping[str, Mapping[str, int]],
     folder: Path,
-) -> list[Path]:
-    """Draw all plots into a folder, as SVG and PNG; return their paths.
+) -> None:
+    """Draw all plots into a folder, as SVG and PNG.
 
     Args:
         figure: Figure 2, of which the first names are shown.
@@ -83,11 +83,9 @@ def draw(
         for name, title in TITLES.items()
     }
     stems = [folder / name for name in PLOTS]
-    return [
-        *features(figure.features[:_BARS], figure.formats[:_BARS], stems[0]),
-        *spreads(panels, stems[1]),
-        *drafts(declared, stems[2]),
-    ]
+    features(figure.features[:_BARS], figure.formats[:_BARS], stems[0])
+    spreads(panels, stems[1])
+    drafts(declared, stems[2])
 
 
 @contextmanager
@@ -97,6 +95,19 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         yield
+
+
+@contextmanager
+def _drawing(stem: Path, height: float) -> Iterator[Figure]:
+    """Yield a figure of a page's width; it is written as SVG and PNG in the end.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with style():
+        figure = Figure(figsize=(PAGE, height), layout="constrained")
+        yield figure
+        save(figure, stem)
 
 
 def _count(value: float, _position: int = 0) -> str:
@@ -145,48 +156,35 @@ def _horizontal(
 
 def features(
     features: Sequence[tuple[str, int]], formats: Sequence[tuple[str, int]], stem: Path
-) -> tuple[Path, Path]:
+) -> None:
     """Draw Figure 2: the records with each feature and each format.
 
-    Both lists hold names and counts, most frequent first. Returns the paths of
-    the SVG and the PNG, which are `stem` with their suffixes.
-
-    Raises:
-        OSError: a file cannot be written.
+    Both lists hold names and counts, most frequent first. The files are `stem` with
+    their suffixes.
     """
-    with style():
-        rows = max(len(features), len(formats), 1)
-        figure = Figure(figsize=(PAGE, 0.155 * rows + 0.9), layout="constrained")
+    rows = max(len(features), len(formats), 1)
+    with _drawing(stem, 0.155 * rows + 0.9) as figure:
         features_axes, formats_axes = figure.subplots(1, 2)
         _horizontal(features_axes, features, rows, BLUE)
         features_axes.set_title("(a) Features")
         _horizontal(formats_axes, formats, rows, ORANGE)
         formats_axes.set_title("(b) Formats")
-        return save(figure, stem)
 
 
-def spreads(
-    panels: Mapping[str, Mapping[str, Spread]], stem: Path
-) -> tuple[Path, Path]:
+def spreads(panels: Mapping[str, Mapping[str, Spread]], stem: Path) -> None:
     """Draw Table 8: each measure's quartiles and extremes, by config.
 
     `panels` maps the title of a measure to its spread in each config, in the
     order in which they are shown; every panel has the same configs.
-
-    Raises:
-        OSError: a file cannot be written.
     """
-    with style():
-        rows = max((len(configs) for configs in panels.values()), default=1)
-        size = (PAGE, 0.2 * rows + 0.8)
-        figure = Figure(figsize=size, layout="constrained")
+    rows = max((len(configs) for configs in panels.values()), default=1)
+    with _drawing(stem, 0.2 * rows + 0.8) as figure:
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
         for axes, (title, configs) in zip(grid[0], panels.items(), strict=True):
             _panel(axes, title, configs)
         figure.supxlabel(
             "dot: median; bar: quartiles; line: least to most", fontsize=6.5
         )
-        return save(figure, stem)
 
 
 def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
@@ -212,42 +210,35 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
     axes.set_title(title, fontsize=8)
 
 
-def targets(taken: Mapping[str, int], asked: int, stem: Path) -> tuple[Path, Path]:
-    """Draw how many of the records asked about each target takes as they stand.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    with style():
-        figure = Figure(figsize=(PAGE, 0.2 * len(taken) + 0.8), layout="constrained")
+def targets(taken: Mapping[str, int], asked: int, stem: Path) -> None:
+    """Draw how many of the records asked about each target takes as they stand."""
+    with _drawing(stem, 0.2 * len(taken) + 0.8) as figure:
         axes = figure.subplots()
         _horizontal(axes, list(taken.items()), len(taken), BLUE)
         axes.set_title(f"Taken as they stand, of {asked:,} records")
-        return save(figure, stem)
 
 
-def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, Path]:
+def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> None:
     """Draw Table 9: the share of each draft, by config.
 
     `counts` maps a config to the number of records of each draft; every config
     has the same drafts in the same order.
-
-    Raises:
-        OSError: a file cannot be written.
     """
-    with style():
-        figure = Figure(figsize=(PAGE, 0.24 * len(counts) + 1.0), layout="constrained")
+    totals = [sum(drafts.values()) for drafts in counts.values()]
+    rows = range(len(counts))
+    with _drawing(stem, 0.24 * len(counts) + 1.0) as figure:
         axes = figure.subplots()
-        names = [
-            name
-            for name in dict.fromkeys(name for own in counts.values() for name in own)
-            if any(own.get(name) for own in counts.values())
-        ]
         starts = [0.0] * len(counts)
-        for name in names:
-            shares = [_share(drafts, name) for drafts in counts.values()]
+        for name in next(iter(counts.values()), {}):
+            numbers = [drafts[name] for drafts in counts.values()]
+            if not any(numbers):
+                continue
+            shares = [
+                100 * number / total if total else 0.0
+                for number, total in zip(numbers, totals, strict=True)
+            ]
             axes.barh(
-                range(len(counts)),
+                rows,
                 shares,
                 left=starts,
                 color=_DRAFT_COLOURS.get(name, _GREY),
@@ -256,13 +247,10 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
                 edgecolor="white",
                 linewidth=0.4,
             )
-            starts = [
-                start + share for start, share in zip(starts, shares, strict=True)
-            ]
-        totals = [sum(drafts.values()) for drafts in counts.values()]
+            starts = list(map(sum, zip(starts, shares, strict=True)))
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
-        axes.set_yticks(range(len(counts)), list(map(_label, counts)), fontsize=7)
+        axes.set_yticks(rows, list(map(_label, counts)), fontsize=7)
         axes.set_ylim(len(counts) - 0.4, -0.6)
         axes.set_xlim(0, 100)
         axes.set_xlabel("records, per cent (their number at the right)")
@@ -274,9 +262,3 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
             handlelength=1.0,
             columnspacing=1.2,
         )
-        return save(figure, stem)
-
-
-def _share(counts: Mapping[str, int], name: str) -> float:
-    total = sum(counts.values())
-    return 100 * counts.get(name, 0) / total if total else 0.0

@@ -57,7 +57,9 @@ def stories(folder: Path, name: str) -> list[DocumentStory]:
             entries = ledger.entries(unique_id=unique_id, config=config)
         if not entries:
             ids = ledger.documents().select("unique_id").unique().collect()
-            raise _unknown(name, ids["unique_id"].to_list(), folder)
+            near = ", ".join(closest_ids(name, ids["unique_id"].to_list()))
+            then = f"did you mean {near}?" if near else "csbdata stats lists configs"
+            raise NoInput(f"no document is named {name!r}", str(folder), then)
         return [_story(folder, entry) for entry in entries]
     except (pl.exceptions.PolarsError, msgspec.ValidationError) as error:
         raise other_version(error, folder) from error
@@ -72,12 +74,6 @@ def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
     rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
     msgspec.convert(rows, list[BenchmarkRecord])
     return DocumentStory(entry=entry, record=rows[0] if rows else None)
-
-
-def _unknown(name: str, ids: Sequence[str], folder: Path) -> NoInput:
-    near = closest_ids(name, ids)
-    then = f"did you mean {', '.join(near)}?" if near else "csbdata stats lists configs"
-    return NoInput(f"no document is named {name!r}", str(folder), then)
 
 
 def closest_ids(name: str, ids: Sequence[str]) -> list[str]:

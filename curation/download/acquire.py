@@ -6,14 +6,10 @@ differs is refused, and no other way is tried.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 from urllib.parse import quote
-
-import platformdirs
 
 from curation.core.documents import Origin
 from curation.download.archives import unpack
@@ -22,10 +18,14 @@ from curation.download.http import Unreachable, download
 from curation.download.packages import download_package
 from curation.download.packs import SUFFIX
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
+from curation.download.settings import FetchSettings
 from curation.system.atomic_files import writing
-from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
-
-_GITHUB: Final = "https://codeload.github.com"
+from curation.system.errors import (
+    CsbdataError,
+    NoInput,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 
 __all__ = [
     "Acquired",
@@ -38,52 +38,6 @@ __all__ = [
     "load_pins",
     "mirrored_file",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchSettings:
-    """Where archives are, and whether the network may be used."""
-
-    #: The folder that we may fill, and anyone may delete.
-    cache: Path
-    #: A folder of archives, tried before the network.
-    mirror: Path | None = None
-    #: Only the mirror and the cache.
-    offline: bool = False
-    #: The lock of schemas that are hosted outside their archive; one in the cache by
-    #: default (`curation.sources.schemastore`).
-    live_lock: Path | None = None
-    #: The server of repositories' tarballs.
-    github: str = _GITHUB
-    #: Publishers that did not answer, and are not asked again.
-    silent: set[str] = field(default_factory=set, repr=False, compare=False)
-
-    @classmethod
-    def from_environment(
-        cls, *, mirror: Path | None = None, offline: bool = False
-    ) -> FetchSettings:
-        """Return the settings of the environment; for commands alone.
-
-        `CSBDATA_CACHE` names the cache, by default the user's own; `CSBDATA_LIVE_LOCK`
-        the lock of what is hosted outside an archive; `CSBDATA_GITHUB_BASE` a server
-        in the place of GitHub's.
-
-        Args:
-            mirror: A folder of archives; by default `CSBDATA_MIRROR`.
-            offline: Only the mirror and the cache.
-        """
-        cache = os.environ.get("CSBDATA_CACHE")
-        named = os.environ.get("CSBDATA_MIRROR")
-        lock = os.environ.get("CSBDATA_LIVE_LOCK")
-        return cls(
-            cache=Path(
-                cache or platformdirs.user_cache_dir("csbdata", appauthor=False)
-            ),
-            mirror=mirror or (Path(named) if named else None),
-            offline=offline,
-            live_lock=Path(lock) if lock else None,
-            github=os.environ.get("CSBDATA_GITHUB_BASE", _GITHUB).rstrip("/"),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +62,18 @@ class UnavailableArchive:
     """An archive that is unavailable here and now, and why."""
 
     archive: str
-    why: str
+    reason: str
     #: `GitHub`, `the Hub`, `the package index` or `the npm registry`.
     publisher: str
+    #: The address that was asked; empty if none was.
+    address: str = ""
     #: 75 if the same command may succeed later, otherwise 69.
     exit_code: int = 69
+
+    @property
+    def why(self) -> str:
+        """The archive, the address and the reason, as one line."""
+        return ": ".join(filter(None, (self.archive, self.address, self.reason)))
 
 
 def acquire(
@@ -143,11 +104,14 @@ def acquire(
     mirrored = mirrored_file(pin, settings.mirror)
     publisher = pin.kind.publisher
 
-    def unavailable(why: str, exit_code: int = 69) -> UnavailableArchive:
+    def unavailable(
+        reason: str, address: str = "", exit_code: int = 69
+    ) -> UnavailableArchive:
         return UnavailableArchive(
             archive=pin.name,
-            why=f"{pin.name}: {why}",
+            reason=reason,
             publisher=publisher,
+            address=address,
             exit_code=exit_code,
         )
 
@@ -182,7 +146,8 @@ def acquire(
         except (Unavailable, TemporarilyUnavailable) as fault:
             if isinstance(fault, Unreachable):
                 settings.silent.add(publisher)
-            return unavailable(str(fault), fault.exit_code)
+            reason = str(CsbdataError(fault.what, then=fault.then))
+            return unavailable(reason, fault.where, fault.exit_code)
         finally:
             cache.clear_downloads(pin.name)
     return acquired(pack, "index" if pin.kind.is_package else "upstream")

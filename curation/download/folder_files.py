@@ -33,7 +33,7 @@ class FolderFiles:
     of the folder are left out.
     """
 
-    __slots__ = ("_most", "_path_set", "_suffixes", "path", "paths", "unread")
+    __slots__ = ("_most", "_path_set", "path", "paths", "unread")
 
     def __init__(
         self, root: Path, suffixes: tuple[str, ...] = ("",), most: int = -1
@@ -53,7 +53,7 @@ class FolderFiles:
             raise NoInput("there is no such folder", str(root))
         #: The folder itself.
         self.path = root
-        self._suffixes, self._most = suffixes, most
+        self._most = most
         faults = dict(sorted(_paths_below(root.resolve(), suffixes)))
         #: Paths with `/` relative to the folder, sorted by code point.
         self.paths: tuple[str, ...] = tuple(
@@ -85,10 +85,6 @@ class FolderFiles:
         return digest_of(
             (path, hashlib.sha256(self.read(path)).hexdigest()) for path in self.paths
         )
-
-    def __reduce__(self) -> tuple[type[FolderFiles], tuple[Path, tuple[str, ...], int]]:
-        """Travel to another process as the path of the folder."""
-        return FolderFiles, (self.path, self._suffixes, self._most)
 
 
 class MadeFile:

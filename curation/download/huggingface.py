@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _LOGIN = "hf auth login, or set HF_TOKEN"
+_LATER = "the same command later goes on from here"
 _SERVER_ERROR = 500
 _TIMEOUT, LIMITED, _GONE_AHEAD = 408, 429, (409, 412)
 _NO_ROOM, _MAKE_ROOM = (402, 413, 507), "free space there or raise the plan"
@@ -84,6 +85,34 @@ def response_of(error: BaseException) -> httpx.Response | None:
     return cause.response if cause else None
 
 
+#: A failure, or a cause of one: the kind of fault, what is said of it, and the hint.
+_FAULTS: tuple[tuple[type[BaseException], type[CsbdataError], str, str], ...] = (
+    (
+        errors.OfflineModeIsEnabled,
+        Unavailable,
+        "HF_HUB_OFFLINE is set and the cache does not hold it",
+        "unset it",
+    ),
+    (
+        httpx.TransportError,
+        Unavailable,
+        "the Hub cannot be reached ({inner})",
+        _LATER,
+    ),
+    (errors.LocalTokenNotFoundError, NotPermitted, "no token ({inner})", _LOGIN),
+    (errors.OIDCError, NotPermitted, "no token ({inner})", _LOGIN),
+    (errors.HFValidationError, NoInput, "not a name that the Hub could have", ""),
+    (
+        json.JSONDecodeError,
+        Unavailable,
+        "what answers there is no Hub",
+        "see HF_ENDPOINT",
+    ),
+    (errors.LocalEntryNotFoundError, Unavailable, "{text}", ""),
+    (errors.FileMetadataError, Unavailable, "{text}", ""),
+)
+
+
 def fault_of(error: Exception, where: str) -> CsbdataError:
     """Return a failure of the library as an error of ours, without credentials.
 
@@ -92,62 +121,30 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     fault = _reason(error, CsbdataError)
     if fault is not None:
         return fault
-    if _is_complaint(error):
-        return BadData(redacted(str(error)), where)
+    text, inner = redacted(str(error)), _innermost_text(error)
+    precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
+    if isinstance(error, ValueError) and not isinstance(error, precise):
+        # The library complains about its input.
+        return BadData(text, where)
     answered = _reason(error, errors.HfHubHTTPError)
     if answered is not None:
         return _of_answer(answered, where)
-    if _reason(error, errors.OfflineModeIsEnabled) is not None:
-        return Unavailable(
-            "HF_HUB_OFFLINE is set and the cache does not hold it", where, "unset it"
-        )
-    if _reason(error, httpx.TransportError) is not None:
-        return Unavailable(
-            f"the Hub cannot be reached ({_innermost_text(error)})",
-            where,
-            "the same command later goes on from here",
-        )
-    return _of_the_rest(error, where)
-
-
-def _is_complaint(error: Exception) -> bool:
-    """Return whether the library complains about its input."""
-    precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
-    return isinstance(error, ValueError) and not isinstance(error, precise)
-
-
-def _of_the_rest(error: Exception, where: str) -> CsbdataError:
-    if isinstance(error, errors.LocalTokenNotFoundError | errors.OIDCError):
-        return NotPermitted(f"no token ({_innermost_text(error)})", where, _LOGIN)
-    if isinstance(error, errors.HFValidationError):
-        return NoInput("not a name that the Hub could have", where)
-    if _reason(error, json.JSONDecodeError) is not None:
-        return Unavailable("what answers there is no Hub", where, "see HF_ENDPOINT")
-    if isinstance(error, errors.LocalEntryNotFoundError | errors.FileMetadataError):
-        return Unavailable(redacted(str(error)), where)
+    for kind, fault_kind, what, hint in _FAULTS:
+        if _reason(error, kind) is not None:
+            return fault_kind(what.format(text=text, inner=inner), where, hint)
     if isinstance(error, ConnectionError | TimeoutError):
-        return _of_xet(error, where)
+        # `hf_xet` raises Python's own connection errors, the status in their text.
+        match = _XET_STATUS.search(text)
+        code = int(match[1]) if match else _TIMEOUT
+        answer = f"the Hub's storage answers {code}" if match else text
+        return _of_code(code, answer, where, who=f"{answer}: it", detail=text)
     if isinstance(error, OSError):
-        return CannotCreate(_innermost_text(error), where)
-    text = redacted(f"{type(error).__name__}: {_innermost_text(error)}")
+        return CannotCreate(inner, where)
+    what = redacted(f"{type(error).__name__}: {inner}")
     if isinstance(error, _DEFECTS):
-        return CsbdataError(text, where)
+        return CsbdataError(what, where)
     # The upload over Xet has exceptions of its own.
-    return Unavailable(text, where, "the same command later goes on from here")
-
-
-def _of_xet(error: OSError, where: str) -> CsbdataError:
-    """Return a failure of the upload over Xet as an error of ours.
-
-    `hf_xet` raises Python's own connection errors, and gives the status as text.
-    """
-    text = redacted(str(error))
-    match = _XET_STATUS.search(text)
-    code = int(match[1]) if match else 0
-    answer = f"the Hub's storage answers {code}" if code else text
-    if code in {0, _TIMEOUT}:
-        return Unavailable(answer, where, "the same command later goes on from here")
-    return _of_code(code, answer, where, who=f"{answer}: it", detail=text)
+    return Unavailable(what, where, _LATER)
 
 
 def _of_code(
@@ -162,9 +159,9 @@ def _of_code(
         return NoInput(what, where, _LOGIN)
     if code == LIMITED or code in _GONE_AHEAD:
         return TemporarilyUnavailable(answer, where, "the same command later goes on")
-    if code < _SERVER_ERROR:
+    if code < _SERVER_ERROR and code != _TIMEOUT:
         return BadData(f"{answer}: {detail}", where)
-    return Unavailable(answer, where, "the same command later goes on from here")
+    return Unavailable(answer, where, _LATER)
 
 
 def _innermost_text(error: BaseException) -> str:
@@ -177,17 +174,14 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
     text = redacted(error.server_message or "")
     answer = f"the Hub answers {code}" + (f" ({text})" if text else "")
     if isinstance(error, errors.GatedRepoError):
-        return NotPermitted(
-            "it is gated", where, "ask for access on its page, then: hf auth login"
-        )
+        hint = "ask for access on its page, then: hf auth login"
+        return NotPermitted("it is gated", where, hint)
     if code == httpx.codes.UNAUTHORIZED:
         return NotPermitted(f"{answer}: no token that it knows", where, _LOGIN)
-    if code == httpx.codes.FORBIDDEN and _QUOTA.search(text):
+    if code in _NO_ROOM or (code == httpx.codes.FORBIDDEN and _QUOTA.search(text)):
         return NotPermitted(f"{answer}: no room left", where, _MAKE_ROOM)
-    is_part = isinstance(
-        error, errors.RevisionNotFoundError | errors.EntryNotFoundError
-    )
-    if is_part and code not in _NO_ROOM and code != httpx.codes.FORBIDDEN:
+    part = errors.RevisionNotFoundError | errors.EntryNotFoundError
+    if isinstance(error, part) and code != httpx.codes.FORBIDDEN:
         return NoInput("the Hub has no such revision or file", where)
     return _of_code(code, answer, where, who="the Hub", detail=redacted(str(error)))
 
@@ -232,7 +226,7 @@ class RateLimitBudget:
                 raise TemporarilyUnavailable(
                     f"the Hub limits our rate for another {wait:.0f} s",
                     str(response.request.url.copy_with(query=None)),
-                    "the same command later goes on from here",
+                    _LATER,
                 )
             self._left -= wait
 
@@ -262,30 +256,26 @@ def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[No
     """
     if not bars:
         disable_progress_bars()
-    own_hooks = huggingface_hub.get_session().event_hooks["request"]
-    waits = RateLimitBudget(time_limits)
+    hooks = huggingface_hub.get_session().event_hooks["request"]
+    watch = [RateLimitBudget(time_limits).watch]
+    limits = httpx.Timeout(time_limits.silence, connect=time_limits.connect)
 
-    def ours() -> httpx.Client:
+    def client(
+        responses: list[Callable[..., None]], timeout: httpx.Timeout | None
+    ) -> httpx.Client:
         return httpx.Client(
             verify=_certificates(),
-            event_hooks={"request": own_hooks, "response": [waits.watch]},
+            event_hooks={"request": hooks, "response": responses},
             follow_redirects=True,
-            timeout=httpx.Timeout(time_limits.silence, connect=time_limits.connect),
+            timeout=timeout,
         )
 
-    def theirs() -> httpx.Client:
-        return httpx.Client(
-            verify=_certificates(),
-            event_hooks={"request": own_hooks},
-            follow_redirects=True,
-            timeout=None,
-        )
-
-    huggingface_hub.set_client_factory(ours)
+    huggingface_hub.set_client_factory(lambda: client(watch, limits))
     try:
         yield
     finally:
-        huggingface_hub.set_client_factory(theirs)
+        # As the library's own.
+        huggingface_hub.set_client_factory(lambda: client([], None))
 
 
 def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _T:

@@ -58,10 +58,6 @@ class Pack:
         """Return the number of files."""
         return len(self.paths)
 
-    def __reduce__(self) -> tuple[type[Pack], tuple[Path]]:
-        """Travel to another process as the path of the file."""
-        return Pack, (self.path,)
-
 
 @lru_cache(maxsize=8)
 def _opened(path: Path, _inode: int, _changed_ns: int, _size: int) -> Pack:

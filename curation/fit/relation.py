@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 from curation.fit.questions import (
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _Answer = TypeVar("_Answer", AlgebraAnswer, ValueAnswer, tuple[str, ...])
-_PROGRAM: Final = Program(file=Path(__file__).with_name("relation_worker.py"))
+_PROGRAM: Final = Program(module="curation.fit.relation_worker")
 #: Seconds of processor time for the proofs of one pair, and for its values.
 PROOF_SECONDS: Final = 5.0
 VALUE_SECONDS: Final = 10.0

@@ -30,8 +30,6 @@ from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import RUST_DRAFTS
-from curation.workers.collecting import collecting
-from curation.workers.protocol import serve
 
 #: Witnesses that are looked for of each schema.
 _WITNESSES = Budget(count=12, covering=8)
@@ -197,8 +195,4 @@ def start(
             return texts(question)
         return prove(question)
 
-    return collecting(answer)
-
-
-if __name__ == "__main__":
-    serve(start, encode=msgspec.json.encode)
+    return answer

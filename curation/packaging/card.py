@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.benchmark import (
     CANARY,
+    CORE,
     DEFAULT,
     METADATA_KEY,
     OTHER_TABLE,
@@ -37,7 +39,6 @@ from curation.dataset.ledger import (
 )
 from curation.dataset.paper_tables import TITLES
 from curation.dataset.parquet import COLUMNS, columns_of
-from curation.dataset.summary import ConfigSummary, Summary, total_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
 from curation.instances.values.model import InstanceRow
@@ -45,7 +46,6 @@ from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging import plots as figures
 from curation.packaging.core import CORE_TABLE, CoreRecord
-from curation.packaging.hub_info import HubConfig, configs_metadata
 from curation.packaging.markdown import render_template
 from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
@@ -54,8 +54,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from huggingface_hub import DatasetCardData
 
-    from curation.core.json_types import UntypedJson
-    from curation.packaging.card_figures import FolderCounts
+    from curation.dataset.summary import ConfigFigures, Pin
+    from curation.packaging.counts import DataFiles, Values
+    from curation.packaging.manifest import BuildFacts
     from curation.packaging.plots import PaperTables
 
 #: The file's name in a build folder, and that of its template.
@@ -70,6 +71,7 @@ _SIZES = (
     (10_000, "1K<n<10K"),
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
 )
 #: The pictures of published results in a dataset folder.
 RESULTS_PICTURE = f"{figures.FOLDER}/results.svg"
@@ -101,25 +103,23 @@ _SHARED = {
 }
 #: Features and formats that the card lists.
 _TOP = 15
-
-
-class CardColumn(NamedTuple):
-    """One column of the records, as the card lists it."""
-
-    name: str
-    type: str
-    meaning: str
+#: Config and split to load where there is no record.
+_NO_EXAMPLE = DEFAULT, SPLITS[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardContents:
     """The contents of a folder, for the card."""
 
-    summary: Summary
-    counts: FolderCounts
-    configs: Sequence[HubConfig]
-    #: The config of records on which engines differ, if its content was measured.
-    core: Sequence[HubConfig] = ()
+    facts: BuildFacts
+    #: Figures by config, in benchmark order.
+    configs: Mapping[str, ConfigFigures]
+    #: `curation.packaging.counts.count_rows`.
+    counts: Values
+    #: Config to split to instances; empty where none were made.
+    instances: Mapping[str, Mapping[str, int]]
+    #: The files of each config, of `default` and `core` too.
+    files: DataFiles
     #: The tables of `csbdata stats`; None without records.
     tables: PaperTables | None
     #: Paths of the archives' own licence texts and notices.
@@ -130,35 +130,28 @@ class CardContents:
     @property
     def rows(self) -> int:
         """Records of all configs of schemas."""
-        return sum(config.kept for config in self.summary.configs)
+        return sum(config.kept for config in self.configs.values())
 
 
 @cache
-def card_columns() -> tuple[CardColumn, ...]:
-    """Return the columns of records, each with its comment in `BenchmarkRecord`."""
-    return _described(BenchmarkRecord, COLUMNS)
-
-
-@cache
-def other_columns() -> Mapping[str, tuple[CardColumn, ...]]:
-    """Return the columns of instances and of the ledger's tables, by title."""
-    columns = columns_of(InstanceLedgerRow)
-    return {
-        "Instances": _described(InstanceRow, INSTANCES),
-        DOCUMENTS: _described(LedgerRow, DOCUMENT_COLUMNS),
-        CHANGES: _described(Change, CHANGE_COLUMNS),
-        INSTANCE_LEDGER: _described(InstanceLedgerRow, columns),
-    }
-
-
-def _described(row_type: type, columns: pa.Schema) -> tuple[CardColumn, ...]:
-    """Return columns with the comments of a class, else those of `BenchmarkRecord`."""
-    notes = {**_SHARED, **_notes(BenchmarkRecord), **_notes(row_type)}
-    types = [re.sub(r"\w+: ", "", str(column.type)) for column in columns]
-    return tuple(
-        CardColumn(name, type_, notes.get(name, ""))
-        for name, type_ in zip(columns.names, types, strict=True)
+def card_columns() -> Mapping[str, Sequence[tuple[str, str, str]]]:
+    """Return name, type and meaning of the columns of every table, by its title."""
+    tables: tuple[tuple[str, type, pa.Schema], ...] = (
+        ("Records", BenchmarkRecord, COLUMNS),
+        ("Instances", InstanceRow, INSTANCES),
+        (DOCUMENTS, LedgerRow, DOCUMENT_COLUMNS),
+        (CHANGES, Change, CHANGE_COLUMNS),
+        (INSTANCE_LEDGER, InstanceLedgerRow, columns_of(InstanceLedgerRow)),
+        ("Core", CoreRecord, CORE_TABLE.columns),
     )
+    listed = {}
+    for title, row_type, columns in tables:
+        notes = {**_SHARED, **_notes(BenchmarkRecord), **_notes(row_type)}
+        listed[title] = [
+            (each.name, re.sub(r"\w+: ", "", str(each.type)), notes.get(each.name, ""))
+            for each in columns
+        ]
+    return listed
 
 
 def _notes(row_type: type) -> dict[str, str]:
@@ -193,14 +186,7 @@ def responsible() -> dict[str, str | list[str]]:
     return msgspec.toml.decode(content, type=dict[str, str | list[str]])
 
 
-def _size(rows: int) -> str:
-    for bound, name in _SIZES:
-        if rows < bound:
-            return name
-    return "1M<n<10M"
-
-
-def _source_datasets(summary: Summary) -> list[str]:
+def _source_datasets(pins: Sequence[Pin]) -> list[str]:
     """Return the source datasets: the Hub's names, or our names of archives."""
     named = {
         "original"
@@ -208,7 +194,7 @@ def _source_datasets(summary: Summary) -> list[str]:
         else pin.url.removeprefix(_HUB)
         if pin.url.startswith(_HUB)
         else f"extended|other-{safe(pin.archive)}"
-        for pin in summary.pins
+        for pin in pins
     }
     return sorted(named) or ["original"]
 
@@ -217,21 +203,28 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
     """Return the card's metadata."""
     from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
 
-    summary = contents.summary
-    has_instances = bool(summary.instances)
+    annotated = "machine-generated" if contents.instances else "no-annotation"
+    configs = [
+        {
+            "config_name": name,
+            "data_files": [
+                {"split": split, "path": list(paths)} for split, paths in splits.items()
+            ],
+            **({"default": True} if name == DEFAULT else {}),
+        }
+        for name, splits in contents.files.items()
+    ]
     return DatasetCardData(
-        annotations_creators=[
-            "machine-generated" if has_instances else "no-annotation"
-        ],
+        annotations_creators=[annotated],
         language_creators=["found"],
         language=["en"],
         license="other",
         license_name="per-record",
         license_link=licences.FILE,
-        size_categories=[_size(contents.rows)],
-        source_datasets=_source_datasets(summary),
+        size_categories=[next(name for limit, name in _SIZES if contents.rows < limit)],
+        source_datasets=_source_datasets(contents.facts.pins),
         task_categories=["text-generation"],
-        pretty_name=summary.name,
+        pretty_name=contents.facts.name,
         tags=[
             "json-schema",
             "structured-output",
@@ -239,37 +232,38 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
             "function-calling",
             "benchmark",
         ],
-        configs=configs_metadata([*contents.configs, *contents.core]),
+        configs=configs,
     )
 
 
-def _total(summary: Summary) -> ConfigSummary:
+def _total(configs: Mapping[str, ConfigFigures]) -> Values:
     """Sum the configs; the sample's count only if there are no others."""
-    real = [config for config in summary.configs if config.origin != Origin.SAMPLE]
-    if len(real) == len(summary.configs):
-        return total_of(real, "all")
-    if real:
-        return total_of(real, "all but the sample's")
-    return total_of(summary.configs, "all, sample only")
+    real = {
+        name: figures
+        for name, figures in configs.items()
+        if figures.origin != Origin.SAMPLE
+    }
+    title = "all but the sample's" if real else "all, sample only"
+    chosen = (real or configs).values()
+    return {
+        "config": "all" if len(real) == len(configs) else title,
+        "raw": sum(figures.raw for figures in chosen),
+        "kept": sum(figures.kept for figures in chosen),
+        **{
+            name: sum((Counter(getattr(each, name)) for each in chosen), Counter())
+            for name in ("rejected", "changed", "splits")
+        },
+    }
 
 
 def _example(contents: CardContents) -> tuple[str, str]:
     """Return a config and a split to load; the sample's only if there are no others."""
-    named = [config for config in contents.configs if not config.default]
-    sample = {
-        config.config
-        for config in contents.summary.configs
-        if config.origin == Origin.SAMPLE
-    }
-    real = [config for config in named if config.name not in sample]
-    config = next(iter(real or named), None)
-    return (config.name, list(config.files)[-1]) if config else (DEFAULT, SPLITS[-1])
-
-
-def _instance_files(repository: str, config: str, split: str) -> str:
-    """Return the pattern of the files of instances of a config and a split."""
-    place = f"hf://datasets/{repository}/" if repository else ""
-    return f"{place}{instances_folder(config)}/{split}-*{OTHER_TABLE}"
+    named = {name: files for name, files in contents.files.items() if name != DEFAULT}
+    named.pop(CORE, None)
+    for name, files in named.items():
+        if contents.configs[name].origin != Origin.SAMPLE:
+            return name, [*files][-1]
+    return next(((name, [*files][-1]) for name, files in named.items()), _NO_EXAMPLE)
 
 
 def _picture(contents: CardContents) -> tuple[str, str] | None:
@@ -284,50 +278,47 @@ def _picture(contents: CardContents) -> tuple[str, str] | None:
     return f"{figures.FOLDER}/table-8.png", "Size and nesting of schemas, by config"
 
 
-def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
+def _template_values(contents: CardContents) -> Values:
     """Return the values of the templates."""
-    summary, counts = contents.summary, contents.counts
-    terms = licences.archive_terms(summary, counts.licences, contents.notices)
+    facts, counts, tables = contents.facts, contents.counts, contents.tables
+    terms = licences.archive_terms(facts.pins, counts["licences"], contents.notices)
     names = licences.named_licences(terms)
-    edition, example = published(), _example(contents)
-    tables = contents.tables
-    own = _described(CoreRecord, CORE_TABLE.columns)
+    filled = [name for name, figures in contents.configs.items() if figures.kept]
+    config, split = example = _example(contents)
+    columns = dict(card_columns())
+    core = columns.pop("Core")[len(COLUMNS) :]
+    place = f"hf://datasets/{facts.repository}/" if facts.repository else ""
     return {
-        "summary": summary,
+        "facts": facts,
+        "configs": contents.configs,
         "counts": counts,
         "rows": contents.rows,
-        "filled": [config.config for config in summary.configs if config.kept],
-        "outside": [
-            config.config
-            for config in summary.configs
-            if config.kept and config.config in summary.extras
-        ],
+        "filled": filled,
+        "outside": [name for name in filled if name in facts.extras],
         "splits": SPLITS,
-        "split_by_shingles": summary.rules != "paper",
-        "total": _total(summary),
-        "default": next(
-            (config for config in contents.configs if config.default), None
-        ),
+        "split_by_shingles": facts.rules != "paper",
+        "total": _total(contents.configs),
+        "has_default": DEFAULT in contents.files,
         "example": example,
-        "place": summary.repository or ".",
-        "other_columns": other_columns(),
+        "place": facts.repository or ".",
+        "columns": columns.pop("Records"),
+        "other_columns": columns,
         "folded_parts": _FOLDED,
         "picture": _picture(contents),
         "reasons": tuple(Reason),
-        "columns": card_columns(),
-        "instances": summary.instances,
+        "instances": contents.instances,
         "instance_folder": INSTANCE_FOLDER,
         "instance_ending": OTHER_TABLE,
-        "instance_files": _instance_files(summary.repository, *example),
+        "instance_files": f"{place}{instances_folder(config)}/{split}-*{OTHER_TABLE}",
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
         "obligations": licences.obligations(),
         "unstated": licences.UNSTATED,
-        "edition": edition,
+        "edition": published(),
         "responsible": responsible(),
         # Reading has no name, and comes first.
-        "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
+        "rule_names": ["", *(rule.name for rule in facts.rule_list)],
         "tables": tables,
         "measures": TITLES,
         "plots": figures.plot_paths(tables),
@@ -337,7 +328,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "canary": CANARY,
         "canary_key": METADATA_KEY,
         "results": contents.results,
-        "core": own[len(COLUMNS) :] if contents.core else (),
+        "core": core if CORE in contents.files else (),
         "default_name": DEFAULT,
     }
 

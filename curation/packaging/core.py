@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
@@ -17,7 +17,9 @@ from curation.core.benchmark import CORE, SPLITS
 from curation.core.records import BenchmarkRecord
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import RECORDS, SplitFiles, columns_of, file_name
-from curation.packaging.hub_info import HubConfig
+
+if TYPE_CHECKING:
+    from curation.packaging.counts import DataFiles
 
 #: The file of an edition that names the records.
 CORE_LIST: Final = "core.tsv"
@@ -39,8 +41,8 @@ class CoreRecord(BenchmarkRecord):
 CORE_TABLE: Final = replace(RECORDS, columns=columns_of(CoreRecord))
 
 
-def write_core(folder: Path, edition: Path, into: Path) -> list[HubConfig]:
-    """Write the config's table; return the config, or nothing if there is none.
+def write_core(folder: Path, edition: Path, into: Path) -> DataFiles:
+    """Write the config's table; return the config with it, or nothing.
 
     Args:
         folder: The dataset, whose content the edition measured.
@@ -51,7 +53,7 @@ def write_core(folder: Path, edition: Path, into: Path) -> list[HubConfig]:
         OSError: the table cannot be written.
     """
     if not (edition / CORE_LIST).exists():
-        return []
+        return {}
     chosen = pl.read_csv(edition / CORE_LIST, separator="\t")
     name = pl.concat_str("config", "unique_id", separator="/").alias("id")
     rows = open_edition(str(folder)).rows.with_columns(name)
@@ -61,4 +63,4 @@ def write_core(folder: Path, edition: Path, into: Path) -> list[HubConfig]:
     with SplitFiles(into, CORE, split, CORE_TABLE) as files:
         for row in own.iter_rows(named=True):
             files.add(SimpleNamespace(**row))
-    return [HubConfig(name=CORE, files={split: [file_name(CORE, split)]})]
+    return {CORE: {split: [file_name(CORE, split)]}}

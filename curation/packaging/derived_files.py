@@ -16,19 +16,25 @@ from pathlib import Path
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import CORE, NOTICES
+import polars as pl
+
+from curation.core.benchmark import CORE, NOTICES, SPLITS
 from curation.dataset.content_digest import content_digest, content_rows
+from curation.dataset.editions import Edition, open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
-from curation.dataset.parquet import write_sorted
+from curation.dataset.parquet import COLUMNS, write_sorted
 from curation.instances.dataset.parquet import write_instances
 from curation.packaging import card, licences, manifest, plots
 from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
-from curation.packaging.card_figures import count_rows
 from curation.packaging.core import write_core
-from curation.packaging.hub_info import hub_configs
-from curation.packaging.manifest import BuildFacts, Manifest, read_manifest, write_facts
-from curation.packaging.plots import tables_of_folder
-from curation.packaging.recount import recount
+from curation.packaging.counts import (
+    config_figures,
+    count_rows,
+    data_files,
+    instance_rows,
+)
+from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
+from curation.packaging.plots import tables_of
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
@@ -42,7 +48,6 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from curation.core.records import BenchmarkRecord
     from curation.dataset.decisions import DecidedDocument
-    from curation.dataset.summary import Summary
     from curation.fit.records import RecordFit
     from curation.instances.dataset.make_instances import RecordInstances
 
@@ -74,19 +79,50 @@ def write_derived(
         OSError: a file cannot be read or written.
     """
     facts = facts or manifest.read_facts(folder)
-    contents = _contents(folder, into, recount(facts, folder))
-    names = [file for file in checksums.names_in(folder) if not is_derived(file)]
-    sums = checksums.sums_of(folder, names)
-    written = card.write_card(contents, into)
-    written += [path for config in contents.core for path in config.paths]
-    written += plots.plot_paths(contents.tables)
-    written += [place for place in _PICTURES.values() if (into / place).exists()]
-    sums |= checksums.sums_of(into, written)
-    configs = contents.summary.configs
-    written.append(manifest.write_manifest(facts, configs, sums, into))
+    ledger = open_ledger(folder)
+    configs = config_figures(ledger)
+    files = data_files(folder, configs, facts.extras)
+    names = checksums.names_in(folder)
+    results = published_edition(folder)
+    core = write_core(folder, results, into) if results else {}
+    edition = _edition(folder)
+    tables = tables_of(edition)
+    written = [path for paths in core.values() for path in paths[SPLITS[-1]]]
+    if tables is not None:
+        plots.draw_plots(tables, into)
+        written += plots.plot_paths(tables)
+    for name, place in _PICTURES.items():
+        if results and (results / name).exists():
+            copyfile(results / name, into / place)
+            written.append(place)
+    contents = CardContents(
+        facts=facts,
+        configs=configs,
+        counts=count_rows(folder, ledger, edition.rows, [*configs]),
+        instances=instance_rows(folder, [*configs]),
+        files={**files, **core},
+        tables=tables,
+        notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
+        results=_results(results) if results else "",
+    )
+    written += card.write_card(contents, into)
+    kept = [name for name in names if not is_derived(name)]
+    sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
+    whole = manifest.whole_manifest(facts, configs, sums)
+    written.append(manifest.write_manifest(whole, into))
     sums |= checksums.sums_of(into, [manifest.FILE])
-    written.append(checksums.write_sums(into, sums))
-    return written
+    return [*written, checksums.write_sums(into, sums)]
+
+
+def _edition(folder: Path) -> Edition:
+    """Return the records of a folder, which may have none."""
+    try:
+        return open_edition(str(folder))
+    except NoInput:
+        columns = {"config": pl.String, "split": pl.String}
+        rows = pl.DataFrame(COLUMNS.empty_table())
+        empty = pl.DataFrame(schema=columns | dict(rows.schema))
+        return Edition(name=str(folder), folder=folder, rows=empty)
 
 
 def published_edition(folder: Path) -> Path | None:
@@ -105,35 +141,6 @@ def published_edition(folder: Path) -> Path | None:
         if dataset["rows"] == rows and dataset["content"] == content_digest(folder):
             return path.parent
     return None
-
-
-def _contents(folder: Path, into: Path, summary: Summary) -> CardContents:
-    names = [config.config for config in summary.configs]
-    configs = hub_configs(summary, folder)
-    for path in (path for config in configs for path in config.paths):
-        if not (folder / path).is_file():
-            what = "not there, and the ledger has records in it"
-            raise NoInput(what, str(folder / path), "csbdata build writes it")
-    edition = published_edition(folder)
-    tables = tables_of_folder(folder)
-    if tables is not None:
-        plots.draw_plots(tables, into)
-    for name, place in _PICTURES.items():
-        if edition and (edition / name).exists():
-            copyfile(edition / name, into / place)
-    return CardContents(
-        summary=summary,
-        counts=count_rows(folder, open_ledger(folder), names),
-        configs=configs,
-        core=write_core(folder, edition, into) if edition else (),
-        tables=tables,
-        notices=sorted(
-            name
-            for name in checksums.names_in(folder)
-            if name.startswith(f"{NOTICES}/")
-        ),
-        results=_results(edition) if edition else "",
-    )
 
 
 #: Pictures of an edition of results, and their places in a dataset folder.
@@ -219,7 +226,7 @@ def _write_fresh(
 
 def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
     folder: Path,
-    summary: Summary,
+    facts: BuildFacts,
     documents: Sequence[DecidedDocument],
     *,
     compiled: Mapping[str, str],
@@ -230,7 +237,7 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
 
     Args:
         folder: Where to write.
-        summary: The facts of the build.
+        facts: The facts of the build.
         documents: Every raw document with its decision, in benchmark order.
         compiled: Digest of a schema to the verdict of fastjsonschema, if it ran.
         fits: Digest of a schema to the targets that take it, if any was asked.
@@ -243,16 +250,13 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         CsbdataError: the plots could not be drawn.
         OSError: a file cannot be written.
     """
-    members_of = groupby(
-        (document for document in documents if document.kept),
-        key=lambda document: document.result.config,
-    )
-    for config, members in members_of:
+    kept = (document for document in documents if document.kept)
+    for config, members in groupby(kept, key=lambda document: document.config):
         records = (_judged(member, compiled, fits) for member in members)
         write_sorted(folder, config, records)
     write_ledger((document.ledger_row() for document in documents), folder)
-    write_facts(summary, folder)
-    if summary.instances:
+    manifest.write_manifest(facts, folder)
+    if "instances" in facts.options:
         write_instances(folder, products)
     write_derived(folder, folder)
     return read_manifest(folder)

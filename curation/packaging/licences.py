@@ -20,7 +20,7 @@ from curation.core.benchmark import NOTICES
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
-    from curation.dataset.summary import Pin, Summary
+    from curation.dataset.summary import Pin
 
 #: The folder of texts in a dataset folder.
 FOLDER = "LICENSES"
@@ -52,14 +52,14 @@ class ArchiveTerms:
 
 
 def archive_terms(
-    summary: Summary,
+    pins: Iterable[Pin],
     licences: Mapping[tuple[str, str], Mapping[str, int]],
     notices: Iterable[str] = (),
 ) -> tuple[ArchiveTerms, ...]:
     """Return the terms of each archive.
 
     Args:
-        summary: The figures of the build.
+        pins: The archives that the build read.
         licences: Source and commit to SPDX expression to records.
         notices: Paths of the archives' own texts in the folder.
     """
@@ -72,7 +72,7 @@ def archive_terms(
                 path for path in texts if path.startswith(f"{NOTICES}/{pin.archive}/")
             ),
         )
-        for pin in summary.pins
+        for pin in pins
     )
 
 

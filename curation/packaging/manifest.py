@@ -2,14 +2,14 @@
 
 It holds nothing that differs from run to run: no date, host, path or duration. A build
 first writes `BuildFacts`, which cannot be counted from its files; `Manifest` adds the
-figures that are computed from facts and files.
+figures that are.
 """
 
 from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,15 +17,9 @@ from typing import TypeVar
 
 import msgspec
 
-from curation.core.benchmark import CANARY, CONFIGS
+from curation.core.benchmark import CONFIGS
 from curation.core.documents import Origin
-from curation.dataset.summary import (
-    ConfigFigures,
-    ConfigSummary,
-    Pin,
-    RuleNote,
-    Summary,
-)
+from curation.dataset.summary import ConfigFigures, Pin, RuleNote
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput, other_version
@@ -93,21 +87,6 @@ class Manifest(BuildFacts, frozen=True, kw_only=True, omit_defaults=True):
 _Stated = TypeVar("_Stated", bound=BuildFacts)
 
 
-def facts_of(summary: Summary) -> BuildFacts:
-    """Return the facts of a build."""
-    return BuildFacts(
-        name=summary.name,
-        canary=CANARY,
-        partial=list(summary.partial),
-        rules=summary.rules,
-        versions=versions_here(),
-        pins=list(summary.pins),
-        rule_list=list(summary.rule_notes),
-        extras=sorted(summary.extras),
-        options=list(summary.options),
-    )
-
-
 def read_facts(folder: Path) -> BuildFacts:
     """Return the facts of a folder's manifest, which may lack the rest.
 
@@ -145,46 +124,32 @@ def _read(folder: Path, kind: type[_Stated]) -> _Stated:
         raise BadData("not JSON", str(path)) from error
 
 
-def write_facts(summary: Summary, folder: Path) -> str:
-    """Write a manifest of facts alone; return its path in the folder.
+def write_manifest(facts: BuildFacts, folder: Path) -> str:
+    """Write a manifest, whole or of facts alone; return its path in the folder.
 
     Raises:
         OSError: it cannot be written.
     """
-    return _write(facts_of(summary), folder)
+    text = json.dumps(msgspec.to_builtins(facts), indent=2, ensure_ascii=False)
+    (folder / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
+    return FILE
 
 
-def write_manifest(
-    facts: BuildFacts,
-    configs: Iterable[ConfigSummary],
-    sums: Mapping[str, Sum],
-    folder: Path,
-) -> str:
-    """Write the manifest; return its path in the folder.
+def whole_manifest(
+    facts: BuildFacts, configs: Mapping[str, ConfigFigures], sums: Mapping[str, Sum]
+) -> Manifest:
+    """Return the manifest of facts and figures.
 
     Args:
         facts: The facts.
         configs: The figures of every config.
         sums: Of every file of the dataset folder; those in `UNLISTED` are left out.
-        folder: Where to write it.
-
-    Raises:
-        OSError: it cannot be written.
     """
-    values = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
-    manifest = Manifest(
-        **values,
-        configs={config.config: config.figures for config in configs},
+    return Manifest(
+        **{name: getattr(facts, name) for name in BuildFacts.__struct_fields__},
+        configs=dict(configs),
         files={name: sums[name] for name in sorted(sums) if name not in UNLISTED},
     )
-    return _write(manifest, folder)
-
-
-def _write(facts: BuildFacts, folder: Path) -> str:
-    content = msgspec.to_builtins(facts)
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    (folder / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
-    return FILE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
@@ -75,6 +75,29 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
+_FILTERS: dict[str, Callable[..., str]] = {
+    "text": escape_markdown,
+    "sentence": sentence,
+    "line": line,
+    "prose": prose,
+    "code": code,
+    "link": link,
+    "python": python,
+    "share": _share,
+}
+
+
+def _tally(counts: Mapping[str, int], style: str = "text") -> str:
+    """Return names with their counts, the names through a filter."""
+    parts = (f"{_FILTERS[style](name)} {count:,}" for name, count in counts.items())
+    return ", ".join(parts)
+
+
+def _shown(value: UntypedJson) -> UntypedJson:
+    """Return a value as a template prints it: whole numbers in groups of three."""
+    return f"{value:,}" if type(value) is int else value
+
+
 def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
     """Render a template of `cards/`; the text ends with one line end.
 
@@ -88,17 +111,8 @@ def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
+        finalize=_shown,
     )
-    environment.filters |= {
-        "text": escape_markdown,
-        "sentence": sentence,
-        "line": line,
-        "prose": prose,
-        "code": code,
-        "link": link,
-        "python": python,
-        "number": "{:,}".format,
-        "share": _share,
-    }
+    environment.filters |= {**_FILTERS, "tally": _tally}
     filled = environment.get_template(template).render(values)
     return re.sub(r"\n{3,}", "\n\n", filled).strip() + "\n"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from curation.core.documents import Origin
 from curation.dataset.edition_statistics import statistics_of
-from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import (
     PLOTS,
     Figure2,
@@ -20,7 +20,9 @@ from curation.dataset.paper_tables import (
     table_9,
 )
 from curation.fit.records import RecordFit, target_counts
-from curation.system.errors import NoInput
+
+if TYPE_CHECKING:
+    from curation.dataset.editions import Edition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +50,9 @@ FOLDER = "plots"
 _TARGETS = "targets"
 
 
-def tables_of_folder(folder: Path) -> PaperTables | None:
+def tables_of(edition: Edition) -> PaperTables | None:
     """Return the tables of a dataset folder; None without records."""
-    try:
-        edition = open_edition(str(folder))
-        statistics = statistics_of(edition)
-    except NoInput:
-        return None
+    statistics = statistics_of(edition)
     if not statistics.records:
         return None
     asked = fits_of_rows(edition.rows)

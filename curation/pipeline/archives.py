@@ -13,7 +13,7 @@ from curation.system.errors import BadUsage
 from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
-    from curation.download.acquire import ArchivePin, FetchSettings, UnavailableArchive
+    from curation.download.acquire import FetchSettings, UnavailableArchive
     from curation.sources.base import Source
 
 
@@ -50,7 +50,7 @@ def acquire_all(
         BadUsage: a name is neither a source nor an archive.
         CsbdataError: an archive is not what is pinned, or the cache cannot be written.
     """
-    pins = load_pins()
+    chains, pins = chains_by_source(names), load_pins()
     acquired: dict[str, Acquired | UnavailableArchive] = {}
 
     def acquire_first(chain: Iterable[str]) -> int:
@@ -66,8 +66,8 @@ def acquire_all(
         return code
 
     missing = {}
-    for name, chains in _chains_by_source(names, pins).items():
-        codes = {rules: acquire_first(chain) for rules, chain in chains.items()}
+    for name, by_rules in chains.items():
+        codes = {rules: acquire_first(chain) for rules, chain in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
             missing[name] = code
@@ -75,40 +75,26 @@ def acquire_all(
     return Acquisition(archives=archives, missing=missing)
 
 
-def pins_of(names: Sequence[str]) -> list[ArchivePin]:
-    """Return the pins of sources or archives, in the order of `raw/sources.toml`.
+def chains_by_source(
+    names: Sequence[str],
+) -> dict[str, Mapping[str, tuple[str, ...]]]:
+    """Return what each name stands for: rule set or part to archives, best first.
 
     Args:
-        names: Names of sources or archives; none for every pin.
+        names: Names of sources or archives; none for the sources of the ten configs.
 
     Raises:
         BadUsage: a name is neither a source nor an archive.
     """
-    pins = load_pins()
-    if not names:
-        return list(pins.values())
-    names_of_archives = {
-        archive
-        for chains in _chains_by_source(names, pins).values()
-        for chain in chains.values()
-        for archive in chain
-    }
-    return [pin for name, pin in pins.items() if name in names_of_archives]
-
-
-def _chains_by_source(
-    names: Sequence[str], pins: Mapping[str, ArchivePin]
-) -> dict[str, Mapping[str, tuple[str, ...]]]:
-    """Return what each name stands for: rule set or part to archives, best first."""
     registered = sources()
     selection = names or [
         source.name for source in registered.values() if not source.extra
     ]
-    return {name: _chains(name, registered, pins) for name in selection}
+    return {name: _chains(name, registered) for name in selection}
 
 
 def _chains(
-    name: str, registered: Mapping[str, Source], pins: Mapping[str, ArchivePin]
+    name: str, registered: Mapping[str, Source]
 ) -> Mapping[str, tuple[str, ...]]:
     if name in registered:
         chains = registered[name].archives
@@ -116,6 +102,7 @@ def _chains(
         if registered[name].in_parts:
             return {archive: (archive,) for archive in own}
         return chains
+    pins = load_pins()
     if name in pins:
         return {"clean": (name,)}
     alike = closest_names(name, [*registered, *pins], most=2)

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
 import resource
-import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from curation.core.benchmark import CONFIGS, NOTICES, in_benchmark_order, is_notice
+from curation.core.benchmark import (
+    CANARY,
+    CONFIGS,
+    NOTICES,
+    in_benchmark_order,
+    is_notice,
+)
 from curation.dataset.decisions import ResultFile
-from curation.dataset.summary import RuleNote, Summary
+from curation.dataset.summary import NAME, PARTIAL_NAME, RuleNote
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import Manifest, read_manifest
+from curation.packaging.manifest import (
+    BuildFacts,
+    Manifest,
+    read_manifest,
+    versions_here,
+)
 from curation.pipeline.read_batches import RuleFault, find_rule_faults
 from curation.pipeline.request import (
     BuildPlan,
@@ -30,14 +37,12 @@ from curation.pipeline.request import (
     plan_of,
     refuse_other_build,
 )
-from curation.pipeline.shards import VERDICTS, JoinedShards
 from curation.pipeline.steps import BuildSteps, in_clusters
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
-from curation.system.errors import BadConfiguration, BadData, NoInput
+from curation.system.errors import BadData, NoInput
 from curation.system.progress import Phases, Progress, Quiet
-from curation.workers.fingerprint import fingerprint
-from curation.workers.ray_shards import LOCAL, Shard, ray_address, run_shards
+from curation.workers.ray_pool import pools_of, ray_address
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -67,10 +72,10 @@ def write_notices(inputs: Iterable[BuildInput], folder: Path) -> None:
                 place.write_bytes(files.read(name))
 
 
-def summary_of(
+def facts_of(
     options: tuple[str, ...], plan: BuildPlan, configs: Iterable[str]
-) -> Summary:
-    """Return what the card and the manifest say of the build.
+) -> BuildFacts:
+    """Return the facts of a build, for its manifest.
 
     Args:
         options: What was asked beside the rules.
@@ -85,20 +90,22 @@ def summary_of(
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     if plan.left_out:
         whys[LEFT_OUT] = list(plan.left_out)
-    partial = tuple(
-        f"{', '.join(in_benchmark_order(incomplete))}: {why}."
-        for why, incomplete in whys.items()
-    )
-    return Summary(
+    return BuildFacts(
+        name=PARTIAL_NAME if whys else NAME,
+        canary=CANARY,
+        partial=[
+            f"{', '.join(in_benchmark_order(incomplete))}: {why}."
+            for why, incomplete in whys.items()
+        ],
         rules=plan.rules.name,
-        rule_notes=tuple(
+        versions=versions_here(),
+        pins=[item.pin for item in plan.inputs],
+        rule_list=[
             RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
             for rule in plan.rules.all_rules
-        ),
-        extras=frozenset(configs) - frozenset(CONFIGS),
-        pins=tuple(item.pin for item in plan.inputs),
-        partial=partial,
-        options=options,
+        ],
+        extras=sorted({*configs} - {*CONFIGS}),
+        options=list(options),
     )
 
 
@@ -127,10 +134,6 @@ def find_finished_build(
         return read_manifest(out)
     except (OSError, BadData, NoInput):
         return None
-
-
-#: The folder in the run folder that holds the shards that a cluster has finished.
-_RAY = "ray"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +226,6 @@ def _without_collector() -> Iterator[None]:
 def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
-    joined = JoinedShards()
     clock.lap("fetch")
     if not request.replace:
         refuse_other_build(request.out, plan.rules.name, request.options, plan.inputs)
@@ -231,19 +233,19 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            if ray_address(request.executor) is not None:
-                joined = _worked_on_by_ray(request, plan, run, progress)
-            with ResultFile(run.folder) as file:
+            with (
+                pools_of(request.executor, progress.say) as open_pool,
+                ResultFile(run.folder) as file,
+            ):
                 steps = BuildSteps(
                     request=request,
                     plan=plan,
                     run=run,
                     progress=progress,
                     file=file,
-                    joined=joined,
+                    open_pool=open_pool,
                 )
                 manifest, peak = _write(steps, clock, progress)
-            shutil.rmtree(run.folder / _RAY, ignore_errors=True)
         else:
             clock.lap("check")
         return BuildResult(
@@ -260,62 +262,6 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         )
 
 
-def _worked_on_by_ray(
-    request: BuildRequest, plan: BuildPlan, run: RunFolder, progress: Progress
-) -> JoinedShards:
-    build = plan.fingerprint
-    folders = run_shards(
-        build_shard,
-        (request, build),
-        executor=request.executor,
-        folder=run.folder / _RAY,
-        fingerprint=fingerprint(build=build, options=request.options),
-        say=progress.say,
-    )
-    return JoinedShards.open(folders, build)
-
-
-def build_shard(build: tuple[BuildRequest, str], shard: Shard) -> None:
-    """Do a shard's part of a build, and leave the work in the shard's folder.
-
-    Copies in other shards and quotas over all of them are decided where shards are
-    joined, so some of its instances may not be needed then.
-
-    Args:
-        build: The request, and the fingerprint of the build where shards are joined.
-        shard: The part, and its folder.
-
-    Raises:
-        BadConfiguration: this node reads other files.
-        CsbdataError: a source is damaged or cannot be had.
-    """
-    request, wanted = build
-    request = replace(
-        request, out=shard.folder, executor=LOCAL, jobs=request.jobs or shard.cpus
-    )
-    plan = plan_of(request, Quiet())
-    if plan.fingerprint != wanted:
-        raise BadConfiguration(
-            f"node {platform.node()} reads other files than the driver",
-            then="put the same files at the same paths of every node",
-        )
-    with RunFolder.open(shard.folder, wanted) as run, ResultFile(shard.folder) as file:
-        steps = BuildSteps(
-            request=request,
-            plan=plan,
-            run=run,
-            progress=Quiet(),
-            file=file,
-            shard=(shard.part, shard.parts),
-        )
-        documents, _ = steps.decide()
-        if request.fastjsonschema:
-            verdicts = steps.compile_records(documents)
-            run.store(VERDICTS, msgspec.json.encode(verdicts))
-        if request.instances:
-            steps.make_instances(documents, enabled=True).store_keys()
-
-
 def _write(
     steps: BuildSteps, clock: _Clock, progress: Phases
 ) -> tuple[Manifest, float]:
@@ -324,11 +270,10 @@ def _write(
     documents, peak = steps.decide()
     clock.lap("decide")
     configs = (document.config for document in documents)
-    summary = summary_of(request.options, plan, configs)
+    facts = facts_of(request.options, plan, configs)
     compiled = steps.compile_records(documents) if request.fastjsonschema else {}
     clock.lap("fastjsonschema")
     instances = steps.make_instances(documents, enabled=request.instances)
-    summary = replace(summary, instances=instances.counts())
     clock.lap("instances")
     kept = (it.result.sha256 for it in documents if it.kept)
     fits = dict(zip(kept, instances.fits(), strict=request.instances))
@@ -339,7 +284,7 @@ def _write(
         write_notices(plan.inputs, folder)
         manifest = write_folder(
             folder,
-            summary,
+            facts,
             documents,
             compiled=compiled,
             fits=fits,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from curation.pipeline.process_document import (
 )
 from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.rules.sets import rule_set
-from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -38,16 +36,9 @@ def start(setup: Json) -> Callable[[Json], DocumentResult]:
     build_setup = msgspec.convert(setup, BuildSetup)
     rules = rule_set(build_setup.rules)
     contexts = [_context(library) for library in build_setup.libraries]
-    # Documents are trees without cycles: reference counts free them, and the
-    # collector would only walk them again and again.
-    gc.disable()
 
     def handle(request: Json) -> DocumentResult:
         document = msgspec.convert(request, DocumentRequest)
         return apply_rules(document.raw_document(), rules, contexts[document.input])
 
     return handle
-
-
-if __name__ == "__main__":
-    serve(start, encode=msgspec.json.encode, decode=msgspec.json.decode)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
-from curation.core.documents import Origin
+from curation.core.documents import Files, Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import (
     Acquired,
@@ -276,16 +276,6 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
     if unread := require_files(opened):
         say(unread)
     digest = files.digest
-    reading = Reading(
-        files=files,
-        archive=source.name,
-        commit=digest,
-        licence="NOASSERTION",
-        origin=Origin.LOCAL,
-        rules=rules,
-        lists=raw_folder() / "lists",
-        config=extra.config or opened.name,
-    )
     pin = Pin(
         source=source.name,
         archive=source.name,
@@ -294,12 +284,25 @@ def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> Bui
         sha256=digest,
         licence="NOASSERTION",
     )
-    return BuildInput(
-        source=source,
-        reading=reading,
-        files=(opened.path or Path()).absolute(),
-        pin=pin,
+    place = (opened.path or Path()).absolute()
+    own = _input(source, rules, pin, files, place)
+    config = extra.config or opened.name
+    return replace(own, reading=replace(own.reading, config=config))
+
+
+def _input(
+    source: Source, rules: str, pin: Pin, files: Files, place: Path
+) -> BuildInput:
+    reading = Reading(
+        files=files,
+        archive=pin.archive,
+        commit=pin.commit,
+        licence=pin.licence,
+        origin=pin.origin,
+        rules=rules,
+        lists=raw_folder() / "lists",
     )
+    return BuildInput(source=source, reading=reading, files=place, pin=pin)
 
 
 def _find(
@@ -372,65 +375,39 @@ def _find_pinned(
 def _pinned_input(
     source: Source, rules: str, pin: ArchivePin, got: Acquired
 ) -> BuildInput:
-    reading = Reading(
-        files=open_files(got.pack),
+    stated = Pin(
+        source=source.name,
         archive=pin.name,
-        commit=got.commit,
-        licence=got.licence,
         origin=got.origin,
-        rules=rules,
-        lists=raw_folder() / "lists",
+        commit=got.commit,
+        sha256=got.digest,
+        licence=pin.licence,
+        attribution=pin.attribution,
+        url=pin.homepage,
     )
-    return BuildInput(
-        source=source,
-        reading=reading,
-        files=got.pack,
-        pin=Pin(
-            source=source.name,
-            archive=pin.name,
-            origin=got.origin,
-            commit=got.commit,
-            sha256=got.digest,
-            licence=pin.licence,
-            attribution=pin.attribution,
-            url=pin.homepage,
-        ),
-    )
+    found = _input(source, rules, stated, open_files(got.pack), got.pack)
+    # Single files may be under other terms than the collection.
+    return replace(found, reading=replace(found.reading, licence=got.licence))
 
 
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
     for name in source.archives.get(rules, ()):
-        if (sample / name).is_dir():
-            return _sample_input(source, rules, name, sample)
+        if not (sample / name).is_dir():
+            continue
+        files = FolderFiles(sample / name)
+        pin = Pin(
+            source=source.name,
+            archive=name,
+            origin=Origin.SAMPLE,
+            commit=SAMPLE_COMMIT,
+            sha256=files.digest,
+            licence=SAMPLE_LICENCE,
+            attribution=SAMPLE_ATTRIBUTION,
+        )
+        small = replace(source, quota=source.quota and SAMPLE_QUOTA)
+        found = _input(small, rules, pin, files, sample / name)
+        reading = replace(found.reading, lists=sample / "lists")
+        return replace(found, reading=reading)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
-
-
-def _sample_input(source: Source, rules: str, archive: str, sample: Path) -> BuildInput:
-    files = FolderFiles(sample / archive)
-    digest = files.digest
-    reading = Reading(
-        files=files,
-        archive=archive,
-        commit=SAMPLE_COMMIT,
-        licence=SAMPLE_LICENCE,
-        origin=Origin.SAMPLE,
-        rules=rules,
-        lists=sample / "lists",
-    )
-    pin = Pin(
-        source=source.name,
-        archive=archive,
-        origin=Origin.SAMPLE,
-        commit=SAMPLE_COMMIT,
-        sha256=digest,
-        licence=SAMPLE_LICENCE,
-        attribution=SAMPLE_ATTRIBUTION,
-    )
-    return BuildInput(
-        source=replace(source, quota=source.quota and SAMPLE_QUOTA),
-        reading=reading,
-        files=sample / archive,
-        pin=pin,
-    )

@@ -7,15 +7,13 @@ again, finds them. Results do not depend on the number of workers.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.core.benchmark import SPLITS, split_of
+from curation.core.benchmark import split_of
 from curation.fit.records import RecordFit
 from curation.instances.dataset.make_instances import (
     BATCH_LENGTH,
@@ -40,23 +38,15 @@ from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from curation.dataset.decisions import DecidedDocument
+    from curation.workers.ray_pool import OpenPool
     from curation.workers.run_folder import RunFolder
 
-#: Name of the piece of finished work that says which tasks the batches hold.
-KEYS: Final = "instance-keys"
-#: Batches that are held in memory. Those of a shard are asked for in their order.
-_HELD = 64
 
-
-class StoredFit(msgspec.Struct, frozen=True, kw_only=True):
-    """The targets that take a record, as a finished batch keeps them."""
-
-    fit: RecordFit
-
-
-class StoredInstances(StoredFit, frozen=True, kw_only=True):
+class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
     """All that a finished batch keeps of one record."""
 
+    #: The targets that take it.
+    fit: RecordFit
     instances: SchemaInstances
 
 
@@ -65,46 +55,10 @@ def batch_name(number: int) -> str:
     return f"instances-{number:05}"
 
 
-class FinishedInstances:
-    """The instances that several runs have made.
-
-    Example:
-        >>> made = FinishedInstances([{}.get])
-        >>> made.find("the key of a task") is None
-        True
-    """
-
-    def __init__(self, runs: Sequence[Callable[[str], bytes | None]]) -> None:
-        """Take the runs, each as what finds a piece of its finished work by name."""
-        self._runs = runs
-        self._places: dict[str, tuple[int, int, int]] = {}
-        self._batch = lru_cache(_HELD)(self._read_batch)
-        for position, done in enumerate(runs):
-            stored = done(KEYS)
-            batches = msgspec.json.decode(stored or b"[]", type=list[list[str]])
-            for number, keys in enumerate(batches):
-                for index, key in enumerate(keys):
-                    self._places.setdefault(key, (position, number, index))
-
-    def find(self, key: str) -> StoredInstances | None:
-        """Return the instances of a task by its key, None if no run made them."""
-        place = self._places.get(key)
-        if place is None:
-            return None
-        position, number, index = place
-        batch = self._batch(position, number)
-        return batch[index] if batch else None
-
-    def _read_batch(self, position: int, number: int) -> list[StoredInstances]:
-        stored = self._runs[position](batch_name(number))
-        return msgspec.json.decode(stored or b"[]", type=list[StoredInstances])
-
-
 #: Seconds of processor time after which a search for instances is taken for endless, as
 #: it is where patterns or branches double what a validator does: such a record has
 #: witnesses alone, or none. The slowest schema of the benchmark takes a sixth of it.
 _ENDLESS = 60.0
-_Stored = TypeVar("_Stored", bound=StoredFit)
 _WORKER = Path(__file__).with_name("instance_worker.py")
 
 
@@ -117,7 +71,7 @@ class InstanceStep:
         run: RunFolder,
         *,
         seed: int = 0,
-        finished: FinishedInstances | None = None,
+        open_pool: OpenPool = Pool,
     ) -> None:
         """Take the tasks, and the folder that keeps finished batches.
 
@@ -125,7 +79,7 @@ class InstanceStep:
             tasks: The schemas, each with what is known of it.
             run: The folder.
             seed: Seed of random choices.
-            finished: Instances that other runs have made with the same seed.
+            open_pool: Opens the pool of workers.
         """
         self._batches = list(
             in_batches(
@@ -135,7 +89,7 @@ class InstanceStep:
                 heaviest=BATCH_LENGTH,
             )
         )
-        self._finished = finished or FinishedInstances(())
+        self._open_pool = open_pool
         self._run = run
         self._seed = seed
         #: Most memory held at once by this process and its workers, in MiB.
@@ -162,7 +116,7 @@ class InstanceStep:
         missing = [
             number
             for number in range(len(self._batches))
-            if self._run.done(batch_name(number)) is None and not self._reuse(number)
+            if self._run.done(batch_name(number)) is None
         ]
         finished = set(range(len(self._batches))).difference(missing)
         progress(sum(len(self._batches[number]) for number in finished))
@@ -170,29 +124,12 @@ class InstanceStep:
             return
         # The lean try is the second attempt.
         setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
-        program = Program(file=_WORKER, setup=setup)
+        program = Program(module="curation.pipeline.instance_worker", setup=setup)
         limits = Limits(seconds=_ENDLESS, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
-        with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
+        with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
-
-    def _reuse(self, number: int) -> bool:
-        stored = [self._finished.find(task.key) for task in self._batches[number]]
-        whole = [record for record in stored if record is not None]
-        if len(whole) < len(stored):
-            return False
-        self._store(number, whole)
-        return True
-
-    def store_keys(self) -> None:
-        """Store which tasks the batches hold, so that other runs find them.
-
-        Raises:
-            CannotCreate: the run folder cannot be written.
-        """
-        keys = [[task.key for task in batch] for batch in self._batches]
-        self._run.store(KEYS, msgspec.json.encode(keys))
 
     def _first(
         self, pool: Pool, numbers: Sequence[int], progress: Callable[[int], None]
@@ -269,10 +206,8 @@ class InstanceStep:
         Raises:
             LookupError: a batch has not been made.
         """
-        for number, batch in enumerate(self._batches):
-            stored = self._read(number, StoredInstances)
-            for task, result in zip(batch, stored, strict=True):
-                yield RecordInstances(task=task, result=result.instances)
+        for task, stored in self._finished_records():
+            yield RecordInstances(task=task, result=stored.instances)
 
     def fits(self) -> Iterator[RecordFit]:
         """Yield the targets that take the schema of each task, in their order.
@@ -280,33 +215,22 @@ class InstanceStep:
         Raises:
             LookupError: a batch has not been made.
         """
-        for number in range(len(self._batches)):
-            yield from (stored.fit for stored in self._read(number, StoredFit))
+        return (stored.fit for _, stored in self._finished_records())
 
-    def _read(self, number: int, record: type[_Stored]) -> list[_Stored]:
-        stored = self._run.done(batch_name(number))
-        if stored is None:
-            raise LookupError(batch_name(number))
-        return msgspec.json.decode(stored, type=list[record])  # type: ignore[valid-type]  # the type is a parameter
-
-    def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many instances each config has in each split."""
-        counted: dict[str, Counter[str]] = {}
-        for record in self.results():
-            task = record.task
-            own = counted.setdefault(task.config, Counter())
-            own[task.split] += len(record.result.instances)
-        return {
-            config: {split: own[split] for split in SPLITS}
-            for config, own in counted.items()
-        }
+    def _finished_records(self) -> Iterator[tuple[InstanceTask, StoredInstances]]:
+        for number, batch in enumerate(self._batches):
+            stored = self._run.done(batch_name(number))
+            if stored is None:
+                raise LookupError(batch_name(number))
+            records = msgspec.json.decode(stored, type=list[StoredInstances])
+            yield from zip(batch, records, strict=True)
 
 
 def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for document in documents:
-        record = document.result.record() if document.kept else None
+        record = document.result.whole().record if document.kept else None
         if record is not None:
             task = InstanceTask(
                 config=document.result.config,

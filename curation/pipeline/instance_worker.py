@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
-import orjson
 
 from curation.core.json_types import Json
 from curation.fit.records import record_fit
 from curation.instances.dataset import worker
-from curation.workers.collecting import collecting
-from curation.workers.protocol import serve
 
 
 class FitRequest(msgspec.Struct, frozen=True):
@@ -29,14 +26,8 @@ def start(setup: Json) -> Callable[[Json], Json]:
         columns = record_fit(msgspec.convert(request, FitRequest).fit)
         return [list(names) for names in columns]
 
-    find = collecting(find_targets)
-
     def handle(request: Json) -> Json:
         is_fit = isinstance(request, dict) and "fit" in request
-        return (find if is_fit else make)(request)
+        return (find_targets if is_fit else make)(request)
 
     return handle
-
-
-if __name__ == "__main__":
-    serve(start, encode=orjson.dumps, decode=orjson.loads)

@@ -34,7 +34,6 @@ from curation.pipeline.process_document import (
     request_of,
     too_long_to_read,
 )
-from curation.pipeline.shards import WHOLE, JoinedShards, has_batch
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.words import counted
@@ -157,17 +156,13 @@ def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
     crashed = documents.filter(
         pl.col("outcome") == Reason.CRASHED.value, pl.col("rule") != NO_RULE
     )
-    columns = ("rule", "config", "unique_id", "detail")
-    faults: dict[str, RuleFault] = {}
-    for rule, config, unique_id, detail in crashed.select(columns).collect().rows():
-        fault = faults.get(rule)
-        faults[rule] = RuleFault(
-            rule=rule,
-            count=fault.count + 1 if fault else 1,
-            first=fault.first if fault else f"{config}/{unique_id}",
-            detail=fault.detail if fault else detail,
-        )
-    return tuple(faults[rule] for rule in sorted(faults))
+    faults = crashed.group_by("rule").agg(
+        count=pl.len(),
+        first=pl.concat_str("config", "unique_id", separator="/").first(),
+        detail=pl.col("detail").first(),
+    )
+    rows = faults.sort("rule").collect().iter_rows(named=True)
+    return tuple(RuleFault(**row) for row in rows)
 
 
 #: A batch is closed at so many documents or bytes, whichever comes first.
@@ -238,41 +233,28 @@ class BatchReader:
         return None if refused is None else _rejection(raw.config, refused)
 
 
-def count_documents(
-    inputs: Sequence[BuildInput],
-    opt_outs: Sequence[OptOut],
-    shard: tuple[int, int] = WHOLE,
-) -> int:
+def count_documents(inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]) -> int:
     """Return how many documents are worked on: equal ones of one config count once.
 
     Reading all of them takes a hundredth of the time that the rules need.
     """
-    return sum(
-        len(batch)
-        for number, (_, batch) in enumerate(BatchReader(inputs, opt_outs).batches())
-        if has_batch(shard, number)
-    )
+    return sum(len(batch) for _, batch in BatchReader(inputs, opt_outs).batches())
 
 
-def process_batches(  # noqa: PLR0913 (one argument for each thing that is needed)
+def process_batches(
     reader: BatchReader,
     pool: Pool,
     run: RunFolder,
     progress: Callable[[int], None],
-    *,
-    shard: tuple[int, int] = WHOLE,
-    joined: JoinedShards,
     file: ResultFile,
 ) -> dict[int, HeldResult]:
-    """Return the result of each distinct document of a shard, by its position.
+    """Return the result of each distinct document, by its position.
 
     Args:
         reader: Reads the documents, and numbers their distinct contents.
         pool: Runs `curation.pipeline.document_worker`.
         run: Where finished batches are stored, and found again.
         progress: Prints how many more documents are done.
-        shard: Which part of the documents is worked on.
-        joined: The shards that have done it already, if any.
         file: Where results are kept for the rest of the build.
 
     Raises:
@@ -291,10 +273,8 @@ def process_batches(  # noqa: PLR0913 (one argument for each thing that is neede
         end = sent_batches = 0
         for number, (position, batch) in enumerate(reader.batches()):
             start, end = end, end + len(batch)
-            if not has_batch(shard, number):
-                continue
             name = _name(number)
-            stored = joined.batch(number, name) or run.done(name)
+            stored = run.done(name)
             if stored is not None:
                 keep(start, _STORED.decode(stored))
                 progress(len(batch))

@@ -24,7 +24,7 @@ from curation.rules.sets import RuleSet, rule_set
 from curation.system.errors import BadData, CannotCreate, Unavailable
 from curation.system.progress import Progress
 from curation.workers.fingerprint import code_digest, fingerprint, versions
-from curation.workers.ray_shards import LOCAL
+from curation.workers.ray_pool import LOCAL
 from curation.workers.run_folder import run_folder_of
 
 if TYPE_CHECKING:
@@ -180,10 +180,10 @@ class BuildRequest:
     instances: bool = False
     #: Replace a build made from other inputs, rules or options.
     replace: bool = False
-    #: Number of workers; None for one a core. On a Ray cluster: of each shard.
+    #: Number of workers; None for one a core. On a Ray cluster: one a CPU.
     jobs: int | None = None
-    #: `local`, or `ray[:ADDRESS]`: each shard is a task of a Ray cluster
-    #: (`curation.workers.ray_shards`).
+    #: `local`, or `ray[:ADDRESS]`: each batch is a task of a Ray cluster
+    #: (`curation.workers.ray_pool`).
     executor: str = LOCAL
     #: Places of archives, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)

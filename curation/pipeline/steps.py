@@ -1,12 +1,9 @@
-"""The steps of a build before anything is written: decide, compile, make instances.
-
-A build that joins shards finds the results in them.
-"""
+"""The steps of a build before anything is written: decide, compile, make instances."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,18 +24,17 @@ from curation.pipeline.read_batches import (
     read_opt_outs,
     setup_of,
 )
-from curation.pipeline.shards import WHOLE, JoinedShards
 from curation.schema.near_duplicates import OnDemand, cluster_weights, clusters
 from curation.sources.registry import source_named
 from curation.system.progress import Progress, announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
-from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from curation.pipeline.request import BuildPlan, BuildRequest
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
+    from curation.workers.ray_pool import OpenPool
     from curation.workers.run_folder import RunFolder
 
 
@@ -85,7 +81,8 @@ def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     names = clusters(
         [decided[position].result.sha256 for position in positions],
         OnDemand(
-            len(positions), lambda place: decided[positions[place]].result.shingles()
+            len(positions),
+            lambda place: decided[positions[place]].result.whole().shingles,
         ),
     )
     configs = [decided[position].config for position in positions]
@@ -112,12 +109,11 @@ def _candidate(document: DecidedDocument, sources: Mapping[str, Source]) -> Cand
 #: 100 seconds.
 _COMPILE_SECONDS = 0.024
 _INSTANCE_SECONDS = 0.022
-_WORKER = Path(__file__).with_name("document_worker.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildSteps:
-    """The steps of one build, or of one shard of it."""
+    """The steps of one build."""
 
     request: BuildRequest
     plan: BuildPlan
@@ -126,44 +122,36 @@ class BuildSteps:
     progress: Progress
     #: Where results are kept while the build lasts.
     file: ResultFile
-    #: Which part of the documents is worked on.
-    shard: tuple[int, int] = WHOLE
-    #: The shards whose work is taken over.
-    joined: JoinedShards = field(default_factory=JoinedShards)
+    #: Opens pools of workers.
+    open_pool: OpenPool
 
     def decide(self) -> tuple[list[DecidedDocument], float]:
-        """Return the raw documents of the shard, each with its decision.
+        """Return the raw documents, each with its decision.
 
         Near-duplicate clusters are found later (`in_clusters`).
         With it the peak memory in MiB, of this process and its workers.
         """
         opt_outs = read_opt_outs()
         reader = BatchReader(self.plan.inputs, opt_outs)
+        setup = setup_of(self.plan.rules, self.plan.inputs, opt_outs)
+        libraries = (library for library in setup.libraries if library.uris)
         program = Program(
-            file=_WORKER,
-            setup=setup_of(self.plan.rules, self.plan.inputs, opt_outs),
+            module="curation.pipeline.document_worker",
+            setup=setup,
+            files=tuple(Path(library.files) for library in libraries),
             unread_answers=True,
         )
         with (
-            Pool(program, jobs=self.request.workers, limits=LIMITS) as pool,
+            self.open_pool(program, jobs=self.request.workers, limits=LIMITS) as pool,
             self.progress.bar(
                 f"Applying the {self.plan.rules.name} rules",
-                count_documents(self.plan.inputs, opt_outs, self.shard),
+                count_documents(self.plan.inputs, opt_outs),
                 note=lambda: reader.source,
             ) as advance,
         ):
-            results = process_batches(
-                reader,
-                pool,
-                self.run,
-                advance,
-                shard=self.shard,
-                joined=self.joined,
-                file=self.file,
-            )
+            results = process_batches(reader, pool, self.run, advance, self.file)
         sources = {item.source.name: item.source for item in self.plan.inputs}
-        own = [document for document in reader.documents if document.content in results]
-        decided = decide_benchmark(own, results, self.plan.rules, sources)
+        decided = decide_benchmark(reader.documents, results, self.plan.rules, sources)
         return decided, pool.peak_rss_mb
 
     def compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
@@ -171,25 +159,23 @@ class BuildSteps:
 
         Records of a source that is too large for it are never asked.
         """
-        verdicts = self.joined.verdicts()
         records = [
             document.record()
             for document in documents
             if document.kept
             and source_named(document.source.provenance.source).tries_fastjsonschema
         ]
-        new = [record for record in records if record.sha256 not in verdicts]
-        title, count = "Compiling with fastjsonschema", len(new)
+        title, count = "Compiling with fastjsonschema", len(records)
         announce(self.progress, title, count * _COMPILE_SECONDS / self.request.workers)
         with self.progress.bar(title, count) as advance:
             compiled = try_fastjsonschema(
-                new,
+                records,
                 self.request.fetch.cache,
                 jobs=self.request.workers,
                 progress=advance,
+                open_pool=self.open_pool,
             )
-        verdicts |= {record.sha256: record.fastjsonschema or "" for record in compiled}
-        return {record.sha256: verdicts[record.sha256] for record in records}
+        return {record.sha256: record.fastjsonschema or "" for record in compiled}
 
     def make_instances(
         self, documents: Sequence[DecidedDocument], *, enabled: bool
@@ -198,7 +184,7 @@ class BuildSteps:
         step = InstanceStep(
             tasks_of(documents) if enabled else (),
             self.run,
-            finished=self.joined.instances(),
+            open_pool=self.open_pool,
         )
         if enabled:
             title, count = "Making instances", step.count

@@ -22,6 +22,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeGuard
@@ -35,10 +36,7 @@ from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
 from curation.sources.claims import claimed_uris
-from curation.sources.openapi_bodies import read_openapi
-from curation.sources.pydantic_models import read_models
 from curation.sources.readers import NamedSchema, as_rows, document, own_uri, plain_id
-from curation.sources.tools import read_mcp_server, read_tool_list
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
@@ -57,15 +55,13 @@ TEXTS_INSIDE = (*_TABLES, *YAML_SUFFIXES)
 #: Files that are named in a message.
 _SHOWN = 5
 _COLUMN = re.compile(r"(?P<name>[^/@#]+/[^/@#]+)@(?P<revision>[^#]+)#(?P<column>.+)")
-#: Forms with a prefix: the rest of the expression, as a help text writes it, and what
-#: reads it.
-_FORMS: Mapping[
-    str, tuple[str, Callable[[str, Callable[[str], None]], list[NamedSchema]]]
-] = {
-    "openapi": ("FILE", lambda text, say: read_openapi(Path(text), say)),
-    "tools": ("FILE", lambda text, say: read_tool_list(Path(text), say)),
-    "mcp": ("COMMAND", read_mcp_server),
-    "pydantic": ("MODULE", read_models),
+#: Forms with a prefix: the rest of the expression, as a help text writes it, and the
+#: function of this folder that reads it.
+_FORMS: Mapping[str, tuple[str, str]] = {
+    "openapi": ("FILE", "openapi_bodies:read_openapi"),
+    "tools": ("FILE", "tools:read_tool_list"),
+    "mcp": ("COMMAND", "tools:read_mcp_server"),
+    "pydantic": ("MODULE", "pydantic_models:read_models"),
 }
 
 
@@ -112,20 +108,23 @@ class OwnSchemas:
 
     def texts(self) -> Iterator[OwnText]:
         """Yield the texts: of a folder in natural order, of a table in its order."""
-        files = self.files
-        table = _table(files)
-        if table is not None:
-            for number, unique_id, content in _rows(files, table):
-                place = f"{table}#{number}"
-                yield OwnText(place=place, id=unique_id, read=content.__bytes__)
-            return
-        paths = frozenset(files.paths)
-        for path in sorted(_in_folder(files), key=natural_key):
-            yield OwnText(
-                place=path,
-                id=_unique_id(path, paths),
-                read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
-            )
+        return _texts(self.files)
+
+
+def _texts(files: Files) -> Iterator[OwnText]:
+    table = _table(files)
+    if table is not None:
+        for number, unique_id, content in _rows(files, table):
+            place = f"{table}#{number}"
+            yield OwnText(place=place, id=unique_id, read=content.__bytes__)
+        return
+    paths = frozenset(files.paths)
+    for path in sorted(_in_folder(files), key=natural_key):
+        yield OwnText(
+            place=path,
+            id=_unique_id(path, paths),
+            read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
+        )
 
 
 def _name_of(path: Path) -> str:
@@ -188,10 +187,14 @@ def open_source(
 
 
 def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:
-    metavar, read_form = _FORMS[prefix]
+    metavar, reader = _FORMS[prefix]
     if not argument.strip():
         raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
-    schemas = read_form(argument, say)
+    module, _, function = reader.partition(":")
+    read_form = getattr(import_module(f"curation.sources.{module}"), function)
+    schemas: list[NamedSchema] = read_form(
+        Path(argument) if metavar == "FILE" else argument, say
+    )
     say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
     first = argument if metavar == "FILE" else argument.split(maxsplit=1)[0]
     first = first.rpartition("/")[2]
@@ -402,12 +405,6 @@ def require_files(source: OwnSchemas) -> str:
     return f"{source.expression}: {len(unread):,} {verb} not read: {names}{more}"
 
 
-def _config(reading: Reading) -> str:
-    if not reading.config:
-        raise BadConfiguration("the user's own schemas need the name of a config")
-    return reading.config
-
-
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield the user's schemas under the config that the user named.
 
@@ -415,36 +412,24 @@ def read(reading: Reading) -> Iterator[RawDocument]:
         BadConfiguration: no config is named.
         BadData: a parquet file cannot be read.
     """
-    config, files = _config(reading), reading.files
-    table = _table(files)
-    if table is None:
-        yield from _read_folder(reading, config)
-        return
-    places = files.places if isinstance(files, MadeFile) else ()
-    for number, unique_id, text in sorted(
-        _rows(files, table), key=lambda row: natural_key(row[1])
-    ):
+    files = reading.files
+    if not reading.config:
+        raise BadConfiguration("the user's own schemas need the name of a config")
+    texts = list(_texts(files))
+    places = (files.places if isinstance(files, MadeFile) else ()) or [
+        text.place for text in texts
+    ]
+    is_folder = _table(files) is None
+    pairs = zip(places, texts, strict=True)
+    for place, text in sorted(pairs, key=lambda pair: natural_key(pair[1].id)):
         yield document(
             reading,
             source=_NAME,
-            config=config,
-            unique_id=unique_id,
-            path=places[number - 1] if places else f"{table}#{number}",
-            content=text,
-        )
-
-
-def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
-    paths = frozenset(reading.files.paths)
-    for path in sorted(_in_folder(reading.files), key=natural_key):
-        yield document(
-            reading,
-            source=_NAME,
-            config=config,
-            unique_id=_unique_id(path, paths),
-            path=path,
-            base_uri=own_uri(_NAME, path),
-            content=file_text(path, reading.files.read(path)),
+            config=reading.config,
+            unique_id=text.id,
+            path=place,
+            base_uri=own_uri(_NAME, place) if is_folder else None,
+            content=text.read(),
         )
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 from hashlib import sha256
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Between split and id in the name of one of MaskBench's files.
+MARK: Final = "---"
 #: Names that stay as they are, but for blanks.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9$@_][A-Za-z0-9$@_.,= -]{0,99}")
 _OTHER: Final = re.compile(r"[^A-Za-z0-9$@_.,=-]+")
@@ -34,3 +40,9 @@ def safe_name(name: str) -> str:
     beginning = _OTHER.sub("-", name).strip(".-")[:_MAX_BEGINNING]
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
     return f"{beginning}~{digest}"
+
+
+def name_of(path: Path) -> tuple[str, str]:
+    """Return a file's split (empty where its name has none) and its schema's id."""
+    split, _, unique_id = path.stem.partition(MARK)
+    return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))

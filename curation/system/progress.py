@@ -6,8 +6,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Final, Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Final
 
 from curation.system.escaping import safe
 from curation.system.terminal import ACTIVITY, say, stderr
@@ -20,14 +20,18 @@ _LONG: Final = 60.0
 _MANY: Final = 5
 
 
-class Progress(Protocol):
-    """Where a long piece of work reports how far it is."""
+class Progress:
+    """Where a long piece of work reports how far it is; shows nothing by itself."""
 
     def say(self, message: str) -> None:
         """Report one fact that a person may want to read later."""
 
     def bar(
-        self, title: str, total: int, found: int = 0, note: Callable[[], str] = str
+        self,
+        title: str,  # noqa: ARG002 (of those that show it)
+        total: int,  # noqa: ARG002 (likewise)
+        found: int = 0,  # noqa: ARG002 (likewise)
+        note: Callable[[], str] = str,  # noqa: ARG002 (likewise)
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the number of steps done.
 
@@ -42,27 +46,14 @@ class Progress(Protocol):
             >>> with progress.bar("Reading", total=3) as advance:
             ...     advance(1)
         """
+        return nullcontext(lambda _steps: None)
 
 
-class Quiet:
+class Quiet(Progress):
     """Progress that is not shown: for a program, or a test."""
 
-    def say(self, message: str) -> None:
-        """Show nothing."""
 
-    @contextmanager
-    def bar(
-        self,
-        title: str,  # noqa: ARG002 (the protocol's)
-        total: int,  # noqa: ARG002 (the protocol's)
-        found: int = 0,  # noqa: ARG002 (the protocol's)
-        note: Callable[[], str] = str,  # noqa: ARG002 (the protocol's)
-    ) -> Iterator[Callable[[int], None]]:
-        """Open a bar that shows nothing."""
-        yield lambda _steps: None
-
-
-class Shown:
+class Shown(Progress):
     """Progress for a person: a bar on a screen, elsewhere lines of `heartbeat`."""
 
     def say(self, message: str) -> None:
@@ -129,7 +120,7 @@ def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int]
     return later
 
 
-class Phases:
+class Phases(Progress):
     """Progress of work in a known number of phases, each of which says its number."""
 
     def __init__(self, progress: Progress, count: int) -> None:

@@ -75,14 +75,19 @@ class Registry(Generic[P]):
     #: A plug-in may be a folder: the module of that folder that holds it.
     module: str = ""
 
-    def built_in(self) -> Iterator[Plugin[P]]:
+    def built_in(self, only: str = "") -> Iterator[Plugin[P]]:
         """Yield the plug-ins of our folder in order of their files' names.
 
         A module without the attribute is passed over: it may be shared by others.
+
+        Args:
+            only: The name of the only module that is imported; empty for all.
         """
         if not self.package:
             return
         for module in pkgutil.iter_modules(import_module(self.package).__path__):
+            if only not in ("", module.name):
+                continue
             parts = (self.package, module.name, self.module if module.ispkg else "")
             plugin = self.in_module(".".join(part for part in parts if part))
             if plugin is not None:

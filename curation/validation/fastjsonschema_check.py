@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,10 +23,14 @@ from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
-_WORKER = Path(__file__).with_name("fastjsonschema_worker.py")
+if TYPE_CHECKING:
+    from curation.workers.ray_pool import OpenPool
+
+_PROGRAM = Program(module="curation.validation.fastjsonschema_worker")
 _BATCH = 32
-#: Most characters times levels of a schema: its program may have as many.
-LONGEST = 2_000_000
+#: Most characters times levels of a schema. Beyond are 5 % of records, and 41 % of the
+#: time.
+LONGEST = 500_000
 TOO_LARGE = "too_large"
 _OUT_OF_MEMORY, _CRASHED = "out_of_memory", "crashed"
 #: The verdicts on schemas that cost too much, or ended the process.
@@ -38,6 +43,7 @@ def try_fastjsonschema(
     *,
     jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
+    open_pool: OpenPool = Pool,
 ) -> list[BenchmarkRecord]:
     """Return the records with fastjsonschema's verdict on each, cached by sha256.
 
@@ -46,6 +52,7 @@ def try_fastjsonschema(
         cache: The cache folder.
         jobs: Number of workers.
         progress: Called with the number of records done since the last call.
+        open_pool: Opens the pool of workers.
 
     Raises:
         WorkerDidNotStart: fastjsonschema cannot be run at all.
@@ -63,7 +70,7 @@ def try_fastjsonschema(
             new[record.sha256] = record.json_schema
     progress(sum(record.sha256 in verdicts for record in all_records))
     if new:
-        for sha256, verdict in _ask(new, jobs):
+        for sha256, verdict in _ask(new, jobs, open_pool):
             verdicts[sha256] = verdict
             progress(1)
         text = json.dumps(dict(sorted(verdicts.items())), indent=0)
@@ -83,12 +90,14 @@ def _remembered(memory: Path) -> dict[str, str]:
         return {}
 
 
-def _ask(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
+def _ask(
+    schemas: Mapping[str, str], jobs: int, open_pool: OpenPool
+) -> Iterator[tuple[str, str]]:
     digests, texts = list(schemas), list(schemas.values())
     starts = range(0, len(texts), _BATCH)
     batches = (texts[start : start + _BATCH] for start in starts)
     limits = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
-    with Pool(Program(file=_WORKER), jobs=jobs, limits=limits, attempts=1) as pool:
+    with open_pool(_PROGRAM, jobs=jobs, limits=limits, attempts=1) as pool:
         for result in pool.run_batches(batches):
             first = result.index * _BATCH
             for offset, outcome in enumerate(result.results):

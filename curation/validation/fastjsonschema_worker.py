@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from curation.core.json_types import Json
-from curation.workers.collecting import collecting
-from curation.workers.protocol import serve
 
 #: Levels of a literal up to which Python surely reads it: it gives up at 200 brackets.
 _LEVELS = 60
@@ -127,8 +125,4 @@ def start(_setup: Json) -> Callable[[str], str]:
         flat.clear()
         return verdict(text)
 
-    return collecting(handle)
-
-
-if __name__ == "__main__":
-    serve(start)
+    return handle

@@ -31,6 +31,8 @@ class CheckItem(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Path of a table in the folder, the name of a config, or empty for the whole.
     where: str
+    #: Name of the check.
+    check: str = ""
     #: Number of a row group of the table, from 0; -1 for all.
     group: int = -1
     #: Number of a row in the row group, from 0; -1 for all.
@@ -54,13 +56,6 @@ class ScanSetup(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The dataset folder's full path.
     folder: str
-
-
-class ScanItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A later message to a worker: an item, with the name of its check."""
-
-    check: str
-    item: CheckItem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

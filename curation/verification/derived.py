@@ -1,8 +1,8 @@
 """Check that everything is written as a build writes it: tables, card, plots, lists.
 
 Written again by the same pyarrow, a table has the same bytes: nothing else can stand in
-its metadata, its statistics, or between its pages, and its row groups and page indexes
-are those that the Hub's viewer needs.
+its metadata, its statistics, or between its pages, and its files, row groups and page
+indexes are those that the Hub's viewer needs.
 """
 
 from __future__ import annotations
@@ -11,22 +11,23 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import pyarrow.compute as pc
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.core.benchmark import LEDGER, natural_key
 from curation.dataset.parquet import (
     RECORDS,
+    SplitFiles,
     TableForm,
-    is_full,
     parquet_writer,
-    row_group_sizes,
+    split_files,
 )
 from curation.packaging.derived_files import differing_files
 from curation.packaging.table_columns import table_form
-from curation.system.checksums import file_digest
+from curation.system.checksums import file_digest, names_in
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
@@ -49,86 +50,81 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     # Nothing can be computed from unreadable data, which is reported already.
     if not contents.findings:
         yield [CheckItem(where="")]
-    for path in contents.tables:
-        yield [CheckItem(where=path)]
+    tables = contents.tables.values()
+    for where in dict.fromkeys(
+        table.path if table.folder == LEDGER else f"{table.folder}/{table.split}"
+        for table in tables
+    ):
+        yield [CheckItem(where=where)]
 
 
 def _work(folder: Path, item: CheckItem) -> _Faults:
-    """Write one table again, or everything that is computed from the tables."""
-    if item.where:
-        fault = _table_fault(folder / item.where, table_form(item.where))
-        return [(item.where, fault)] if fault else []
-    wrong = "not computed from this data; csbdata card computes it anew"
-    return [(name, wrong) for name in differing_files(folder)]
-
-
-def _table_fault(path: Path, form: TableForm | None) -> str:
-    """Return how a table differs from its rows written again; empty if it does not."""
+    """Write again a ledger's table, the tables of a split, or all derived files."""
+    if not item.where:
+        wrong = "not computed from this data; csbdata card computes it anew"
+        return [(name, wrong) for name in differing_files(folder)]
+    inside, _, split = item.where.rpartition("/")
+    in_ledger = inside == LEDGER
+    form = table_form(item.where)
+    paths = [item.where] if in_ledger else split_files(folder, inside, split)
     if form is None:
-        return ""
+        return []
+    for path in paths:
+        with pq.ParquetFile(folder / path) as file:
+            found, right = file.schema_arrow, form.columns
+        if found != right:
+            names = sorted({column.name for column in {*found} ^ {*right}})
+            wrong = f"not the columns of a build: {', '.join(names) or 'their order'}"
+            return [(path, wrong)]
+    with tempfile.TemporaryDirectory() as temporary:
+        again = Path(temporary)
+        (again / inside).mkdir(parents=True)
+        if in_ledger:
+            _write_table(folder / item.where, again / item.where, form)
+        else:
+            with SplitFiles(again, inside, split, form) as files:
+                for path in paths:
+                    for group in _groups(folder / path, form):
+                        for row in group.to_pylist():
+                            files.add(SimpleNamespace(**row))
+        faults = [
+            (path, "not written as a build writes its rows")
+            for path in sorted({*paths, *names_in(again)})
+            if _digest(folder / path) != _digest(again / path)
+        ]
+    if form is RECORDS and not _in_natural_order([folder / path for path in paths]):
+        faults.append((paths[0], "its rows are not in natural order of the ids"))
+    return faults
+
+
+def _groups(path: Path, form: TableForm) -> Iterator[pa.Table]:
     with pq.ParquetFile(path) as file:
-        own, right = (
-            dict(zip(columns.names, columns.types, strict=True))
-            for columns in (file.schema_arrow, form.columns)
-        )
-        names = sorted(own.keys() | right.keys())
-        if wrong := [name for name in names if own.get(name) != right.get(name)]:
-            return f"not the columns of a build: {', '.join(wrong)}"
-        if file.schema_arrow.names != form.columns.names:
-            return "its columns are not in the order of a build"
-        with tempfile.TemporaryDirectory() as name:
-            again = Path(name, "again.parquet")
-            with parquet_writer(again, form.columns, distinct=form.distinct) as writer:
-                for group in range(file.num_row_groups):
-                    rows = file.read_row_group(group).cast(form.columns)
-                    writer.write_table(rows, row_group_size=max(1, len(rows)))
-            if file_digest(again) != file_digest(path):
-                return "its bytes are not those that a build writes of its rows"
-        if not form.text:
-            return ""
-        if not _has_groups_of_build(file, form):
-            return "its row groups are not those of a build"
-        if form is not RECORDS:
-            return ""
-        ids = file.read(columns=["unique_id"])["unique_id"].to_pylist()
-    keys = [natural_key(name or "") for name in ids]
-    in_order = all(first <= second for first, second in pairwise(keys))
-    return "" if in_order else "its rows are not in natural order of the ids"
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group).cast(form.columns)
 
 
-def _has_groups_of_build(file: pq.ParquetFile, form: TableForm) -> bool:
-    """Return whether the rows stand in the row groups in which a build puts them."""
-    groups = range(file.num_row_groups)
-    lengths = (
-        length or 0
-        for group in groups
-        for length in pc.utf8_length(
-            file.read_row_group(group, columns=[form.text])[form.text]
-        ).to_pylist()
-    )
-    sizes = row_group_sizes(
-        lengths, most_length=form.most_length, most_rows=form.most_rows
-    )
-    return [file.metadata.row_group(group).num_rows for group in groups] == list(sizes)
+def _write_table(path: Path, again: Path, form: TableForm) -> None:
+    with parquet_writer(again, form.columns, distinct=form.distinct) as writer:
+        for rows in _groups(path, form):
+            writer.write_table(rows, row_group_size=max(1, len(rows)))
 
 
-def _misdivided(contents: FolderContents) -> Iterator[tuple[str, str]]:
-    """Yield the tables that end before they are full, or after.
+def _digest(path: Path) -> str:
+    """Return the digest of a file; empty if there is none."""
+    return file_digest(path) if path.is_file() else ""
 
-    The last of a split may end before.
-    """
-    tables = [table for table in contents.tables.values() if table.folder != LEDGER]
-    last = {(table.folder, table.split): table.path for table in tables}
-    for table in tables:
-        groups = len(table.groups)
-        is_last = table.path == last[table.folder, table.split]
-        early = not is_last and not is_full(table.metadata, groups)
-        if early or is_full(table.metadata, groups - 1):
-            yield table.path, "its split is not divided into files as a build does it"
+
+def _in_natural_order(paths: Sequence[Path]) -> bool:
+    keys = [
+        natural_key(name or "")
+        for path in paths
+        for name in pq.read_table(path, columns=["unique_id"])["unique_id"].to_pylist()
+    ]
+    return all(first <= second for first, second in pairwise(keys))
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    faults: _Faults = [*_misdivided(contents)]
+    faults: _Faults = []
     unanswered: list[Finding] = []
     for _, wrong in answers(_NAME, results, _Faults, unanswered):
         faults += wrong

@@ -1,14 +1,17 @@
-"""Check splits: no schema in two, each split by its key, each cluster as computed."""
+"""Check splits: no schema in two, each split by its schema, each cluster as computed.
+
+Digests, splits and shingles are computed of the schemas; no column is trusted.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import polars as pl
 
 from curation.core.benchmark import split_of
 from curation.core.documents import Rejected
@@ -16,7 +19,6 @@ from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME
 from curation.schema.near_duplicates import cluster_weights, clusters
 from curation.schema.shingles import shingles
-from curation.schema.subschemas import skeleton
 from curation.verification.check import (
     CheckBatch,
     CheckItem,
@@ -25,119 +27,97 @@ from curation.verification.check import (
     ItemResult,
     answers,
 )
+from curation.verification.columns import skeleton, split_key
 from curation.verification.findings import Finding
-from curation.verification.rows import (
-    record_columns,
-    row_batches,
-    row_columns,
-    without_columns,
-)
+from curation.verification.rows import facts, row_batches, row_of, without_columns
 
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
 
 _NAME = "leakage"
-_COLUMNS = (
-    *("unique_id", "json_schema", "dialect", "sha256", "split_key", "cluster"),
-    "weight",
-)
+_COLUMNS = ("unique_id", "json_schema", "dialect", "cluster", "weight")
 
 
 class RecordShingles(msgspec.Struct, frozen=True, kw_only=True):
-    """Split and cluster of a row, and what they follow from."""
+    """Cluster of a row, and what follows from its schema."""
 
     unique_id: str | None
-    sha256: str | None
-    #: The split of its key.
-    split: str
     cluster: str | None
     weight: float | None
-    #: None if the schema cannot be read, which another check reports.
-    shingles: bytes | None
+    sha256: str
+    skeleton: str
+    split: str
+    shingles: bytes
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     return row_batches(contents, _COLUMNS)
 
 
-def _work(folder: Path, item: CheckItem) -> RecordShingles:
-    columns = row_columns(folder / item.where, item.group, _COLUMNS)
-    row = {name: columns[name][item.row] for name in _COLUMNS}
-    text = str(row.pop("json_schema") or "").encode("utf-8", "surrogatepass")
-    schema, dialect = jsontext.parse(text), BY_NAME.get(str(row.pop("dialect")))
-    packed = None
-    if dialect is not None and not isinstance(schema, Rejected):
-        packed = shingles(skeleton(schema, dialect))
-    split = split_of(str(row.pop("split_key")))
-    return msgspec.convert({**row, "split": split, "shingles": packed}, RecordShingles)
-
-
-def _name(row: dict[str, str]) -> str:
-    return f"{row['config']}/{row['unique_id']}"
-
-
-def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
-    """Yield the rows that share a digest, first the one that stands first."""
-    numbered = rows.with_row_index().filter(pl.col(column).is_duplicated())
-    for group in numbered.partition_by(column, maintain_order=True):
-        yield group.to_dicts()
-
-
-def _copies(contents: FolderContents, rows: pl.DataFrame) -> Iterator[Finding]:
-    """Yield schemas that stand twice, and skeletons that stand in two splits."""
-    for first, *copies in _shared(rows, "sha256"):
-        for other in copies:
-            yield Finding(
-                check=_NAME,
-                where=_name(other),
-                detail=f"the same schema as {_name(first)}",
-                failure=contents.must_be_valid,
-            )
-    for first, *copies in _shared(rows, "skeleton_sha256"):
-        for other in copies:
-            if other["split"] != first["split"]:
-                detail = f"in {other['split']}, its skeleton in {first['split']} too "
-                yield Finding(
-                    check=_NAME, where=_name(other), detail=detail + f"({_name(first)})"
-                )
-
-
-def _derived(
-    contents: FolderContents, rows: Sequence[tuple[CheckItem, RecordShingles]]
-) -> Iterator[Finding]:
-    """Yield the rows whose split does not follow from the key, or cluster from all."""
-    names = clusters(
-        [row.sha256 or "" for _, row in rows], [row.shingles or b"" for _, row in rows]
-    )
-    folders = [contents.tables[item.where].folder for item, _ in rows]
-    weights = cluster_weights(folders, names)
-    for (item, row), cluster, weight in zip(rows, names, weights, strict=True):
-        table = contents.tables[item.where]
-        where = f"{table.folder}/{row.unique_id}"
-        if row.split != table.split:
-            detail = f"in split {table.split}; its key belongs in {row.split}"
-            yield Finding(check=_NAME, where=where, detail=detail)
-        if row.cluster != cluster:
-            detail = f"cluster is not the smallest digest of its own, {cluster}"
-            yield Finding(check=_NAME, where=where, detail=detail)
-        if row.weight != weight:
-            detail = f"weight is {row.weight}, but {weight} by its cluster"
-            yield Finding(check=_NAME, where=where, detail=detail)
+def _work(folder: Path, item: CheckItem) -> RecordShingles | None:
+    """Read one record; None if its schema cannot be read, which `rows` reports."""
+    row = row_of(folder, item, _COLUMNS)
+    text = str(row.pop("json_schema") or "")
+    schema = jsontext.parse(text.encode("utf-8", "surrogatepass"))
+    dialect = BY_NAME.get(str(row.pop("dialect")))
+    if dialect is None or isinstance(schema, Rejected):
+        return None
+    bare = skeleton(text, dialect)
+    digests = [sha256(jsontext.canonical(each)).hexdigest() for each in (schema, bare)]
+    paper = facts(folder).rules == "paper"
+    computed = {
+        "sha256": digests[0],
+        "skeleton": digests[1],
+        "split": split_of(digests[1][:16] if paper else split_key(bare)),
+        "shingles": shingles(bare),
+    }
+    return msgspec.convert({**row, **computed}, RecordShingles)
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings = list(without_columns(_NAME, contents, _COLUMNS))
-    readable = [
-        (item, row)
-        for item, row in answers(_NAME, results, RecordShingles, findings)
-        if row.shingles is not None
+    rows = [
+        (contents.tables[item.where], row)
+        for item, row in answers(_NAME, results, RecordShingles | None, findings)
+        if row is not None
     ]
-    findings += _derived(contents, readable)
-    columns = ("unique_id", "sha256", "skeleton_sha256")
-    findings += _copies(contents, record_columns(contents, columns))
-    splits: defaultdict[str | None, list[str]] = defaultdict(list)
-    for item, row in readable:
-        splits[row.cluster].append(contents.tables[item.where].split)
+    names = clusters([row.sha256 for _, row in rows], [row.shingles for _, row in rows])
+    weights = cluster_weights([table.folder for table, _ in rows], names)
+    splits: defaultdict[str, list[str]] = defaultdict(list)
+    firsts: dict[str, str] = {}
+    skeletons: dict[str, tuple[str, str]] = {}
+    for (table, row), cluster, weight in zip(rows, names, weights, strict=True):
+        splits[cluster].append(table.split)
+        where = f"{table.folder}/{row.unique_id}"
+        first = firsts.setdefault(row.sha256, where)
+        alike, split = skeletons.setdefault(row.skeleton, (where, table.split))
+        for detail, is_wrong, failure in (
+            (f"the same schema as {first}", where != first, contents.must_be_valid),
+            (
+                f"in {table.split}, its skeleton in {split} too ({alike})",
+                table.split != split,
+                True,
+            ),
+            (
+                f"in split {table.split}; its schema belongs in {row.split}",
+                table.split != row.split,
+                True,
+            ),
+            (
+                f"cluster is not the smallest digest of its own, {cluster}",
+                row.cluster != cluster,
+                True,
+            ),
+            (
+                f"weight is {row.weight}, but {weight} by its cluster",
+                row.weight != weight,
+                True,
+            ),
+        ):
+            if is_wrong:
+                findings.append(
+                    Finding(check=_NAME, where=where, detail=detail, failure=failure)
+                )
     return CheckResult(
         findings=findings,
         counted={

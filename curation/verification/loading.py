@@ -6,8 +6,8 @@ and never obeyed: it may name any file, or an address.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,17 +43,19 @@ class OpenedConfig(msgspec.Struct, frozen=True, kw_only=True):
     installed: bool = True
 
 
-def _rows(contents: FolderContents) -> Mapping[str, Mapping[str, int]]:
-    """Return config to split to rows; `datasets` cannot open a split without any."""
-    rows: defaultdict[str, Counter[str]] = defaultdict(Counter)
+def _rows(contents: FolderContents) -> Counter[tuple[str, str]]:
+    """Return the rows of each config and split that has any."""
+    rows: Counter[tuple[str, str]] = Counter()
     for table in contents.records():
-        if table.rows:
-            rows[table.folder][table.split] += table.rows
-    return rows
+        rows[table.folder, table.split] += table.rows
+    return +rows
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    items = [CheckItem(where=config) for config in _rows(contents)]
+    items = [
+        CheckItem(where=config)
+        for config in dict.fromkeys(config for config, _ in _rows(contents))
+    ]
     if items:
         # One batch, so that one child has to import `datasets`.
         yield items
@@ -92,11 +94,11 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
             break
         opened["configs opened"] += 1
         opened["splits opened"] += len(answer.rows)
-        for split, number in rows[item.where].items():
-            if answer.rows.get(split) != number:
-                really = f"opens with {answer.rows.get(split)} of"
-                detail = f"{really} {counted(number, 'row')}"
-                where = f"{item.where}/{split}"
+        for (config, split), number in rows.items():
+            opened_rows = answer.rows.get(split)
+            if config == item.where and opened_rows != number:
+                detail = f"opens with {opened_rows} of {counted(number, 'row')}"
+                where = f"{config}/{split}"
                 findings.append(Finding(check=_NAME, where=where, detail=detail))
     return CheckResult(findings=findings, counted=opened)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from curation.packaging.manifest import BuildFacts, read_facts
 from curation.verification.check import CheckBatch, CheckItem
 from curation.verification.findings import Finding
 
@@ -20,38 +19,21 @@ if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents, ParquetTable
 
 
-class MatchedText(NamedTuple):
-    """One text of a row group that matches a pattern."""
-
-    #: Number of the row in its row group, from 0.
-    row: int
-    #: The row's `unique_id`; None without one.
-    unique_id: str | None
-    column: str
-    text: str
-
-
-def read_columns(
-    contents: FolderContents, table: ParquetTable, names: Sequence[str]
+def columns_of_tables(
+    contents: FolderContents, tables: Iterable[ParquetTable], names: Sequence[str]
 ) -> pl.DataFrame:
-    """Return columns of a table."""
-    path = contents.files[table.path]
-    return pl.read_parquet(path, columns=list(names), glob=False)
-
-
-def record_columns(contents: FolderContents, names: Sequence[str]) -> pl.DataFrame:
-    """Return columns of all records, with `config` and `split` in front."""
+    """Return columns of tables, with the folder and the split of each in front."""
     frames = [
-        read_columns(contents, table, names).with_columns(
-            config=pl.lit(table.folder), split=pl.lit(table.split)
-        )
-        for table in contents.records()
+        pl.read_parquet(contents.files[table.path], columns=list(names), glob=False)
+        .with_columns(config=pl.lit(table.folder), split=pl.lit(table.split))
+        .select("config", "split", *names)
+        for table in tables
     ]
     if not frames:
-        return pl.DataFrame(
-            schema=dict.fromkeys(["config", "split", *names], pl.String)
-        )
-    return pl.concat(frames).select("config", "split", *names)
+        frames = [
+            pl.DataFrame(schema=dict.fromkeys(["config", "split", *names], pl.String))
+        ]
+    return pl.concat(frames)
 
 
 def row_batches(contents: FolderContents, names: Sequence[str]) -> Iterator[CheckBatch]:
@@ -89,42 +71,25 @@ def group_batches(tables: Iterable[ParquetTable]) -> Iterator[CheckBatch]:
 
 
 @lru_cache(maxsize=1)
-def row_columns(
-    path: Path, group: int, names: tuple[str, ...]
-) -> Mapping[str, list[Json]]:
-    """Return columns of one row group; the last is remembered.
+def group_rows(path: Path, group: int, names: tuple[str, ...]) -> list[dict[str, Json]]:
+    """Return columns of the rows of one row group; the last is remembered.
 
     Raises:
         pa.ArrowException: the file is damaged.
     """
     with pq.ParquetFile(path) as file:
-        columns: dict[str, list[Json]] = file.read_row_group(
+        rows: list[dict[str, Json]] = file.read_row_group(
             group, columns=list(names)
-        ).to_pydict()
-    return columns
+        ).to_pylist()
+    return rows
 
 
-def matching_texts(path: Path, group: int, pattern: str) -> Iterator[MatchedText]:
-    """Yield the texts of a row group that match a pattern of RE2, by column and row.
-
-    Raises:
-        pa.ArrowException: the file is damaged.
-    """
-    with pq.ParquetFile(path) as file:
-        names = [
-            column.name
-            for column in file.schema_arrow
-            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        ]
-        table = file.read_row_group(group, columns=names)
-    ids = table["unique_id"] if "unique_id" in names else None
-    for name in names:
-        matches = pc.match_substring_regex(table[name], pattern)
-        for row in pc.indices_nonzero(matches).to_pylist():
-            unique_id = None if ids is None else ids[row].as_py()
-            yield MatchedText(row, unique_id, name, table[name][row].as_py())
+def row_of(folder: Path, item: CheckItem, names: tuple[str, ...]) -> dict[str, Json]:
+    """Return columns of the row of an item."""
+    return {**group_rows(folder / item.where, item.group, names)[item.row]}
 
 
-def first_row(table: ParquetTable, group: int) -> int:
-    """Return the number, in its file, of the first row of a row group."""
-    return sum(own.num_rows for own in table.groups[:group])
+@cache
+def facts(folder: Path) -> BuildFacts:
+    """Return the facts of a folder's manifest, which are read once."""
+    return read_facts(folder)

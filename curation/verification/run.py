@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import msgspec
@@ -19,7 +21,6 @@ from curation.verification.check import (
     CheckResult,
     FolderCheck,
     ItemResult,
-    ScanItem,
     ScanSetup,
 )
 from curation.verification.findings import READABLE, Finding, Verification
@@ -29,7 +30,6 @@ from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
-_WORKER = Path(__file__).with_name("scan_worker.py")
 #: Seconds for one item: a schema, a row group, a config that `datasets` opens.
 DEADLINE = 300.0
 _MEMORY_MB = 4096
@@ -63,10 +63,10 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     """
     contents = open_folder(folder)
     batches = [
-        (
-            check.name,
-            [msgspec.structs.replace(it, whole=whole, nonce=nonce) for it in items],
-        )
+        [
+            msgspec.structs.replace(item, check=check.name, whole=whole, nonce=nonce)
+            for item in items
+        ]
         for check in checks
         for items in check.batches(contents)
     ]
@@ -74,7 +74,7 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
-        result = _judge(check, contents, results.get(check.name, ()))
+        result = _judge(check, contents, results[check.name])
         findings += result.findings
         counted |= result.counted
     return Verification(
@@ -109,19 +109,19 @@ def _without_credentials(finding: Finding) -> Finding:
 
 def _run_items(
     contents: FolderContents,
-    batches: Sequence[tuple[str, CheckBatch]],
+    batches: Sequence[CheckBatch],
     *,
     jobs: int,
     progress: Progress,
-) -> Mapping[str, Sequence[ItemResult]]:
+) -> defaultdict[str, list[ItemResult]]:
     """Return the results of each check's items, in order, by the name of the check.
 
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
     """
+    results: defaultdict[str, list[ItemResult]] = defaultdict(list)
     if not batches:
-        return {}
-    done: dict[int, list[ItemResult]] = {}
+        return results
     limits = Limits(
         seconds=DEADLINE,
         wall_times=BUSY_MACHINE,
@@ -130,40 +130,28 @@ def _run_items(
     )
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
-            file=_WORKER,
+            module="curation.verification.scan_worker",
             setup=ScanSetup(folder=str(contents.folder.resolve())),
-            environment=_offline(cache),
+            # `datasets` stays off the network, and in a folder of its own.
+            environment={
+                "HF_HOME": cache,
+                "HF_DATASETS_OFFLINE": "1",
+                "HF_HUB_OFFLINE": "1",
+                "HF_HUB_DISABLE_TELEMETRY": "1",
+                "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+                "MPLCONFIGDIR": cache,
+                "TMPDIR": cache,
+            },
         )
-        messages = [
-            [ScanItem(check=name, item=item) for item in items]
-            for name, items in batches
-        ]
-        total = sum(map(len, messages))
         with (
             Pool(program, jobs=jobs, limits=limits) as pool,
-            progress.bar("Verifying", total) as advance,
+            progress.bar("Verifying", sum(map(len, batches))) as advance,
         ):
-            for batch in pool.run_batches(messages):
-                _, items = batches[batch.index]
-                done[batch.index] = [
-                    ItemResult(item=item, result=result)
-                    for item, result in zip(items, batch.results, strict=True)
-                ]
-                advance(len(items))
-    results: dict[str, list[ItemResult]] = {}
-    for index, (name, _) in enumerate(batches):
-        results.setdefault(name, []).extend(done[index])
+            done = []
+            for batch in pool.run_batches(batches):
+                done.append(batch)
+                advance(len(batch.results))
+    for batch in sorted(done, key=attrgetter("index")):
+        for item, result in zip(batches[batch.index], batch.results, strict=True):
+            results[item.check].append(ItemResult(item=item, result=result))
     return results
-
-
-def _offline(cache: str) -> dict[str, str]:
-    """Return the environment that keeps `datasets` off the network, in a folder."""
-    return {
-        "HF_HOME": cache,
-        "HF_DATASETS_OFFLINE": "1",
-        "HF_HUB_OFFLINE": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
-        "MPLCONFIGDIR": cache,
-        "TMPDIR": cache,
-    }

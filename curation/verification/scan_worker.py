@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.verification.check import ScanItem, ScanSetup
+from curation.verification.check import CheckItem, ScanSetup
 from curation.verification.registry import CHECKS
-from curation.workers.collecting import collecting
-from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -24,11 +22,7 @@ def start(setup: Json) -> Callable[[Json], Message]:
     work = {check.name: check.work for check in CHECKS}
 
     def handle(message: Json) -> Message:
-        scan = msgspec.convert(message, ScanItem)
-        return work[scan.check](folder, scan.item)
+        item = msgspec.convert(message, CheckItem)
+        return work[item.check](folder, item)
 
-    return collecting(handle)
-
-
-if __name__ == "__main__":
-    serve(start, encode=msgspec.json.encode)
+    return handle

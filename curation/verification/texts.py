@@ -12,10 +12,14 @@ import ipaddress
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import re2
 
 from curation.core.benchmark import CORE, LEDGER, holds_instances
@@ -35,7 +39,7 @@ from curation.verification.folder_contents import (
     ParquetTable,
     read_text,
 )
-from curation.verification.rows import first_row, group_batches, matching_texts
+from curation.verification.rows import group_batches
 
 _NAME = "texts"
 _EMAIL = re2.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}")
@@ -76,16 +80,12 @@ def _is_global(address: str) -> bool:
         return False
 
 
-def _always(_text: str) -> bool:
-    return True
-
-
-#: Name of a kind, a text that each has, its pattern, and whether it counts.
+#: Name of a kind, a text that each has, its pattern, and which of its matches count.
 _KINDS: tuple[tuple[str, str, re2.Pattern, Callable[[str], bool]], ...] = (
     ("e-mail address", "@", _EMAIL, _may_be_personal),
-    ("telephone number", "+", _PHONE, _always),
+    ("telephone number", "+", _PHONE, bool),
     ("IP address", "", _IP, _is_global),
-    ("URL with a password", "://", _PASSWORD, _always),
+    ("URL with a password", "://", _PASSWORD, bool),
 )
 
 
@@ -102,31 +102,46 @@ def personal_data(text: str) -> Counter[str]:
 
 def _value(text: str) -> Json:
     """Return the value of a JSON text, and any other text as it is."""
-    try:
-        value: Json = orjson.loads(text)
-    except ValueError:
-        return text
+    value: Json = text
+    with suppress(ValueError):
+        value = orjson.loads(text)
     return value
+
+
+def _matches(rows: pa.Table, pattern: str) -> Iterator[tuple[int, str, str]]:
+    """Yield row, column and text of each text that matches a pattern of RE2."""
+    for name in rows.column_names:
+        matches = pc.match_substring_regex(rows[name], pattern)
+        for row in pc.indices_nonzero(matches).to_pylist():
+            yield row, name, rows[name][row].as_py()
 
 
 def _work(folder: Path, item: CheckItem) -> TextsOfGroup:
     """Search the texts of a row group; one credential a text at most."""
-    path = folder / item.where
+    with pq.ParquetFile(folder / item.where) as file:
+        texts = [
+            each.name for each in file.schema_arrow if pa.types.is_string(each.type)
+        ]
+        rows = file.read_row_group(item.group, columns=texts)
     leaked = []
-    for match in matching_texts(path, item.group, credentials.SUSPECT):
-        credential = credentials.find_credential(_value(match.text))
+    for row, column, text in _matches(rows, credentials.SUSPECT):
+        credential = credentials.find_credential(_value(text))
         if credential is not None:
             place = f" at {credential.pointer}" if credential.pointer else ""
-            leaked.append((match.row, f"{match.column}{place}", credential.format))
-    counts: dict[tuple[int, str | None], Counter[str]] = {}
+            leaked.append((row, f"{column}{place}", credential.format))
+    counts: dict[int, Counter[str]] = {}
     # Instances and the core are made from records, and have no other texts.
     if not holds_instances(item.where) and not item.where.startswith(f"{CORE}/"):
-        for match in matching_texts(path, item.group, _SUSPECT):
-            row = counts.setdefault((match.row, match.unique_id), Counter())
-            row.update(personal_data(match.text))
+        for row, _, text in _matches(rows, _SUSPECT):
+            counts.setdefault(row, Counter()).update(personal_data(text))
+    ids = rows["unique_id"].to_pylist() if "unique_id" in texts else [None] * len(rows)
     return TextsOfGroup(
         credentials=leaked,
-        personal=[(*row, dict(own)) for row, own in sorted(counts.items()) if own],
+        personal=[
+            (row, ids[row], dict(numbers))
+            for row, numbers in sorted(counts.items())
+            if numbers
+        ],
     )
 
 
@@ -137,34 +152,14 @@ def _credential(where: str, detail: str) -> Finding:
 def _in_metadata(table: ParquetTable) -> Iterator[Finding]:
     """Yield the credentials in the key-value metadata of a table."""
     for key, value in (table.metadata.metadata or {}).items():
-        for text in (key, value, _decoded(value)):
+        texts = [key, value]
+        with suppress(ValueError):  # As Arrow's own is.
+            texts.append(b64decode(value, validate=True))
+        for text in texts:
             credential = credentials.find_credential(text.decode("utf-8", "replace"))
             if credential is not None:
                 yield _credential(table.path, f"{credential.format} in its metadata")
                 break
-
-
-def _decoded(value: bytes) -> bytes:
-    """Return a value that is base64, as Arrow's own is, decoded; else nothing."""
-    try:
-        return b64decode(value, validate=True)
-    except ValueError:
-        return b""
-
-
-def _in_files(
-    contents: FolderContents,
-) -> Iterator[tuple[str, str, Counter[str]]]:
-    """Yield each text file with the format of its first credential and its counts."""
-    for name, path in contents.files.items():
-        if name in contents.tables:
-            continue
-        try:
-            text = read_text(path)
-        except (ValueError, OSError):
-            continue
-        credential = credentials.find_credential(text)
-        yield name, credential.format if credential else "", personal_data(text)
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
@@ -176,12 +171,16 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
     for table in contents.tables.values():
         findings += _in_metadata(table)
     personal: list[tuple[str, Counter[str]]] = []
-    for name, form, counts in _in_files(contents):
-        findings += [_credential(name, form)] if form else []
-        personal.append((name, counts))
+    for name, path in contents.files.items():
+        # What cannot be read is reported by `strays`.
+        with suppress(ValueError, OSError):
+            text = "" if name in contents.tables else read_text(path)
+            if credential := credentials.find_credential(text):
+                findings.append(_credential(name, credential.format))
+            personal.append((name, personal_data(text)))
     for item, texts in answers(_NAME, results, TextsOfGroup, findings):
         table = contents.tables[item.where]
-        first = first_row(table, item.group)
+        first = sum(group.num_rows for group in table.groups[: item.group])
         for row, place, form in texts.credentials:
             detail = f"{form} in row {first + row}, column {place}"
             findings.append(_credential(item.where, detail))

@@ -24,33 +24,6 @@ BACKSTOP: Final = 600.0
 Message: TypeAlias = "Json | msgspec.Struct | Mapping[str, Message] | Sequence[Message]"
 
 
-class WorkerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker may use, which it sets on itself once it is ready."""
-
-    #: Bytes above what it holds when it is ready.
-    memory_bytes: int
-    #: Bytes of the largest file that it may write.
-    file_bytes: int
-    #: Files that it may have open.
-    open_files: int
-
-
-class Greeting(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line that a worker reads."""
-
-    #: What the worker's `start` function is given.
-    setup: Message
-    limits: WorkerLimits
-    #: Process id of the parent, without which the worker ends.
-    parent: int
-
-
-class RequestBatch(msgspec.Struct, frozen=True, kw_only=True):
-    """Requests that a worker is to answer, one line each, in order."""
-
-    requests: Sequence[Message]
-
-
 class WorkerLine(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a worker; which fields are there tells what it means."""
 
@@ -74,19 +47,9 @@ class UnreadLine(WorkerLine, frozen=True, kw_only=True):
     answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_ENCODER = msgspec.json.Encoder()
 _LINES = msgspec.json.Decoder(WorkerLine)
 _UNREAD_LINES = msgspec.json.Decoder(UnreadLine)
 _NO_LINE = WorkerLine()
-
-
-def encode_message(message: Greeting | RequestBatch) -> bytes:
-    """Return a message as one line, without its end.
-
-    Raises:
-        TypeError: it holds what JSON cannot say.
-    """
-    return _ENCODER.encode(message)
 
 
 def decode_line(line: bytes, *, unread: bool = False) -> WorkerLine:
@@ -138,14 +101,6 @@ class Limits:
     answer_bytes: int = 256 * 2**20
     #: Batches after which a worker is replaced by a fresh one.
     recycle_after: int = 200
-
-    def for_worker(self) -> WorkerLimits:
-        """Return what the child sets on itself."""
-        return WorkerLimits(
-            memory_bytes=self.memory_mb * 2**20,
-            file_bytes=self.file_mb * 2**20,
-            open_files=self.open_files,
-        )
 
 
 def too_big(content: bytes, limits: Limits) -> Rejected | None:

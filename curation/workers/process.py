@@ -44,11 +44,13 @@ class Program:
     """What a worker runs.
 
     Example:
-        >>> program = Program(file=Path("my_worker.py"), setup={"seed": 1})
+        >>> program = Program(module="curation.fit.relation_worker")
     """
 
-    #: A Python file that calls `curation.workers.protocol.serve`.
-    file: Path
+    #: A module of ours with a function `start` (`curation.workers.child`).
+    module: str = ""
+    #: In its place: a Python file that calls `curation.workers.protocol.serve`.
+    file: Path = Path()
     #: What its `start` function is given.
     setup: Message = None
     #: The Python that runs it; it may be that of another environment.
@@ -56,13 +58,23 @@ class Program:
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: Files and folders that the set-up names.
+    files: tuple[Path, ...] = ()
     #: Answers stay JSON text (`msgspec.Raw`), for callers that read parts of them only.
     #: For programs of our own: the text is not validated.
     unread_answers: bool = False
 
+    @property
+    def name(self) -> str:
+        """The module or the file, for messages."""
+        return self.module or str(self.file)
+
     def command(self) -> list[str]:
         """Return the command line; `-P` keeps the file's folder off the path."""
-        return [self.interpreter, "-P", str(self.file), *self.arguments]
+        words = [str(self.file), *self.arguments]
+        if self.module:
+            words = ["-m", "curation.workers.child", self.module]
+        return [self.interpreter, "-P", *words]
 
     def variables(self) -> dict[str, str]:
         """Return the whole environment of the child."""

@@ -30,7 +30,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO, TypedDict, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 _Setup = TypeVar("_Setup")
 _Request = TypeVar("_Request")
@@ -39,17 +39,6 @@ _Answer = TypeVar("_Answer")
 #: Name of the environment variable with the two file descriptors.
 CHANNEL = "CSBDATA_CHANNEL"
 _PR_SET_PDEATHSIG = 1
-
-
-class ReceivedLimits(TypedDict):
-    """What the process may use, as the parent sends it."""
-
-    #: Bytes above what it holds when it is ready.
-    memory_bytes: int
-    #: Bytes of the largest file that it may write.
-    file_bytes: int
-    #: Files that it may have open.
-    open_files: int
 
 
 def encode_json(value: object) -> bytes:
@@ -137,8 +126,11 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
-def _limit(limits: ReceivedLimits) -> None:
-    """Set the limits on this process; memory counts from what it holds now."""
+def _limit(limits: dict[str, int]) -> None:
+    """Set the limits on this process; memory counts from what it holds now.
+
+    They are `memory_bytes`, `file_bytes` of the largest file, and `open_files`.
+    """
     try:
         import resource  # noqa: PLC0415 - POSIX only
     except ImportError:

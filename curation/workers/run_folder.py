@@ -18,79 +18,10 @@ from curation.system import locks
 from curation.system.atomic_files import sweep_tree, unfinished, writing
 from curation.system.errors import TemporarilyUnavailable
 
-
-@dataclass(frozen=True, slots=True)
-class FinishedWork:
-    """Named pieces of finished work, one file each.
-
-    A piece is found only under its fingerprint and name, and if its bytes still have
-    the digest that they were stored with.
-
-    Example:
-        >>> work = FinishedWork(folder / "completions", fingerprint)
-        >>> work.store("batch-00000", b"[]")
-        >>> work.find("batch-00000")
-        b'[]'
-    """
-
-    #: The folder of all fingerprints.
-    folder: Path
-    #: A digest of everything that decides what the pieces are.
-    fingerprint: str
-
-    def find(self, name: str) -> bytes | None:
-        """Return the piece of that name, None if it has to be made (again)."""
-        try:
-            content = (self._own / name).read_bytes()
-        except OSError:
-            return None
-        head, _, payload = content.partition(b"\n")
-        return payload if head == self._head(name, payload) else None
-
-    def store(self, name: str, payload: bytes) -> None:
-        """Store a piece: whole, or not at all.
-
-        It is not waited for until the disk has it: what a power failure leaves of it
-        has another digest.
-
-        Raises:
-            CannotCreate: the folder cannot be written.
-        """
-        with unfinished(self._own, name) as temporary:
-            temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
-            temporary.replace(self._own / name)
-
-    def remove_old(self, *, keep: int) -> None:
-        """Count this fingerprint as used now, and remove those used longest ago.
-
-        Args:
-            keep: Number of other fingerprints whose pieces stay, the last used first.
-
-        Raises:
-            CannotCreate: the folder cannot be written.
-        """
-        with writing(self.folder):
-            self._own.mkdir(parents=True, exist_ok=True)
-            # The system's own stamp may be the same for several runs in a row.
-            os.utime(self._own, ns=(time.time_ns(), time.time_ns()))
-            older = [path for path in self.folder.iterdir() if path != self._own]
-            older.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-            for old in older[keep:]:
-                shutil.rmtree(old, ignore_errors=True)
-
-    @property
-    def _own(self) -> Path:
-        return self.folder / self.fingerprint[:32]
-
-    def _head(self, name: str, payload: bytes) -> bytes:
-        sha256 = hashlib.sha256(payload).hexdigest()
-        return msgspec.json.encode([self.fingerprint, name, sha256])
-
-
 #: Fingerprints beside a run's own whose finished work is kept.
 _KEPT: Final = 2
 #: The folder in a run folder that holds the finished work.
-COMPLETIONS: Final = "completions"
+_COMPLETIONS: Final = "completions"
 
 
 def run_folder_of(out: Path) -> Path:
@@ -115,8 +46,12 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
+@dataclass(frozen=True, slots=True)
 class RunFolder:
-    """An open run folder; made by `RunFolder.open`.
+    """Named pieces of finished work, one file each; opened by `RunFolder.open`.
+
+    A piece is found only under its fingerprint and name, and if its bytes still have
+    the digest that they were stored with.
 
     Example:
         >>> with RunFolder.open(Path("out.run"), fingerprint(value=1)) as run:
@@ -124,11 +59,10 @@ class RunFolder:
         ...         run.store("one", b"result")
     """
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
-        """Prepare a folder whose lock the caller holds."""
-        self.folder = folder
-        self.fingerprint = fingerprint
-        self._finished = FinishedWork(folder / COMPLETIONS, fingerprint)
+    #: The folder of the run.
+    folder: Path
+    #: A digest of everything that decides what the pieces are.
+    fingerprint: str
 
     @classmethod
     @contextmanager
@@ -143,18 +77,48 @@ class RunFolder:
         """
         with locked(folder):
             run = cls(folder, fingerprint)
-            run._finished.remove_old(keep=_KEPT)
+            with writing(folder):
+                run._remove_old()
             sweep_tree(folder)
             yield run
 
     def done(self, name: str) -> bytes | None:
-        """Return the completion of that name, None if it has to be made (again)."""
-        return self._finished.find(name)
+        """Return the piece of that name, None if it has to be made (again)."""
+        try:
+            content = (self._pieces / name).read_bytes()
+        except OSError:
+            return None
+        head, _, payload = content.partition(b"\n")
+        return payload if head == self._head(name, payload) else None
 
     def store(self, name: str, payload: bytes) -> None:
-        """Store a completion: whole, or not at all.
+        """Store a piece: whole, or not at all.
+
+        It is not waited for until the disk has it: what a power failure leaves of it
+        has another digest.
 
         Raises:
             CannotCreate: the folder cannot be written.
         """
-        self._finished.store(name, payload)
+        with unfinished(self._pieces, name) as temporary:
+            temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
+            temporary.replace(self._pieces / name)
+
+    @property
+    def _pieces(self) -> Path:
+        return self.folder / _COMPLETIONS / self.fingerprint[:32]
+
+    def _head(self, name: str, payload: bytes) -> bytes:
+        sha256 = hashlib.sha256(payload).hexdigest()
+        return msgspec.json.encode([self.fingerprint, name, sha256])
+
+    def _remove_old(self) -> None:
+        """Count this fingerprint as used now, and remove those used longest ago."""
+        pieces = self._pieces
+        pieces.mkdir(parents=True, exist_ok=True)
+        # The system's own stamp may be the same for several runs in a row.
+        os.utime(pieces, ns=(time.time_ns(), time.time_ns()))
+        older = [path for path in pieces.parent.iterdir() if path != pieces]
+        older.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        for old in older[_KEPT:]:
+            shutil.rmtree(old, ignore_errors=True)

@@ -11,15 +11,7 @@ from typing import Self
 import msgspec
 
 from curation.system.errors import CsbdataError, TemporarilyUnavailable
-from curation.workers.limits import (
-    Greeting,
-    Limits,
-    Message,
-    RequestBatch,
-    WorkerLine,
-    decode_line,
-    encode_message,
-)
+from curation.workers.limits import Limits, Message, WorkerLine, decode_line
 from curation.workers.outcomes import Ending, ProcessResult, find_cause_of_death
 from curation.workers.process import Child, Program, exchange
 
@@ -154,7 +146,7 @@ class Worker:
         self._batches += 1
         # Of a child that gets ready, the seconds of its start count from here.
         self._begin_request(time.monotonic())
-        child.send(encode_message(RequestBatch(requests=requests)))
+        child.send(msgspec.json.encode({"requests": requests}))
 
     def seconds_to_wait(self) -> float:
         """Return for how many seconds nothing has to be looked at."""
@@ -205,12 +197,17 @@ class Worker:
             self._child = Child(self._program)
             self._ready, self._batches = False, 0
             self._begin_request(time.monotonic())
-            greeting = Greeting(
-                setup=self._program.setup,
-                limits=self._limits.for_worker(),
-                parent=os.getpid(),
-            )
-            self._child.send(encode_message(greeting))
+            limits = {
+                "memory_bytes": self._limits.memory_mb * 2**20,
+                "file_bytes": self._limits.file_mb * 2**20,
+                "open_files": self._limits.open_files,
+            }
+            greeting = {
+                "setup": self._program.setup,
+                "limits": limits,
+                "parent": os.getpid(),
+            }
+            self._child.send(msgspec.json.encode(greeting))
         return self._child
 
     def _seconds_for_one(self) -> float:
@@ -263,7 +260,7 @@ class Worker:
         message = decode_line(line, unread=self._program.unread_answers)
         if not self._ready and message.failed is not None:
             self.kill()
-            raise WorkerDidNotStart(message.failed, str(self._program.file))
+            raise WorkerDidNotStart(message.failed, self._program.name)
         if not self._ready and message.ready:
             self._become_ready()
         elif self._ready and self._pending and message.request == self._answered:
@@ -336,7 +333,7 @@ class Worker:
             results.append(replace(end, stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
-            file, what = str(self._program.file), f"{end.detail} {printed}"
+            file, what = self._program.name, f"{end.detail} {printed}"
             if end.ending is Ending.TIMEOUT:
                 then = "run the command again when the machine is less busy"
                 raise WorkerStartsTooSlowly(what, file, then)

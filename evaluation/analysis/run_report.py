@@ -12,12 +12,12 @@ from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
 from evaluation.results.suite_rows import SUITE, scored_run
-from evaluation.results.suite_tables import suite_report
 from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evaluation.core.task import Task
     from evaluation.reporting.report import Report
     from evaluation.results.reader import RecordedRun
 
@@ -35,9 +35,15 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
     Raises:
         NoInput: a wanted task has no row in the run.
     """
-    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+    from evaluation.tasks.registry import named_alike, tasks  # noqa: PLC0415 (late)
 
-    known_tasks = tasks()
+    known_tasks: Mapping[str, Task] = {
+        name: task for name in run.tasks if (task := named_alike(name)) is not None
+    }
+    if known_tasks.keys() != set(run.tasks) or any(
+        task.needs_model for task in known_tasks.values()
+    ):
+        known_tasks = tasks()
     suite = suite_of(run)
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     available = sorted({*run.tasks, *reading})
@@ -102,10 +108,10 @@ def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
     It is made on what both were asked; after it come the rates, then the times of a
     task whose times are results.
     """
-    from evaluation.analysis import compare_runs as compared  # noqa: PLC0415 (rarely)
-
     if sum(name == task for _, name in run.row_counts) < 2:  # noqa: PLR2004 (a pair)
         return report
+    from evaluation.analysis import compare_runs as compared  # noqa: PLC0415 (of pairs)
+
     pairs = compared.all_pairs(compared.compared_engines([run], task))
     times = compared.times_tables(pairs) if compared.is_timed(task) else ()
     rates, rest = report.tables[:1], report.tables[1:]
@@ -121,6 +127,7 @@ def suite_of(run: RecordedRun) -> str | None:
 
 
 def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
+    from evaluation.results.suite_tables import suite_report  # noqa: PLC0415 (of suites)
     from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
 
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import jsonschema_rs
@@ -111,7 +113,11 @@ class ShrunkFailure:
 
 
 def shrink_failure(
-    case: Case, ask: Callable[[Case], Row], ask_afresh: Callable[[Case], Row]
+    case: Case,
+    ask: Callable[[Case], Row],
+    ask_afresh: Callable[[Case], Row],
+    *,
+    until: float = inf,
 ) -> ShrunkFailure:
     """Return the smallest case that fails as a case does, seen in a new process.
 
@@ -123,6 +129,7 @@ def shrink_failure(
         case: The case that fails.
         ask: Puts a case to the engine (`recorded_cases.open_engine`).
         ask_afresh: Puts a case to the engine in a new process.
+        until: The reading of the monotonic clock after which nothing more is tried.
 
     Raises:
         NoInput: the case does not fail (any more), or only sometimes.
@@ -144,7 +151,8 @@ def shrink_failure(
     def fails_under(schema: Json) -> bool:
         smaller = replace(small, schema=json.dumps(schema))
         return (
-            _stays_judged(schema, small.walks)
+            monotonic() < until
+            and _stays_judged(schema, small.walks)
             and _violations(smaller.schema, culprit)
             <= _violations(case.schema, culprit)
             and fails(smaller)

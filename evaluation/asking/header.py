@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.asking.request import SuiteChoice
     from evaluation.core.suite import RecordSet
-    from evaluation.walking.plan import RunPlan
+    from evaluation.walking.run import RunPlan
 
 
 def header(

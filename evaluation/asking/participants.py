@@ -9,11 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
-from evaluation.models.shapes import check_learnt
-from evaluation.models.store import check_installed
-from evaluation.servers.client import RequestLimits
-from evaluation.servers.model_server import ModelServer, served_model
-from evaluation.servers.prices import prices_of
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.registry import tasks as all_tasks
 
@@ -23,6 +18,7 @@ if TYPE_CHECKING:
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
     from evaluation.core.run_header import TaskSettings
     from evaluation.core.task import Task
+    from evaluation.servers.model_server import ModelServer
 
     #: A model with the engines it writes under, or the ways in which it is asked.
     Side: TypeAlias = tuple[ModelOptions, Sequence[EngineUnderTest | ModelServer]]
@@ -69,6 +65,8 @@ def engines_of(request: RunRequest) -> list[Side]:
     sides: list[Side] = []
     for options in request.models:
         if options.over_http:
+            from evaluation.servers.prices import prices_of  # noqa: PLC0415 - of servers alone
+
             servers = _servers(options, request)
             connection = servers[0].connection
             prices = prices_of(options.prices, connection, request.max_cost)
@@ -95,6 +93,9 @@ def _servers(options: ModelOptions, request: RunRequest) -> Sequence[ModelServer
             f"--option {request.options[0]}: a server has no options",
             then="it is constrained by what it was started with",
         )
+    from evaluation.servers.client import RequestLimits  # noqa: PLC0415 - of servers alone
+    from evaluation.servers.model_server import served_model  # noqa: PLC0415 - as above
+
     limits = RequestLimits(
         seconds=request.bounds.run_seconds, patience=options.patience
     )
@@ -210,8 +211,18 @@ def _check_usable(
     judging = [task.name for task in tasks if task.judges_texts]
     if request.suite is not None:
         judging.append(f"suite {request.suite.suite.name}")
-    for options in local:
+    if judging or choice is not None:
+        _check_models(local, judging, installed=choice is not None)
+
+
+def _check_models(
+    models: Sequence[ModelOptions], judging: Sequence[str], *, installed: bool
+) -> None:
+    from evaluation.models.shapes import check_learnt  # noqa: PLC0415 - of models alone
+    from evaluation.models.store import check_installed  # noqa: PLC0415 - as above
+
+    for options in models:
         for name in judging:
             check_learnt(options.model, name)
-    if choice is not None and local:
+    if installed and models:
         check_installed()

@@ -15,7 +15,6 @@ from curation.system.user_files import refuse_large
 from evaluation.core.records import Record, encode_records
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import Dataset, RecordSelection, open_data
-from evaluation.data.sampling import draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -83,6 +82,8 @@ def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
 
 def _drawn(records: Sequence[Record], count: int, seed: int) -> list[Record]:
     names = ((place, record.group, record.id) for place, record in enumerate(records))
+    from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
+
     return [records[place] for place in draw(names, count, seed)]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
-from curation.download.acquire import FetchSettings
+from curation.download.settings import FetchSettings
 from curation.system.credentials import split_url
 from curation.system.errors import BadData, BadUsage
 from curation.system.registry import closest_names
@@ -16,10 +16,7 @@ from curation.system.words import command
 from evaluation.core.run_header import TaskSettings
 from evaluation.core.suite import OpenedData, RecordRequest, Suite
 from evaluation.generation.text_generation import Adapt, LoopOptions, TokenPrices
-from evaluation.models.store import DEFAULT
 from evaluation.results.reader import RecordedRun, open_run
-from evaluation.servers.provider import is_served, split_provider
-from evaluation.suites.registry import suite_named
 from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.records import Prompt, Record
-    from evaluation.walking.plan import RunTotals
+    from evaluation.walking.run import RunTotals
 
 #: Where a run's folder is made, unless the request names one.
 RUNS: Final = Path("runs")
@@ -52,7 +49,7 @@ class ModelOptions:
     """A model, and how it writes; recorded in the run's header."""
 
     #: `smollm2`, a folder, `owner/name` on the Hub, or the address of a server.
-    model: str = DEFAULT
+    model: str = "smollm2"
     revision: str | None = None
     device: str = "auto"
     dtype: str = "auto"
@@ -81,12 +78,20 @@ class ModelOptions:
     @property
     def recorded_model(self) -> str:
         """The model without the secrets of its address."""
+        if not self.over_http:
+            return self.model
+        from evaluation.servers.provider import split_provider  # noqa: PLC0415 - of servers alone
+
         provider, address = split_provider(self.model)
         return f"{provider.name}:{split_url(address).clean}".removeprefix(":")
 
     @property
     def over_http(self) -> bool:
         """Whether the model is behind a server."""
+        if ":" not in self.model:
+            return False
+        from evaluation.servers.provider import is_served  # noqa: PLC0415 - of servers alone
+
         return is_served(self.model)
 
     def as_paper(self, explicit: Collection[str] = ()) -> ModelOptions:
@@ -173,6 +178,8 @@ def choose_suite(
     Raises:
         BadUsage: there is no such suite, setting, value or reading.
     """
+    from evaluation.suites.registry import suite_named  # noqa: PLC0415 - of suites alone
+
     suite = suite_named(spec)
     settings: msgspec.Struct = suite.settings()
     if compat:

@@ -26,30 +26,16 @@ from evaluation.asking.request import (
     SuiteChoice,
     choose_suite,
 )
-from evaluation.asking.response_files import (
-    RESPONSES,
-    ResponseFile,
-    decoded,
-    encode_responses,
-    read_responses,
-)
-from evaluation.asking.scoring import LiveScorer, score_into
-from evaluation.asking.writers import Writer, in_batches, open_writers
-from evaluation.asking.writing import Questioner, ResponseStore
 from evaluation.core.records import encode_records
 from evaluation.core.run_header import Participant, RunHeader
 from evaluation.core.suite import RecordSet
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
-from evaluation.servers.model_server import ModelServer
-from evaluation.servers.pacing import Spending
 from evaluation.setup.selected_engines import EngineUnderTest
-from evaluation.suites.registry import suite_named
 from evaluation.tasks.registry import task_named
-from evaluation.tasks.registry import tasks as all_tasks
 from evaluation.tokenizers import get_tokenizer
-from evaluation.walking.plan import RunPlan, RunTotals
+from evaluation.walking.run import RunPlan, RunTotals, wanted_cases
 from evaluation.walking.run import run as run_engines
 from evaluation.walking.run_folder import (
     RECORDS,
@@ -62,15 +48,19 @@ from evaluation.walking.run_folder import (
     record_parameters,
     refuse_taken,
 )
-from evaluation.walking.work import wanted_cases
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
+    from evaluation.asking.response_files import ResponseFile
+    from evaluation.asking.writers import Writer
+    from evaluation.asking.writing import ResponseStore
     from evaluation.core.task import Task
     from evaluation.data import Dataset
+    from evaluation.servers.model_server import ModelServer
+    from evaluation.servers.pacing import Spending
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
@@ -113,8 +103,12 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     with ExitStack() as stack:
         writers: list[Writer] = []
         records = None
-        spending = Spending(request.max_cost, request.max_requests)
+        spending = None
         if choice is not None:
+            from evaluation.asking.writers import open_writers  # noqa: PLC0415 - where models answer
+            from evaluation.servers.pacing import Spending  # noqa: PLC0415 - as above
+
+            spending = Spending(request.max_cost, request.max_requests)
             records = records_of(choice, request.records(data))
             writers = open_writers(request, sides, progress.say, spending)
             for writer in writers:
@@ -131,14 +125,14 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         stack.enter_context(hold_run_folder(folder, head))
         totals = _measure(engines, plan, folder, cases, progress)
         problems: Sequence[str] = ()
-        if choice is not None and records is not None:
+        if choice is not None and records is not None and spending is not None:
             totals.add(
                 _write(request, choice, records, writers, folder, progress, spending)
             )
             problems = _score(choice, records, folder, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
         if not (totals.unanswered or totals.stopped or totals.waiting):
-            record_end(folder, _finished(head, totals, folder))
+            record_end(folder, _finished(head, tasks, totals, folder))
     return RunResult(folder=folder, totals=totals, problems=problems)
 
 
@@ -161,6 +155,13 @@ def score_file(
         BadData: nothing in the file is a response.
         Fault: the folder cannot be written.
     """
+    from evaluation.asking.response_files import (  # noqa: PLC0415 - where models answer
+        RESPONSES,
+        decoded,
+        encode_responses,
+        read_responses,
+    )
+
     progress = progress or Quiet()
     choice = request.suite
     if choice is None:
@@ -213,6 +214,8 @@ def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
     names = dict.fromkeys(task.reads or task.name for task in tasks if task.needs_model)
     if not names:
         return None
+    from evaluation.suites.registry import suite_named  # noqa: PLC0415 - where models answer
+
     (name,) = names
     fields = suite_named(name).settings.__struct_fields__
     values = request.settings.values
@@ -328,7 +331,7 @@ def _count_cases(
     usable = sum(not engine.unavailable for engine in engines)
     records = 0 if data is None else data.count
     return usable * sum(
-        (records if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
+        (records if task.needs_data else sum(1 for _ in wanted_cases(task, plan)))
         * (plan.repeats if task.takes_turns else 1)
         for task in (plan.tasks if plan else ())
         if plan and not task.needs_model
@@ -383,6 +386,11 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     spending: Spending,
 ) -> RunTotals:
     """Have models answer the records; responses are in the folder then."""
+    from evaluation.asking.scoring import LiveScorer  # noqa: PLC0415 - where models answer
+    from evaluation.asking.writers import in_batches  # noqa: PLC0415 - as above
+    from evaluation.asking.writing import Questioner, ResponseStore  # noqa: PLC0415 - as above
+    from evaluation.servers.model_server import ModelServer  # noqa: PLC0415 - as above
+
     atomic_write_bytes(folder / RECORDS, encode_records(records.records))
     for writer in writers:
         if isinstance(writer.engine, ModelServer):
@@ -444,6 +452,12 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
     file: ResponseFile | None = None,
 ) -> Sequence[str]:
     """Score the responses of a file, or those of the folder; return the problems."""
+    from evaluation.asking.response_files import (  # noqa: PLC0415 - where models answer
+        RESPONSES,
+        read_responses,
+    )
+    from evaluation.asking.scoring import score_into  # noqa: PLC0415 - as above
+
     if file is None and not (folder / RESPONSES).stat().st_size:
         return [f"no response to any of {len(records.records):,} records"]
     file = file or read_responses(folder / RESPONSES)
@@ -466,19 +480,16 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
 
 
 def _finished(
-    head: Mapping[str, Any], totals: RunTotals, folder: Path
+    head: Mapping[str, Any], tasks: Sequence[Task], totals: RunTotals, folder: Path
 ) -> dict[tuple[str, str], int]:
     """Return the number of rows by participant and task, of all that could run."""
     row_counts = open_run(folder).row_counts
     # The rows of a task that only reads are those of the task that it reads.
-    by_name = all_tasks()
-    tasks = dict.fromkeys(
-        by_name[name].reads or name if name in by_name else name
-        for name in head["tasks"]
-    )
+    reads = {task.name: task.reads or task.name for task in tasks}
+    names = dict.fromkeys(reads.get(name, name) for name in head["tasks"])
     return {
         (label, task): row_counts.get((label, task), 0)
         for label in (entry["engine"] for entry in head["engines"])
         if label not in totals.unavailable
-        for task in tasks
+        for task in names
     }

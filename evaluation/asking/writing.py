@@ -25,7 +25,7 @@ from evaluation.generation.text_generation import (
 )
 from evaluation.servers.pacing import SpendingLimit
 from evaluation.walking.code_digest import writing_digest
-from evaluation.walking.plan import RunTotals
+from evaluation.walking.run import RunTotals
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:

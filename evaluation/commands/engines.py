@@ -137,8 +137,11 @@ def add(
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from evaluation.setup.engine_files import find_engine
-    from evaluation.setup.environment_install import make_environment, ready_environment
-    from evaluation.setup.environments import version_to_install
+    from evaluation.setup.environments import (
+        make_environment,
+        ready_environment,
+        version_to_install,
+    )
 
     file = find_engine(spec)
     cache = FetchSettings.from_environment().cache

@@ -31,6 +31,7 @@ from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
     from evaluation.asking.request import RunRequest, RunResult
+    from evaluation.results.reader import RecordedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +173,23 @@ def _default_tasks(model: str) -> list[str]:
     return without
 
 
+def _faults(run: RecordedRun) -> list[str]:
+    """Return the faults of engines given by their files: people write these."""
+    files = [
+        engine.engine
+        for engine in run.header.engines
+        if (engine.spec or "").endswith(".py")
+        if (engine.engine, "masks") in run.row_counts
+    ]
+    if not files:
+        return []
+    from curation.download.settings import FetchSettings
+    from evaluation.analysis.engine_faults import fault_lines
+
+    fetch = FetchSettings.from_environment()
+    return [line for label in files for line in fault_lines(run, label, "masks", fetch)]
+
+
 def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
     from evaluation.analysis.run_report import all_tables, most_telling, reports
@@ -186,7 +204,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     tables = all_tables(task_reports)
     if format_ is ReportFormat.AUTO:
         again = command("results", "show", folder)
-        show_screen(again, most_telling(task_reports), tables)
+        show_screen(again, most_telling(task_reports), tables, _faults(run))
     else:
         head = {"run": str(folder), "header": run.raw_header}
         print_tables(tables, format_, head)

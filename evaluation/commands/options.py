@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
+    from evaluation.generation.text_generation import TokenPrices
 
 
 #: The folder of a run: its rows, and everything from which it is continued.
@@ -311,10 +312,13 @@ def model_options(
         BadConfiguration: an option makes no sense, or prices are missing.
     """
     from evaluation.asking.request import ModelOptions
-    from evaluation.servers.prices import parse_prices
 
     names = models.model or ["smollm2"]
-    prices = [parse_prices(text) for text in settings.price.split(",")]
+    prices: list[TokenPrices | Path | None] = [None]
+    if settings.price:
+        from evaluation.servers.prices import parse_prices
+
+        prices = [parse_prices(text) for text in settings.price.split(",")]
     if len(prices) == 1:
         prices *= len(names)
     if len(prices) != len(names):
@@ -420,14 +424,17 @@ def split_revision(model: str) -> tuple[str, str | None]:
     Raises:
         BadUsage: it names a provider, and there is none of this name.
     """
-    from evaluation.models.shapes import PREFIX
-    from evaluation.servers.provider import is_served, providers
-
-    if is_served(model) or Path(model).exists():
+    if Path(model).exists():
         return model, None
     provider, colon, _ = model.partition(":")
-    if colon and not model.startswith(PREFIX):
-        then = f"say URL#MODEL, or one of {', '.join(providers())}"
-        raise BadUsage(f"there is no provider {provider!r}", model, then)
+    if colon:
+        from evaluation.models.shapes import PREFIX
+        from evaluation.servers.provider import is_served, providers
+
+        if is_served(model):
+            return model, None
+        if not model.startswith(PREFIX):
+            then = f"say URL#MODEL, or one of {', '.join(providers())}"
+            raise BadUsage(f"there is no provider {provider!r}", model, then)
     name, _, revision = model.partition("@")
     return name, revision or None

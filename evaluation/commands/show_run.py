@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.asking.request import RunResult
     from evaluation.reporting.tables import Table
-    from evaluation.walking.plan import RunTotals
+    from evaluation.walking.run import RunTotals
 
 
 #: Lines of a list that people are shown; other formats have all.

@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import CORE
-from curation.dataset.editions import DEFAULT_BUILD
-from curation.packaging.manifest import read_origins
-from curation.sources.base import SAMPLE_REASON
 from curation.sources.local import open_source
 from curation.system.errors import BadData, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Progress, Quiet
@@ -20,13 +17,12 @@ from curation.system.user_files import absolute
 from curation.system.words import counted
 from evaluation.data.dataset import Dataset, RecordName, RecordReader, RecordSelection
 from evaluation.data.own_schemas import OwnSchemaReader
-from evaluation.data.parquet_tables import ParquetTables
-from evaluation.data.sampling import draw
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.core.records import Record
     from evaluation.data.instance_store import InstanceStore
+    from evaluation.data.parquet_tables import ParquetTables
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
@@ -71,7 +67,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     """
     selection, progress = selection or RecordSelection(), progress or Quiet()
     name, reader = _reader(where, settings, progress)
-    tables = reader if isinstance(reader, ParquetTables) else None
+    tables = None if isinstance(reader, OwnSchemaReader) else reader
     if tables and selection.configs == (CORE,) and (ids := tables.core()):
         # Its records are those of other configs.
         if own := selection.ids:
@@ -119,6 +115,9 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
         Nothing where every config that is measured is real, or the folder says
         nothing of where it comes from.
     """
+    from curation.packaging.manifest import read_origins  # noqa: PLC0415 - of builds alone
+    from curation.sources.base import SAMPLE_REASON  # noqa: PLC0415 - as above
+
     try:
         origins = read_origins(folder)
     except BadData as fault:
@@ -163,9 +162,11 @@ def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:
 
 def _reader(
     where: str | None, settings: FetchSettings, progress: Progress
-) -> tuple[str, RecordReader]:
+) -> tuple[str, OwnSchemaReader | ParquetTables]:
     if where is not None:
         return where, _of_source(where, progress)
+    from curation.dataset.editions import DEFAULT_BUILD  # noqa: PLC0415 - of builds alone
+
     if DEFAULT_BUILD.is_dir():
         return str(DEFAULT_BUILD), _of_source(str(DEFAULT_BUILD), progress)
     try:
@@ -180,9 +181,13 @@ def _reader(
     return PUBLISHED, reader
 
 
-def _of_source(expression: str, progress: Progress) -> RecordReader:
+def _of_source(expression: str, progress: Progress) -> OwnSchemaReader | ParquetTables:
     source = open_source(expression, progress.say)
-    tables = source.tables and ParquetTables.of(source.tables, source.origin)
+    if source.tables is None:
+        return OwnSchemaReader.of(source)
+    from evaluation.data.parquet_tables import ParquetTables  # noqa: PLC0415 - of builds alone
+
+    tables = ParquetTables.of(source.tables, source.origin)
     return tables or OwnSchemaReader.of(source)
 
 
@@ -190,6 +195,7 @@ def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
     """Build the embedded sample into the cache, where it is not yet; open it."""
     from curation.pipeline.build import build  # noqa: PLC0415 - heavy, rarely asked
     from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - as above
+    from evaluation.data.parquet_tables import ParquetTables  # noqa: PLC0415 - as above
 
     out = settings.cache / "sample" / "JSONSchemaBench"
     request = BuildRequest(out=out, sample=True, instances=True, fetch=settings)
@@ -239,6 +245,8 @@ def _select(
             what += f", but for {vacuous:,} vacuous"
         raise NoInput(what, name, "add --set vacuous=true" if vacuous else "")
     if selection.limit is not None and selection.limit < len(allowed):
+        from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
+
         named = ((place, record.group, record.id) for place, record in allowed.items())
         places = draw(named, selection.limit, selection.seed)
         allowed = {place: allowed[place] for place in places}

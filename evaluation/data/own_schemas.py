@@ -25,6 +25,7 @@ from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
 from curation.sources.local import OwnSchemas, OwnText, require_files
 from curation.system.errors import BadData
+from curation.system.file_names import name_of
 from curation.validation.metaschemas import complaint, is_valid
 from curation.workers.limits import Limits, too_big
 from evaluation.core.records import Instance, Record
@@ -290,8 +291,6 @@ class OwnSchemaReader:
         if not is_maskbench(value):
             return plain_schema(config, name, value)
         if not self._is_table:
-            from curation.instances.dataset.records import name_of  # noqa: PLC0415 - polars
-
             split, name = name_of(inside)
             config = split or FILES
         return maskbench_schema(config, name, value)

@@ -126,10 +126,6 @@ class Matcher:
             raise
         return True
 
-    def forced(self) -> None:
-        """Return None: it offers none."""
-        return
-
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
     """Return the engine over a tokenizer."""

@@ -174,10 +174,6 @@ class Matcher:
         eos = self._engine.eos_id
         return bool(self.mask()[eos // 8] >> eos % 8 & 1)
 
-    def forced(self) -> None:
-        """Return None: it offers none."""
-        return
-
 
 def vocabulary(tokenizer: Tokenizer) -> Iterator[bytes]:
     """Yield a GGUF file (version 3) with a vocabulary and no tensor.

@@ -243,9 +243,6 @@ class _OldMatcher:
         end = self._engine.eos_id
         return bool(self.mask()[end // 8] >> end % 8 & 1)
 
-    def forced(self) -> None:
-        """Return None: tokens are forced only where masks are not asked for."""
-
 
 class _OldEngine:
     """Versions before 0.6, which have no `LLMatcher`, no limits and no slices."""

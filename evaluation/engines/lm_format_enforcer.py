@@ -155,10 +155,6 @@ class Matcher:
         eos = self._engine.eos_id
         return bool(self.mask()[eos >> 3] >> (eos & 7) & 1)
 
-    def forced(self) -> None:
-        """Return None: it offers none."""
-        return
-
 
 def _regular(tokenizer: Tokenizer) -> list[tuple[int, str, bool]]:
     """Return id, text, and whether it is text on its own, of every plain token.

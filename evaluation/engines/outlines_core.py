@@ -98,10 +98,6 @@ class Guide:
         eos = self._engine.eos_id
         return bool(self.mask()[eos // 8] >> eos % 8 & 1)
 
-    def forced(self) -> None:
-        """Return None: it offers none."""
-        return
-
 
 class OldEngine:
     """Version 0.1: expression in Rust, automaton in Python, index in Rust."""
@@ -180,10 +176,6 @@ class OldGuide:
     def may_end(self) -> bool:
         """Return whether the state is final."""
         return self._state is None or self._index.is_final_state(self._state)
-
-    def forced(self) -> None:
-        """Return None: it offers none."""
-        return
 
 
 def ids_by(texts: Mapping[int, Any], eos_id: int) -> dict[Any, list[int]]:

@@ -16,7 +16,7 @@ import msgspec
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
-from evaluation.walking.rows import RESULTS
+from evaluation.walking.engine_worker import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,7 +21,7 @@ from evaluation.generation.engine_pipe import (
 )
 from evaluation.models.base import RowMask, mask_bytes
 from evaluation.walking import engine_process
-from evaluation.walking.rows import printed_lines
+from evaluation.walking.engine_worker import printed_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -61,6 +62,8 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     forced_in_paper: bool = False
     #: Names of the files in its folder that it loads.
     beside: tuple[str, ...] | str = ()
+    #: Names of the environment variables that it reads, as `RUST_LOG`.
+    variables: tuple[str, ...] = ()
     #: What its messages mean; the first pattern that is found in one counts.
     refusals: tuple[RefusalPattern, ...] = ()
 
@@ -81,6 +84,16 @@ class EngineFile:
     options: Mapping[str, str] = field(default_factory=dict)
     #: Preset's name to options.
     presets: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    #: Why the file is not that of an engine; empty where it is.
+    fault: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """Return the user's environment variables that its process is given.
+
+        `PYTHONPATH` leads to an engine that is not installed; the file names others.
+        """
+        names = ("PYTHONPATH", *self.about.variables)
+        return {name: os.environ[name] for name in names if name in os.environ}
 
     @property
     def spec(self) -> str:
@@ -96,6 +109,8 @@ class EngineFile:
 
     def digest(self) -> str:
         """Return the sha256 of the file, and of those that it loads from its folder."""
+        if self.fault:
+            return hashlib.sha256(self.fault.encode()).hexdigest()
         files = (self.path, *self.beside)
         return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
@@ -201,7 +216,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
     try:
         tree = ast.parse(path.read_bytes(), str(path))
     except (OSError, SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise BadConfiguration(f"no Python file ({error})", str(path)) from error
+        raise BadConfiguration(f"not a Python file ({error})", str(path)) from error
     literals: dict[str, dict[str, Json]] = {name: {} for name in _LITERALS}
     loads = False
     for statement in tree.body:

@@ -1,4 +1,4 @@
-"""Isolated environments of engines in the cache.
+"""Isolated environments of engines in the cache, filled by pip.
 
 A virtual environment of this Python with one version of one engine, so that conflicting
 versions run side by side. It counts once it has the record that is written after its
@@ -11,10 +11,12 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -24,13 +26,20 @@ from pathlib import Path
 import msgspec
 
 from curation.core.benchmark import natural_key
-from curation.system import locks
+from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.errors import (
     BadConfiguration,
     BadUsage,
     TemporarilyUnavailable,
+    Unavailable,
 )
-from curation.system.programs import environment_for_others, last_error, run_to_end
+from curation.system.locks import locked
+from curation.system.programs import (
+    EndedProgram,
+    environment_for_others,
+    last_error,
+    run_to_end,
+)
 from evaluation.setup.engine_files import (
     FAITHFUL,
     EngineFile,
@@ -44,6 +53,9 @@ _TABLE = Path(__file__).with_name("versions.toml")
 #: The trial of an engine, and its seconds.
 _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 _TRIAL_SECONDS = 300.0
+#: Seconds for all that pip does at once; compiling takes minutes.
+_INSTALL_SECONDS = 3600.0
+_PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input")
 #: A version as PEP 440 spells it, near enough to keep paths out of a folder's name.
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]*")
 
@@ -64,20 +76,9 @@ class KnownVersion(msgspec.Struct, frozen=True, kw_only=True):
     megabytes: int | None = None
 
 
-class EnvironmentRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The file that makes a folder an environment: what was installed in it."""
-
-    engine: str
-    version: str
-    #: Name and version of everything in it.
-    packages: dict[str, str]
-    #: The version of csbdata that made it.
-    csbdata: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """An engine's own environment, tried and ready."""
+    """An environment of an engine, tried and ready: the record in its folder."""
 
     engine: str
     version: str
@@ -225,12 +226,7 @@ def try_engine(python: Path, file: EngineFile) -> str:
         return ""
     options = json.dumps(choose_options(file, FAITHFUL, {}))
     command = [str(python), "-P", str(_TRIAL_FILE), str(file.path), options]
-    try:
-        ended = run_to_end(
-            command, _TRIAL_SECONDS, environment=environment_for_others()
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
+    ended = _run(command, _TRIAL_SECONDS, file.environment())
     return last_error(ended.printed) if ended.code else ""
 
 
@@ -258,21 +254,6 @@ def installed_version(distribution: str) -> str:
         return ""
 
 
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the lock of an environment for the length of a block.
-
-    Raises:
-        TemporarilyUnavailable: another process does.
-        CannotCreate: there can be no lock.
-    """
-    busy = TemporarilyUnavailable(
-        "another csbdata is at work on this environment", str(folder), "try again later"
-    )
-    with locks.locked(folder.with_name(f".{folder.name}.lock"), busy):
-        yield
-
-
 def is_complete_here(file: EngineFile) -> bool:
     """Return whether everything that the engine's file names is installed here."""
     # Of `engine[extra]>=1.0rc1` the name.
@@ -283,13 +264,128 @@ def is_complete_here(file: EngineFile) -> bool:
 def _read(path: Path) -> Environment | None:
     """Return the environment of a record; None if it is damaged or has no Python."""
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=EnvironmentRecord)
-    except (OSError, ValueError, RecursionError):
+        record = {**json.loads(path.read_bytes()), "folder": str(path.parent)}
+        environment = msgspec.convert(
+            record, Environment, dec_hook=lambda _kind, text: Path(text)
+        )
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
-    environment = Environment(
-        engine=record.engine,
-        version=record.version,
-        folder=path.parent,
-        packages=record.packages,
-    )
     return environment if environment.interpreter.exists() else None
+
+
+def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
+    """Return the environment of a wanted version; None if there is none yet."""
+    version = version_to_install(file).version
+    for environment in existing_environments(cache, file.name):
+        if environment.version == version:
+            return environment
+    return None
+
+
+def make_environment(
+    cache: Path, file: EngineFile, say: Callable[[str], None]
+) -> Environment:
+    """Make an environment: install by pip with your own configuration, try, record.
+
+    A failure leaves nothing behind; the next run removes what a killed one left.
+
+    Args:
+        cache: The cache in which it is made.
+        file: The engine, and the version that is wanted.
+        say: Called with what takes time.
+
+    Raises:
+        Unavailable: pip cannot get or build something, or the engine does not run.
+        TemporarilyUnavailable: another csbdata is making it.
+        CannotCreate: the cache cannot be written.
+        BadConfiguration: there is nothing to install.
+    """
+    row = version_to_install(file)
+    folder = environment_folder(cache, row.engine, row.version)
+    busy = TemporarilyUnavailable(
+        "another csbdata is at work on this environment", str(folder), "try again later"
+    )
+    lock = folder.with_name(f".{folder.name}.lock")
+    with writing(folder), locked(lock, busy), _folder_aside(folder) as fresh:
+        # Not `venv.create`, which hands ensurepip all of our environment variables.
+        created = _run([sys.executable, "-m", "venv", str(fresh)], _TRIAL_SECONDS)
+        if created.code:
+            what = "this Python cannot make an environment with pip in it"
+            then = "install what your system calls python3-venv"
+            raise Unavailable(what, sys.executable, then)
+        # The settings of this Python's pip.
+        settings = Path(sys.prefix) / ("pip.ini" if os.name == "nt" else "pip.conf")
+        if settings.is_file():
+            shutil.copy(settings, fresh)
+        say(f"{row.engine} {row.version}: installing")
+        if row.together:
+            _pip(fresh, "install", "--quiet", *row.together)
+        if row.alone:
+            _pip(fresh, "install", "--quiet", "--no-deps", *row.alone)
+        say(f"{row.engine} {row.version}: trying it")
+        if why := try_engine(environment_python(fresh), file):
+            what = f"was installed and does not run ({why})"
+            raise Unavailable(what, file.spec, "nothing was kept")
+        listed = _pip(fresh, "list", "--format=json")
+        environment = Environment(
+            engine=row.engine,
+            version=row.version,
+            folder=folder,
+            packages={
+                package["name"]: package["version"]
+                for package in json.loads(listed[listed.index("[") :].splitlines()[0])
+            },
+        )
+        record = {
+            "engine": row.engine,
+            "version": row.version,
+            "packages": environment.packages,
+            "csbdata": version("csbdata"),
+        }
+        atomic_write_bytes(fresh / RECORD, json.dumps(record, indent=1).encode())
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    return environment
+
+
+@contextmanager
+def _folder_aside(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder beside it, which goes in the end unless it was renamed.
+
+    No two runs have the same: the pip of one that was killed may write on. Unlike
+    `atomic_folder` it writes nothing through to the disk: an environment has thousands
+    of files, and can be made again.
+    """
+    prefix = f".making-{folder.name}-"
+    for left in folder.parent.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=prefix, dir=folder.parent, ignore_cleanup_errors=True
+    ) as place:
+        yield Path(place)
+
+
+def _pip(folder: Path, *arguments: str) -> str:
+    """Run an environment's pip to its end; return its output.
+
+    Raises:
+        Unavailable: it ends with an error, whose last words are the reason.
+    """
+    command = [str(environment_python(folder)), *_PIP, *arguments]
+    printed, code = _run(command, _INSTALL_SECONDS)
+    if code:
+        what = f"pip cannot install it ({last_error(printed)})"
+        raise Unavailable(what, "the package index")
+    return printed
+
+
+def _run(
+    command: list[str], seconds: float, variables: Mapping[str, str] | None = None
+) -> EndedProgram:
+    environment = {**environment_for_others(), **(variables or {})}
+    try:
+        return run_to_end(command, seconds, environment=environment)
+    except subprocess.TimeoutExpired:
+        return EndedProgram(f"it did not end within {seconds:g} seconds", 1)
+    except OSError as error:
+        return EndedProgram(str(error), 1)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.errors import BadUsage
-from curation.system.programs import environment_for_others, run_to_end
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
@@ -25,14 +23,13 @@ from evaluation.setup.engine_files import (
 )
 from evaluation.setup.environments import (
     NotInstalled,
+    existing_environments,
     find_interpreter,
     install_line,
     installed_version,
 )
 
 _NO_VERSION = "(no version)"
-#: Prints the version of a distribution; run by another environment's interpreter.
-_ASK = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +72,9 @@ class EngineUnderTest:
             file=self.file.digest(),
             version=self.version,
             options=dict(self.options),
+            variables={
+                name: os.environ.get(name) for name in self.file.about.variables
+            },
             chooses_its_threads=self.chooses_its_threads,
         )
 
@@ -118,7 +118,9 @@ def select_engines(
         ['none']
     """
     named = [_with_preset(spec, preset) for spec in dict.fromkeys(specs)]
-    files = [find_engine(spec) for spec, _ in named]
+    files = [_find(spec) for spec, _ in named]
+    if files and all(file.fault for file in files):
+        find_engine(named[0][0])
     options = _options_by_engine(files, assignments)
     engines: dict[str, EngineUnderTest] = {}
     for file, (_, own), assigned in zip(files, named, options, strict=True):
@@ -131,6 +133,17 @@ def select_engines(
                 then="give one another name, or another version in its ABOUT",
             )
     return [*engines.values()]
+
+
+def _find(spec: str) -> EngineFile:
+    """Return an engine; of a broken file its fault, which ends no other's run."""
+    try:
+        return find_engine(spec)
+    except BadConfiguration as fault:
+        if isinstance(fault, BadUsage) or not spec.endswith(".py"):
+            raise
+        path = Path(spec).resolve()
+        return EngineFile(name=path.stem, path=path, fault=str(fault))
 
 
 def _with_preset(spec: str, preset: str) -> tuple[str, str]:
@@ -167,6 +180,10 @@ def _options_by_engine(
 def _engine_under_test(
     cache: Path, file: EngineFile, preset: str, assigned: Mapping[str, str]
 ) -> EngineUnderTest:
+    if file.fault:
+        return EngineUnderTest(
+            file=file, preset=preset, version=_NO_VERSION, unavailable=file.fault
+        )
     options = choose_options(file, preset, assigned)
     where = find_interpreter(cache, file)
     engine = EngineUnderTest(
@@ -175,24 +192,15 @@ def _engine_under_test(
     if isinstance(where, NotInstalled):
         version = file.version or _NO_VERSION
         return replace(engine, version=version, unavailable=where.reason)
-    version = _version(file, str(where))
+    version = _version(cache, file, where)
     return replace(engine, version=version, interpreter=str(where))
 
 
-def _version(file: EngineFile, interpreter: str) -> str:
+def _version(cache: Path, file: EngineFile, interpreter: Path) -> str:
     if not file.distribution:
         version = file.about.version
         return file.digest()[:8] if version is None else version
-    if interpreter == sys.executable:
-        return installed_version(file.distribution) or _NO_VERSION
-    return _foreign_version(interpreter, file.distribution) or _NO_VERSION
-
-
-@cache
-def _foreign_version(interpreter: str, distribution: str) -> str:
-    command = [interpreter, "-I", "-c", _ASK, distribution]
-    try:
-        output = run_to_end(command, 60, environment=environment_for_others())
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return "" if output.code else output.printed.strip()
+    for environment in existing_environments(cache, file.name):
+        if environment.interpreter == interpreter:
+            return environment.version
+    return installed_version(file.distribution) or _NO_VERSION

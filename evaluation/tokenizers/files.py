@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,21 +19,18 @@ import orjson
 
 from curation.system.errors import BadData, Unavailable
 from curation.system.extras import install_extra
-from evaluation.tokenizers.huggingface_json import (
-    piece_bytes,
-    steps_of,
-    vocabulary_kind,
-)
 from evaluation.tokenizers.vocabulary import (
     MARKED_SPACES,
     SPACE,
     ParsedTokenizer,
     VocabularyKind,
+    piece_bytes,
+    steps_of,
+    vocabulary_kind,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
     from tokenizers import Tokenizer
 
@@ -184,29 +182,15 @@ _PLAIN: Final = "encoding.json"
 _ABOUT: Final = "about.json"
 
 
-class _About(msgspec.Struct):
-    kind: VocabularyKind
-    vocab_size: int
-    eos_id: int
-    special_ids: tuple[int, ...]
-    #: SPDX expression, or `NOASSERTION`.
-    licence: str
-    #: sha256 over the other files.
-    digest: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerFiles:
     """The files of one tokenizer, whole and unchanged since they were made."""
 
     #: As `--tokenizer` names it.
     name: str
+    folder: Path
     #: `byte_level`, `sentencepiece` or `tiktoken`.
     kind: str
-    folder: Path
-    tokenizer_json: Path
-    #: A JSON list by id: a token's bytes in base64, null for a special or unused id.
-    tokens: Path
     #: Number of ids that a mask covers: at least the tokens, with a model's padding.
     vocab_size: int
     eos_id: int
@@ -215,6 +199,16 @@ class TokenizerFiles:
     digest: str
     #: SPDX expression, or `NOASSERTION` where none is declared.
     licence: str
+
+    @property
+    def tokenizer_json(self) -> Path:
+        """The file that the library `tokenizers` reads."""
+        return self.folder / _TOKENIZER
+
+    @property
+    def tokens(self) -> Path:
+        """A JSON list by id: bytes in base64, null for a special or unused id."""
+        return self.folder / _TOKENS
 
     def token_bytes(self) -> list[bytes | None]:
         """Return the bytes of every token by id; None for a special or unused one."""
@@ -270,39 +264,29 @@ def write_files(folder: Path, parsed: ParsedTokenizer, licence: str) -> None:
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    about = _About(
-        kind=parsed.kind,
-        vocab_size=parsed.vocab_size,
-        eos_id=parsed.eos_id,
-        special_ids=parsed.special_ids,
-        licence=licence,
-        digest=_digest(*contents.values()),
-    )
-    (folder / _ABOUT).write_bytes(msgspec.json.encode(about))
+    about = {
+        "kind": parsed.kind,
+        "vocab_size": parsed.vocab_size,
+        "eos_id": parsed.eos_id,
+        "special_ids": parsed.special_ids,
+        "licence": licence,
+        "digest": _digest(*contents.values()),
+    }
+    (folder / _ABOUT).write_bytes(orjson.dumps(about))
 
 
 def read_files(folder: Path, name: str) -> TokenizerFiles | None:
     """Return the tokenizer of a folder; None if there is none, or it is damaged."""
     try:
-        about = msgspec.json.decode((folder / _ABOUT).read_bytes(), type=_About)
+        about = orjson.loads((folder / _ABOUT).read_bytes())
+        files = msgspec.convert(
+            {**about, "name": name, "folder": folder}, TokenizerFiles
+        )
         names = (_TOKENIZER, _TOKENS, _PLAIN)
         digest = _digest(*((folder / file).read_bytes() for file in names))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
-    if digest != about.digest:
-        return None
-    return TokenizerFiles(
-        name=name,
-        kind=about.kind.value,
-        folder=folder,
-        tokenizer_json=folder / _TOKENIZER,
-        tokens=folder / _TOKENS,
-        vocab_size=about.vocab_size,
-        eos_id=about.eos_id,
-        special_ids=about.special_ids,
-        digest=digest,
-        licence=about.licence,
-    )
+    return files if digest == files.digest else None
 
 
 def _digest(*contents: bytes) -> str:

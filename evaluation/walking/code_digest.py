@@ -5,7 +5,6 @@ A row made by other code is measured again. Code that only reads rows is left ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,32 +15,19 @@ from curation.workers.fingerprint import digest_of_files, fingerprint
 
 #: The folder that holds both packages.
 _ROOT: Final = Path(curation.__file__).parents[1]
-#: Beside the engine's and the task's own files; a folder stands for its modules.
+#: Added to the files of the engine and the task; a folder stands for its modules.
 _MEASURING: Final = (
-    "evaluation/walking/engine_process.py",
-    "evaluation/walking/engine_worker.py",
-    "evaluation/walking/walk_session.py",
-    "evaluation/walking/generation_session.py",
-    "evaluation/walking/rows.py",
-    "evaluation/walking/why.py",
+    "evaluation/walking",
+    "evaluation/tokenizers",
+    "evaluation/core/cases.py",
     "evaluation/core/spelled_json.py",
     "evaluation/results/outcomes.py",
     "curation/json/pointer.py",
-    "evaluation/core/cases.py",
-    "evaluation/tokenizers/files.py",
-    "evaluation/tokenizers/gguf.py",
-    "evaluation/tokenizers/huggingface_json.py",
-    "evaluation/tokenizers/wheels.py",
-    "evaluation/tokenizers/vocabulary.py",
-    "curation/workers/limits.py",
-    "curation/workers/outcomes.py",
-    "curation/workers/process.py",
-    "curation/workers/protocol.py",
-    "curation/workers/shared_memory.py",
-    "curation/workers/worker.py",
+    "curation/workers",
 )
-#: What writes texts, and what judges them.
+#: Code that writes texts, and code that judges them.
 _WRITING: Final = (
+    *_MEASURING,
     "evaluation/answers/extraction.py",
     "evaluation/generation",
     "evaluation/models",
@@ -56,13 +42,13 @@ _WRITING: Final = (
     "curation/validation",
 )
 #: Modules of those folders that only read rows.
-READING: Final = frozenset({"report.py", "efficiency.py", "texts.py"})
-#: Libraries whose version decides what a text is judged to be.
+_READING: Final = frozenset({"report.py", "efficiency.py", "texts.py"})
+#: Libraries whose version decides how a text is judged.
 _JUDGES: Final = ("jsonschema", "jsonschema-rs", "referencing", "regress")
 
 
 def measuring_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
-    """Return the files that decide what is measured, each after the root.
+    """Return the files that decide a measurement, each after the root.
 
     Args:
         root: The folder that holds both packages.
@@ -71,18 +57,17 @@ def measuring_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
 
 
 def writing_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
-    """Return the files that decide what a model writes, and how it is judged.
+    """Return the files that decide a model's text, and how it is judged.
 
     Args:
         root: The folder that holds both packages.
     """
-    files = _files(root, (*_MEASURING, *_WRITING))
-    return [(root, path) for root, path in files if path.name not in READING]
+    return _files(root, _WRITING)
 
 
 @cache
 def measuring_digest() -> str:
-    """Return the digest of the code that decides what is measured."""
+    """Return the digest of the code that decides a measurement."""
     return digest_of_files(measuring_files())
 
 
@@ -95,9 +80,9 @@ def writing_digest() -> str:
     )
 
 
-def _files(root: Path, names: Iterable[str]) -> list[tuple[Path, Path]]:
+def _files(root: Path, names: tuple[str, ...]) -> list[tuple[Path, Path]]:
     paths: set[Path] = set()
     for name in names:
         path = root / name
         paths.update(path.rglob("*.py") if path.is_dir() else (path,))
-    return [(root, path) for path in sorted(paths)]
+    return [(root, path) for path in sorted(paths) if path.name not in _READING]

@@ -69,15 +69,20 @@ if TYPE_CHECKING:
     Question = dict[str, Any]
     Answer = dict[str, Any]
 
-#: Bytes of what is printed that come back with one answer.
-_MOST_PRINTED = 8 * 1024
-_MOST_WARNINGS = 50
+#: The engine's module, and the folder of those that come with csbdata.
+_ENGINE = "csbdata_engine"
+_OUR_ENGINES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engines")  # noqa: PTH118, PTH120 - pathlib is slow to import
+#: Errors that nobody raises to refuse a schema.
+_MISTAKES = (NameError, AttributeError, TypeError, LookupError, ImportError)
+#: Bytes of output that come back with one answer.
+_MAX_RETURNED = 8 * 1024
+_MAX_WARNINGS = 50
 #: Bytes that may be printed beside one answer: a little less than the largest file that
 #: the process may write.
-MOST_PRINTED_BYTES = 60 * 2**20
-#: The calibration work: so many sums go into so many places of a table.
+MAX_PRINTED_BYTES = 60 * 2**20
+#: The calibration work: the number of sums, and of entries of their table.
 _SUMS = 600
-_PLACES = 509
+_ENTRIES = 509
 
 
 class Vocabulary:
@@ -114,39 +119,28 @@ class PrintedOutput:
         self._file = descriptor
         #: Whether as much was printed as may be, before the last call of `take`.
         self.too_much = False
-        self._flush = _flusher()
+        self._flushes: list[Callable[[], object]] = [
+            sys.stdout.flush,
+            sys.stderr.flush,
+        ]
+        with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):
+            import ctypes  # noqa: PLC0415 - not on every platform
+
+            native = ctypes.CDLL(None).fflush
+            self._flushes.append(lambda: native(None))
 
     def take(self) -> str:
         """Return what was printed since the last call, its end where it is long."""
-        self._flush()
+        for flush in self._flushes:
+            with contextlib.suppress(OSError, ValueError):
+                flush()
         size = os.fstat(self._file).st_size
-        self.too_much = size >= MOST_PRINTED_BYTES
+        self.too_much = size >= MAX_PRINTED_BYTES
         if not size:
             return ""
-        content = os.pread(self._file, _MOST_PRINTED, max(0, size - _MOST_PRINTED))
+        content = os.pread(self._file, _MAX_RETURNED, max(0, size - _MAX_RETURNED))
         os.ftruncate(self._file, 0)
         return content.decode("utf-8", "replace")
-
-
-def _flusher() -> Callable[[], None]:
-    """Return what writes out the buffers of Python and of the C library."""
-    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):
-        import ctypes  # noqa: PLC0415 - not on every platform
-
-        flush_all = ctypes.CDLL(None).fflush
-
-        def flush() -> None:
-            _flush_python()
-            flush_all(None)
-
-        return flush
-    return _flush_python
-
-
-def _flush_python() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
 
 
 def compile_schema(
@@ -177,16 +171,17 @@ def compile_schema(
 
 def engine_warnings(engine: Engine, grammar: object) -> list[str]:
     """Return what an engine warns of about a grammar, the first lines of it."""
-    ask = getattr(engine, "warnings", None)
-    if ask is None:
-        return []
-    return [encodable(str(each)[:1000]) for each in ask(grammar)][:_MOST_WARNINGS]
+    warnings = getattr(engine, "warnings", lambda _grammar: ())(grammar)
+    return [encodable(str(warning)[:1000]) for warning in warnings][:_MAX_WARNINGS]
 
 
 def error_of(matcher: Matcher) -> Callable[[], str]:
-    """Return what tells how a matcher has failed, empty where it has not."""
-    ask: Callable[[], str] = getattr(matcher, "error", _no_error)
-    return ask
+    """Return the function that describes a matcher's failure, empty without one.
+
+    An engine that cannot be asked raises: `str()` is empty.
+    """
+    error: Callable[[], str] = getattr(matcher, "error", str)
+    return error
 
 
 def take_token(matcher: Matcher, token: int) -> bool:
@@ -210,14 +205,23 @@ def raise_failure(matcher: Matcher) -> None:
         raise RuntimeError(failure)
 
 
-def _no_error() -> str:
-    """Return nothing: an engine that cannot be asked raises."""
-    return ""
-
-
 def describe_error(error: BaseException) -> str:
     """Return an error's type and message, in characters that JSON can hold."""
-    return encodable(f"{type(error).__name__}: {str(error)[:2000]}")
+    text = f"{type(error).__name__}: {str(error)[:2000]}"
+    return encodable(text + _line_of_mistake(error))
+
+
+def _line_of_mistake(error: BaseException) -> str:
+    """Return the line of a user's engine file that a programming mistake comes from."""
+    path = str(getattr(sys.modules.get(_ENGINE), "__file__", _OUR_ENGINES))
+    if not isinstance(error, _MISTAKES) or path.startswith(_OUR_ENGINES):
+        return ""
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" ({os.path.basename(path)}:{line})" if line else ""  # noqa: PTH119 - pathlib is slow to import
 
 
 def encodable(text: str) -> str:
@@ -248,7 +252,7 @@ class Deadline:
         self._cores = _usable_cores()
         self._begun = perf_counter_ns(), process_time_ns()
         self._waits = waits
-        self._waited = (waits and waits.total()) or 0
+        self._waited_before = self._waited()
         #: Why it has passed; empty while it has not.
         self.passed = ""
         self.by_wall_clock = False
@@ -269,10 +273,13 @@ class Deadline:
             self.by_wall_clock = True
             wall, processor = self._begun
             idle = now - wall - (process_time_ns() - processor)
-            waited = ((self._waits and self._waits.total()) or 0) - self._waited
+            waited = self._waited() - self._waited_before
             self.for_want_of_core = 2 * waited > idle
         self.next_look = min(now + max(remaining // self._cores, 1_000_000), self._wall)
         return bool(self.passed)
+
+    def _waited(self) -> int:
+        return (self._waits and self._waits.total()) or 0
 
 
 class CoreWaits:
@@ -319,8 +326,8 @@ def calibration_ns() -> int:
     start = thread_time_ns()
     table: dict[int, int] = {}
     for number in range(_SUMS):
-        place = number * 7919 % _PLACES
-        table[place] = table.get(place, 0) + number
+        entry = number * 7919 % _ENTRIES
+        table[entry] = table.get(entry, 0) + number
     return thread_time_ns() - start
 
 
@@ -385,7 +392,7 @@ def main() -> None:
 
     def start(setup: EngineSetup) -> Callable[[Question], Answer]:
         _pin(setup.get("cores", []))
-        module = _module("csbdata_engine", setup["engine"])
+        module = _module(_ENGINE, setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
         answer: Callable[[Question], Answer] = session.open_session(
             engine, setup, printed

@@ -1,35 +1,46 @@
-"""The worker of one engine: questions, deadlines, answers, and blame for deaths.
+"""A case to an engine's process and back: questions, deadlines, answers, one row.
 
-A case is two questions, compile and walk, each with a deadline. If the worker dies, the
-case is tried again in a new worker; it is blamed if that one dies too.
+A case is two questions, compile and walk, each with a deadline. If the process dies,
+the case is tried again in a new one; it is blamed if that one dies too. An engine and
+the session share a process, so an answer may be anything: its type is checked.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import msgspec
 
 import curation.workers.protocol
+from curation.core.json_types import Json
 from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Child, Program
 from curation.workers.shared_memory import SharedMemory
 from curation.workers.worker import Worker, WorkerDidNotStart
-from evaluation.core.cases import LONG_TEXT, Case, Row
-from evaluation.walking.engine_process import MOST_PRINTED_BYTES
-from evaluation.walking.rows import build_row
+from evaluation.core.cases import (
+    LONG_TEXT,
+    Case,
+    InstanceResult,
+    InstanceWalk,
+    Result,
+    Row,
+    WalkVerdict,
+    Whole,
+)
+from evaluation.walking.engine_process import MAX_PRINTED_BYTES
+from evaluation.walking.why import why_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from curation.core.json_types import Json
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -43,22 +54,79 @@ class CompileQuestion(msgspec.Struct, frozen=True, kw_only=True):
     warm_up: bool = False
 
 
+class TextToWalk(msgspec.Struct, frozen=True, kw_only=True):
+    """One text of a `WalkQuestion`."""
+
+    #: None where no tokens spell it.
+    tokens: Sequence[int] | None
+    #: A valid text itself: where it is blocked, the byte is looked for.
+    text: str | None
+    #: Whether forced tokens are counted; asking for them costs as much as a commit.
+    counts_forced: bool
+    #: Whether it is walked after the others, so that a limit which a long text reaches
+    #: costs no other its walk.
+    last: bool
+
+
 class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """Walk texts through the masks of the grammar compiled last."""
 
-    #: The tokens of each text; None where none spell it.
-    walks: Sequence[Sequence[int] | None]
-    #: What all walks together may take: of processor time, and by the wall clock.
+    walks: Sequence[TextToWalk]
+    #: Limit of all walks together: of processor time, and by the wall clock.
     seconds: float
     wall_seconds: float
-    #: Of which texts forced tokens are counted: of the first valid one, since asking
-    #: for them costs as much as a commit.
-    forced: Sequence[bool] = ()
-    #: The places of the texts in the order in which they are walked: long ones last, so
-    #: that a limit which one of them reaches costs no other its walk.
-    order: Sequence[int] = ()
-    #: The text of each valid walk: where it is blocked, the byte is looked for.
-    texts: Sequence[str | None] = ()
+
+
+class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The members of every answer of `walk_session.py`."""
+
+    #: Whether nothing else was given the worker's core.
+    quiet: bool | None = None
+    #: Output of the engine meanwhile.
+    printed: str = ""
+    #: Whether it printed as much as it may.
+    printed_too_much: bool = False
+    rss_bytes: Whole | None = None
+
+
+class CompileAnswer(WorkerAnswer, frozen=True, kw_only=True):
+    """The answer to `compile`: how long it took, or why the schema is refused."""
+
+    compile_ns: Whole | None = None
+    #: Nanoseconds of it in which the process waited for its core.
+    waited_ns: Whole | None = None
+    #: Processor time of the calibration work, just before.
+    calibration_ns: Whole | None = None
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class WalkedText(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of one walk."""
+
+    verdict: WalkVerdict
+    at: Whole | None = None
+    mask_ns: tuple[Whole, ...] = ()
+    commit_ns: tuple[Whole, ...] = ()
+    forced: Whole | None = None
+    detail: str = ""
+    waited_ns: Whole | None = None
+    #: Bytes of a valid text that the grammar takes, if it was blocked.
+    byte: Whole | None = None
+
+
+class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
+    """The answer to `walks`."""
+
+    #: In the order of the question.
+    walks: tuple[WalkedText, ...] = ()
+    first_mask_ns: Whole | None = None
+    #: Why the deadline ended the walks; empty if it did not.
+    late: str = ""
+    #: Whether that was the wall clock's.
+    by_wall_clock: bool = False
+    #: Whether it was, since the process waited for a core.
+    for_want_of_core: bool = False
 
 
 _HERE = Path(__file__).parent
@@ -69,8 +137,9 @@ _ATTEMPTS = 2
 _KILLS = 4
 #: Seconds that a worker has beyond the deadline it keeps itself, token by token.
 _GRACE = 1.0
-#: Bytes of what a process printed that are kept where it died.
-_MOST_PRINTED = 8 * 1024
+#: Bytes of a dead process's output that are kept.
+_MAX_KEPT = 8 * 1024
+_MAX_WARNINGS: Final = 50
 _NEVER = 1 << 40
 #: Seconds after which it is said that an engine is still being loaded.
 _SLOW_START = 5.0
@@ -85,11 +154,20 @@ ONE_THREAD = dict.fromkeys(
     ),
     "1",
 ) | {"TOKENIZERS_PARALLELISM": "false"}
+#: The result of a case by the ending of the engine's process.
+RESULTS: Final = {
+    Ending.TIMEOUT: Result.TIMEOUT,
+    Ending.CRASH: Result.CRASH,
+    Ending.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
+    Ending.ERROR: Result.ENGINE_ERROR,
+    Ending.PROTOCOL: Result.PROTOCOL_ERROR,
+}
+_TOO_MUCH: Final = f"it printed over {MAX_PRINTED_BYTES >> 20} MiB"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What one case may cost; part of every fingerprint."""
+    """Limits of one case; part of every fingerprint."""
 
     #: Of processor time, as are those of the walks: another's work is not the engine's.
     compile_seconds: float = 40.0
@@ -114,7 +192,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class PendingCase:
-    """A case with what its worker has to know, and what it has answered so far."""
+    """A case, with its worker's answers so far."""
 
     case: Case
     #: Token ids of each walk's text; None where no tokens spell it.
@@ -125,6 +203,23 @@ class PendingCase:
     #: Workers that died of it.
     deaths: int = 0
     answers: list[Json] = field(default_factory=list)
+
+    def texts(self) -> list[TextToWalk]:
+        """Return the texts; forced tokens are counted of the first valid one."""
+        texts: list[TextToWalk] = []
+        counted = False
+        for walk, tokens in zip(self.case.walks, self.tokens, strict=True):
+            counts = walk.valid and bool(tokens) and not walk.label.get("apart")
+            texts.append(
+                TextToWalk(
+                    tokens=tokens,
+                    text=walk.text if walk.valid else None,
+                    counts_forced=counts and not counted,
+                    last=len(tokens or ()) > LONG_TEXT,
+                )
+            )
+            counted |= counts
+        return texts
 
 
 class EngineWorker:
@@ -143,14 +238,14 @@ class EngineWorker:
         Args:
             participant: The engine.
             tokenizer: Whose tokens are walked.
-            bounds: What one case may cost.
+            bounds: Limits of one case.
             cores: The cores that the process is kept on; none for any.
-            say: Is told once if the engine takes long to load.
+            say: Called once if the engine takes long to load.
         """
         self._participant = participant
         self._bounds = bounds
         self._open = ExitStack()
-        #: What the process prints; a run that is killed leaves no file of it.
+        #: The process's output; a run that is killed leaves no file of it.
         self._printed = Path(self._open.enter_context(SharedMemory(0)).path)
         setup: dict[str, Json] = {
             "engine": str(participant.file.path),
@@ -169,7 +264,8 @@ class EngineWorker:
                 str(self._printed),
                 str(_HERE / "walk_session.py"),
             ),
-            environment={} if participant.chooses_its_threads else ONE_THREAD,
+            environment=({} if participant.chooses_its_threads else ONE_THREAD)
+            | participant.file.environment(),
         )
         self._worker = Worker(program, bounds.limits())
         self._pending: deque[PendingCase] = deque()
@@ -199,16 +295,6 @@ class EngineWorker:
         """The running process, for `exchange`."""
         return self._worker.child
 
-    @property
-    def idle(self) -> bool:
-        """Whether every case given has its row."""
-        return not self._pending
-
-    def start(self) -> None:
-        """Start the process if it does not run; do not wait until it is ready."""
-        if self.child is None and self.idle:
-            self._worker.begin([])
-
     def patience(self) -> float:
         """Return for how many seconds no deadline passes."""
         return self._worker.seconds_to_wait()
@@ -225,7 +311,12 @@ class EngineWorker:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         rows: list[tuple[Case, Row]] = []
-        self._tell_of_slow_start()
+        if self._say is not None and self._worker.starting_seconds() >= _SLOW_START:
+            self._say(
+                f"{self._participant.label} is still being loaded after "
+                f"{_SLOW_START:g} s; it is given up after {self._bounds.load_seconds:g}"
+            )
+            self._say = None
         for outcome in self._outcomes():
             pending = self._pending[0]
             pending.answers.append(outcome.answer)
@@ -238,15 +329,6 @@ class EngineWorker:
             self._ask()
         return rows
 
-    def _tell_of_slow_start(self) -> None:
-        """Say once that an engine is still being loaded, and when it is given up."""
-        if self._say is not None and self._worker.starting_seconds() >= _SLOW_START:
-            self._say(
-                f"{self._participant.label} is still being loaded after "
-                f"{_SLOW_START:g} s; it is given up after {self._bounds.load_seconds:g}"
-            )
-            self._say = None
-
     def _outcomes(self) -> list[ProcessResult]:
         """Return what has come of questions; a process that prints and prints is ended.
 
@@ -254,19 +336,14 @@ class EngineWorker:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         outcomes = self._worker.collect()
-        if outcomes or self._worker.child is None or not self._has_printed_too_much():
+        if outcomes or self._worker.child is None:
             return outcomes
-        detail = f"it printed over {MOST_PRINTED_BYTES >> 20} MiB"
+        if self._printed.stat().st_size < MAX_PRINTED_BYTES:
+            return outcomes
         if not self._pending or self._worker.starting_seconds():
-            raise WorkerDidNotStart(f"{detail} while it was loaded")
+            raise WorkerDidNotStart(f"{_TOO_MUCH} while it was loaded")
         self._printed_too_much = True
-        return [ProcessResult(ending=Ending.ERROR, detail=detail)]
-
-    def _has_printed_too_much(self) -> bool:
-        try:
-            return self._printed.stat().st_size >= MOST_PRINTED_BYTES
-        except OSError:
-            return False
+        return [ProcessResult(ending=Ending.ERROR, detail=_TOO_MUCH)]
 
     def _handle_death(
         self, pending: PendingCase, outcome: ProcessResult
@@ -279,14 +356,13 @@ class EngineWorker:
         pending.deaths += 1
         killed = outcome.was_killed
         guilty = pending.deaths >= (_KILLS if killed else _ATTEMPTS)
-        rows: list[tuple[Case, Row]] = []
         if (
             guilty
             or (fresh and not killed and not self._died_warm)
             or outcome.ending is Ending.ERROR
         ):
-            rows.append(self._finish(pending, self._with_printed(outcome)))
-        return rows
+            return [self._finish(pending, self._with_printed(outcome))]
+        return []
 
     def _finish(
         self, pending: PendingCase, end: ProcessResult | None
@@ -296,17 +372,11 @@ class EngineWorker:
         if self._died_warm and end is None:
             self._warms_up = False
         self._died_warm = False
+        too_much, self._printed_too_much = self._printed_too_much, False
         row = build_row(
-            self._participant.label,
-            pending.case,
-            pending.tokens,
-            pending.answers,
-            end,
-            pending.fingerprint,
-            printed_too_much=self._printed_too_much,
+            self._participant.label, pending, end, printed_too_much=too_much
         )
-        self._printed_too_much = False
-        return pending.case, replace(row, repetition=pending.repetition)
+        return pending.case, row
 
     def _ask(self) -> None:
         """Put all questions of all cases to the worker, from the first on."""
@@ -324,55 +394,29 @@ class EngineWorker:
     ) -> list[tuple[CompileQuestion | WalkQuestion, float]]:
         """Return the questions of a case, each with its deadline in seconds."""
         bounds = self._bounds
-        questions: list[tuple[CompileQuestion | WalkQuestion, float]] = [
-            (
-                CompileQuestion(
-                    compile=pending.case.schema,
-                    warm_up=self._warms_up and not pending.deaths,
-                ),
-                bounds.compile_seconds,
-            )
+        warm_up = self._warms_up and not pending.deaths
+        compiling = CompileQuestion(compile=pending.case.schema, warm_up=warm_up)
+        if not pending.tokens:
+            return [(compiling, bounds.compile_seconds)]
+        walking = WalkQuestion(
+            walks=pending.texts(),
+            seconds=bounds.run_seconds,
+            wall_seconds=bounds.run_seconds * bounds.wall_times,
+        )
+        return [
+            (compiling, bounds.compile_seconds),
+            (walking, bounds.run_seconds + _GRACE),
         ]
-        if pending.tokens:
-            walk = WalkQuestion(
-                walks=pending.tokens,
-                seconds=bounds.run_seconds,
-                wall_seconds=bounds.run_seconds * bounds.wall_times,
-                forced=_counts_forced(pending),
-                order=sorted(
-                    range(len(pending.tokens)),
-                    key=lambda place: len(pending.tokens[place] or ()) > LONG_TEXT,
-                ),
-                texts=[
-                    walk.text if walk.valid else None for walk in pending.case.walks
-                ],
-            )
-            questions.append((walk, bounds.run_seconds + _GRACE))
-        return questions
 
     def _with_printed(self, outcome: ProcessResult) -> ProcessResult:
         """Add what the process printed before it died; memory may have been why."""
-        try:
-            content = self._printed.read_bytes()
-            os.truncate(self._printed, 0)
-        except OSError:
-            return outcome
-        printed = content[-_MOST_PRINTED:].decode("utf-8", "replace")
+        content = self._printed.read_bytes()
+        os.truncate(self._printed, 0)
+        printed = content[-_MAX_KEPT:].decode("utf-8", "replace")
         ending = outcome.ending
         if ending is Ending.CRASH and any(word in printed for word in MEMORY_WORDS):
             ending = Ending.OUT_OF_MEMORY
         return replace(outcome, ending=ending, stderr=printed + outcome.stderr)
-
-
-def _counts_forced(pending: PendingCase) -> list[bool]:
-    """Return of which texts forced tokens are counted: of the first valid one."""
-    walks = pending.case.walks
-    valid = [
-        index
-        for index, (walk, tokens) in enumerate(zip(walks, pending.tokens, strict=True))
-        if tokens and walk.valid and not walk.label.get("apart")
-    ]
-    return [index in valid[:1] for index in range(len(walks))]
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
@@ -385,3 +429,196 @@ def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
         "kind": tokenizer.kind,
         "tokenizer_json": str(tokenizer.tokenizer_json),
     }
+
+
+_Answer = TypeVar("_Answer", bound=WorkerAnswer)
+
+
+def build_row(
+    engine: str,
+    pending: PendingCase,
+    end: ProcessResult | None,
+    *,
+    printed_too_much: bool = False,
+) -> Row:
+    """Return the row of one case.
+
+    Args:
+        engine: The engine's label.
+        pending: The case with the worker's answers to compile and walk, as far as they
+            came; None for a question that has no answer.
+        end: How the process ended at the question that has no answer.
+        printed_too_much: Whether its process was ended for what it printed.
+    """
+    case, answers = pending.case, pending.answers
+    try:
+        compiled = _read(answers[:1], CompileAnswer)
+        walked = _read(answers[1:], WalkAnswer)
+    except msgspec.ValidationError as error:
+        compiled, walked = CompileAnswer(), WalkAnswer()
+        end = ProcessResult(ending=Ending.PROTOCOL, detail=f"no answer: {error}")
+    result, detail = _ending(compiled, walked, end)
+    if printed_too_much or compiled.printed_too_much or walked.printed_too_much:
+        result, detail = Result.TOO_MUCH_OUTPUT, _TOO_MUCH
+    in_compile = (
+        len(answers) < 2  # noqa: PLR2004 (the walks' answer)
+        or compiled.printed_too_much
+        or result is Result.COMPILE_ERROR
+    )
+    parts = (compiled, walked)[: len(answers)]
+    quiets = [answer.quiet for answer in parts if answer.quiet is not None]
+    last = walked if answers[1:] and answers[1] else compiled
+    warnings = [
+        *printed_lines(end.stderr if end else ""),
+        *compiled.warnings,
+        *printed_lines(compiled.printed),
+        *printed_lines(walked.printed),
+    ]
+    return Row(
+        engine=engine,
+        task=case.task,
+        id=case.id,
+        config=case.config,
+        weight=case.weight,
+        repetition=pending.repetition,
+        result=result,
+        phase="" if result is Result.OK else "compile" if in_compile else "walk",
+        detail=_without_addresses(detail),
+        warnings=tuple(dict.fromkeys(warnings))[:_MAX_WARNINGS],
+        compile_ns=compiled.compile_ns,
+        compile_waited_ns=compiled.waited_ns,
+        calibration_ns=compiled.calibration_ns,
+        ended_by_wall_clock=walked.by_wall_clock
+        or (end is not None and end.by_wall_clock),
+        first_mask_ns=walked.first_mask_ns,
+        rss_bytes=last.rss_bytes,
+        quiet=all(quiets) if quiets else None,
+        walks=tuple(
+            replace(result, why=why_of(case.schema, walk, result))
+            for walk, result in zip(
+                case.walks,
+                _results(case.walks, pending.tokens, walked.walks),
+                strict=True,
+            )
+        ),
+        label=case.label,
+        fingerprint=pending.fingerprint,
+    )
+
+
+def _read(answers: Sequence[Json], kind: type[_Answer]) -> _Answer:
+    """Return the first answer, or an empty one."""
+    return msgspec.convert((answers and answers[0]) or {}, kind)
+
+
+def _ending(
+    compiled: CompileAnswer, walked: WalkAnswer, end: ProcessResult | None
+) -> tuple[Result, str]:
+    if end is not None:
+        result = Result.UNDECIDED if end.for_want_of_core else RESULTS[end.ending]
+        return result, end.detail
+    if compiled.refusal is not None:
+        return Result.COMPILE_ERROR, compiled.refusal
+    for text in walked.walks:
+        if text.verdict is WalkVerdict.ENGINE_ERROR:
+            return Result.ENGINE_ERROR, text.detail
+    if walked.late:
+        late = Result.UNDECIDED if walked.for_want_of_core else Result.TIMEOUT
+        return late, walked.late
+    return Result.OK, ""
+
+
+#: As the logs of native code begin; rows are the same whenever they are made.
+_CLOCK: Final = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+
+
+def printed_lines(text: str) -> list[str]:
+    """Return what was printed, line by line, without the time of day before it."""
+    lines = (_CLOCK.sub("", line.strip()) for line in text.splitlines())
+    return [_without_addresses(line[:1000]) for line in lines if line]
+
+
+def _without_addresses(text: str) -> str:
+    """Return a text without addresses in memory, which the next run has elsewhere."""
+    return _ADDRESS.sub("0x...", text)
+
+
+def _results(
+    walks: Sequence[InstanceWalk],
+    tokens: Sequence[Sequence[int] | None],
+    walked: Sequence[WalkedText],
+) -> Iterator[InstanceResult]:
+    """Yield the result of each walk; those without an answer were not run."""
+    never_begun = WalkedText(verdict=WalkVerdict.NOT_RUN)
+    contradictions = find_contradictions(tokens, walked)
+    for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
+        text = walked[index] if index < len(walked) else never_begun
+        verdict, detail = text.verdict, _without_addresses(text.detail)
+        if verdict is WalkVerdict.MASK_GAP and not walk.valid:
+            # Its mask was right, and its commit was not.
+            verdict = WalkVerdict.LIED
+        if index in contradictions:
+            verdict = WalkVerdict.CONTRADICTED
+            blocked = "the end" if text.at is None else "this token"
+            other = contradictions[index] + 1
+            detail = f"{blocked} was allowed after the same tokens in text {other}"
+        yield InstanceResult(
+            verdict=verdict,
+            valid=walk.valid,
+            tokens=len(ids or ()),
+            at=text.at,
+            byte=text.byte,
+            mask_ns=text.mask_ns,
+            commit_ns=text.commit_ns,
+            waited_ns=text.waited_ns,
+            forced=text.forced,
+            detail=detail,
+            label=walk.label,
+        )
+
+
+#: Stands for the end of a text; no token has this id.
+_END: Final = -1
+
+
+def find_contradictions(
+    tokens: Sequence[Sequence[int] | None], walked: Sequence[WalkedText]
+) -> Mapping[int, int]:
+    """Return each walk that is contradicted, with one that contradicts it.
+
+    Args:
+        tokens: The tokens of each text of a case; None where none spell it.
+        walked: The walks' records, in order; it may be shorter.
+
+    Returns:
+        Index of a walk that was blocked, or that was not allowed to end, to the index
+        of one in which the same token, or the end, was let through after the same
+        tokens.
+
+    Example:
+        >>> from evaluation.walking.engine_worker import WalkedText
+        >>> whole = WalkedText(verdict=WalkVerdict.ACCEPTED)
+        >>> blocked = WalkedText(verdict=WalkVerdict.BLOCKED, at=1)
+        >>> find_contradictions([[5, 6, 7], [5, 6]], [whole, blocked])
+        {1: 0}
+    """
+    passed: list[tuple[list[int], int]] = []
+    refused: dict[int, list[int]] = {}
+    for index, (ids, text) in enumerate(zip(tokens, walked, strict=False)):
+        if ids is None:
+            continue
+        whole = [*ids, _END]
+        # The token, or the end, at which the walk was stopped.
+        stop = len(ids) if text.verdict is WalkVerdict.UNFINISHED else text.at
+        if text.verdict is WalkVerdict.ACCEPTED:
+            stop = len(whole)
+        elif text.verdict in {WalkVerdict.BLOCKED, WalkVerdict.UNFINISHED}:
+            refused[index] = whole[: len(whole) if stop is None else stop + 1]
+        passed.append((whole[: stop or 0], index))
+    contradicted: dict[int, int] = {}
+    for index, beginning in refused.items():
+        alike = [each for each in passed if each[0][: len(beginning)] == beginning]
+        if alike:
+            contradicted[index] = min(alike)[1]
+    return contradicted

@@ -23,7 +23,6 @@ from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
-from evaluation.results.conditions import differences
 
 _Struct = TypeVar("_Struct")
 
@@ -242,6 +241,8 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         existing = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         existing = {}
+    from evaluation.results.conditions import differences  # noqa: PLC0415 - of a run that goes on
+
     existing = existing if isinstance(existing, dict) else {}
     new: Mapping[str, UntypedJson] = orjson.loads(orjson.dumps(header))
     different = [str(difference) for difference in differences(existing, new)]

@@ -4,11 +4,11 @@ Loaded by `engine_process.py` in the engine's own environment: of csbdata nothin
 that file can be imported. Two questions make a case:
 
     {"compile": "<schema>"}              -> {"compile_ns": 1, ...} or {"refusal": "why"}
-    {"walks": [[tokens], ...], "texts": ["...", ...], "seconds": 40.0,
-     "wall_seconds": 160.0}
-                                         -> {"walks": [...], "first_mask_ns": 1, ...}
+    {"walks": [TEXT, ...], "seconds": 40.0, "wall_seconds": 160.0}
+                                         -> {"walks": [RECORD, ...], ...}
 
-What was printed during a question comes back as `printed` with its answer.
+A TEXT is a `TextToWalk`, a RECORD a `WalkedText` of `engine_worker`. What was printed
+during a question comes back as `printed` with its answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.walking.engine_process import (
     CoreWaits,
@@ -43,21 +43,33 @@ if TYPE_CHECKING:
         Question,
     )
 
-_ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _MASK_GAP, _ENGINE_ERROR, _NOT_RUN = (
-    "accepted",
-    "blocked",
-    "unfinished",
-    "lied",
-    "mask_gap",
-    "engine_error",
-    "not_run",
-)
-#: Characters that are kept of what an engine says went wrong.
-_MOST_SAID = 500
-#: What is compiled and walked before anything is timed, and for how many masks.
+    class TextToWalk(TypedDict):
+        """As `engine_worker.TextToWalk`."""
+
+        tokens: list[int] | None
+        text: str | None
+        counts_forced: bool
+        last: bool
+
+
+class WalkRecord(TypedDict):
+    """The record of one walk: `WalkedText` in the parent."""
+
+    verdict: str
+    at: int | None
+    mask_ns: list[int]
+    commit_ns: list[int]
+    forced: int | None
+    detail: str
+    waited_ns: int | None
+    byte: int | None
+
+
+#: Characters that are kept of an engine's message.
+_MAX_MESSAGE = 500
+#: Compiled and walked before anything is timed, and for how many masks.
 _WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
 _WARM_MASKS = 16
-_UNSPELT = "no tokens of this vocabulary spell it"
 #: Masks whose items are bytes as they are.
 _BYTES = (bytearray, bytes)
 
@@ -69,17 +81,17 @@ class WalkSession:
         self, engine: Engine, setup: EngineSetup, printed: PrintedOutput
     ) -> None:
         """Take the engine that `load` returned."""
-        self._engine = engine
+        self.engine = engine
         self._printed = printed
-        self._mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
+        self.mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
         #: Whether a token outside the mask may be offered to `commit`.
-        self._checks_commit = setup["checks_commit"]
+        self.checks_commit = setup["checks_commit"]
         #: The token of each single byte; -1 where there is none.
-        self._byte_ids = setup.get("byte_ids", [])
-        self._grammar: object = None
+        self.byte_ids = setup.get("byte_ids", [])
+        self.grammar: object = None
         self._compiled = False
         self._warm = False
-        self._waits = CoreWaits()
+        self.waits = CoreWaits()
 
     def _warm_up(self) -> None:
         """Run everything that happens once per process before anything is timed.
@@ -89,10 +101,12 @@ class WalkSession:
         """
         self._warm = True
         with contextlib.suppress(Exception):
-            matcher = self._engine.start(self._engine.compile(_WARM_SCHEMA))
+            matcher = self.engine.start(self.engine.compile(_WARM_SCHEMA))
             for _ in range(_WARM_MASKS):
-                token = _first_allowed(matcher.mask(), 8 * self._mask_bytes)
-                if token is None or not matcher.commit(token):
+                mask = matcher.mask()
+                tokens = range(8 * self.mask_bytes)
+                token = next(token for token in tokens if _holds(mask, token))
+                if not matcher.commit(token):
                     break
                 matcher.may_end()
         for _ in range(_WARM_MASKS):
@@ -109,132 +123,85 @@ class WalkSession:
             answer = self._compile(question["compile"])
         else:
             answer = self._walk_all(question)
-        after = interruptions()
-        answer["quiet"] = None if before is None else before == after
+        answer["quiet"] = None if before is None else before == interruptions()
         answer["printed"] = self._printed.take()
         answer["printed_too_much"] = self._printed.too_much
         answer["rss_bytes"] = resident_bytes()
         return answer
 
     def _compile(self, schema: str) -> Answer:
-        self._grammar, self._compiled = None, False
+        self.grammar, self._compiled = None, False
         calibration = calibration_ns()
-        self._grammar, answer = compile_schema(self._engine, schema, self._waits)
+        self.grammar, answer = compile_schema(self.engine, schema, self.waits)
         answer["calibration_ns"] = calibration
         self._compiled = "refusal" not in answer
         if self._compiled:
-            answer["warnings"] = engine_warnings(self._engine, self._grammar)
+            answer["warnings"] = engine_warnings(self.engine, self.grammar)
         return answer
 
     def _walk_all(self, question: Question) -> Answer:
         if not self._compiled:
             return {"walks": []}
-        deadline = Deadline(question["seconds"], question["wall_seconds"], self._waits)
-        texts = question["walks"]
-        walks: list[list[object]] = [
-            [_NOT_RUN, None, [], [], None, _UNSPELT if tokens is None else "", None]
-            for tokens in texts
-        ]
+        deadline = Deadline(question["seconds"], question["wall_seconds"], self.waits)
+        walks = [_Walk(text, self, deadline) for text in question["walks"]]
         first, late = None, False
-        counted = question.get("forced") or [True] * len(texts)
-        spelled = question.get("texts") or [None] * len(texts)
-        for place in question.get("order") or range(len(texts)):
-            if texts[place] is None:
+        for walk in sorted(walks, key=lambda walk: walk.text["last"]):
+            if walk.text["tokens"] is None or late:
                 continue
-            if late:
-                break
-            walk = _Walk(
-                texts[place],
-                self._mask_bytes,
-                deadline,
-                self._checks_commit,
-                counted[place],
-            )
-            self._waits.since_last()
-            walk.run(self._engine, self._grammar)
+            walk.run()
             first = walk.first_ns if first is None else first
             late = walk.late
-            waited = self._waits.since_last()
-            byte = None if late else self._refused_byte(walk, spelled[place])
-            walks[place] = [*walk.result(), waited, byte]
         return {
-            "walks": walks,
+            "walks": [walk.record for walk in walks],
             "first_mask_ns": first,
             "late": deadline.passed if late else "",
             "by_wall_clock": late and deadline.by_wall_clock,
             "for_want_of_core": late and deadline.for_want_of_core,
         }
 
-    def _refused_byte(self, walk: _Walk, text: str | None) -> int | None:
-        """Return how many bytes of a blocked text its grammar takes, one at a time.
-
-        None if it was not blocked, or that cannot be found out.
-        """
-        if walk.verdict != _BLOCKED or text is None:
-            return None
-        taken = 0
-        with contextlib.suppress(Exception):
-            matcher = self._engine.start(self._grammar)
-            take = getattr(matcher, "takes", matcher.commit)
-            for byte in text.encode():
-                now = perf_counter_ns()
-                if now > walk.deadline.next_look and walk.deadline.look(now):
-                    return None
-                token = self._byte_ids[byte]
-                if token < 0 or (
-                    not self._checks_commit and not _holds(matcher.mask(), token)
-                ):
-                    break
-                if not _takes(take, token):
-                    break
-                taken += 1
-        return taken
-
 
 class _Walk:
     """One text on its way through the masks."""
 
     def __init__(
-        self,
-        tokens: Sequence[int],
-        mask_bytes: int,
-        deadline: Deadline,
-        checks: bool,  # noqa: FBT001 (made in one place)
-        counts_forced: bool,  # noqa: FBT001 (as above)
+        self, text: TextToWalk, session: WalkSession, deadline: Deadline
     ) -> None:
-        self.tokens, self.mask_bytes = tokens, mask_bytes
-        self.deadline = deadline
-        self.checks, self.counts_forced = checks, counts_forced
-        self.verdict, self.detail, self.late = _ACCEPTED, "", False
-        self.at: int | None = None
-        self.mask_ns: list[int] = []
-        self.commit_ns: list[int] = []
-        self.forced: int | None = None
+        self.text, self.session, self.deadline = text, session, deadline
+        self.tokens: Sequence[int] = text["tokens"] or ()
+        unspelt = text["tokens"] is None
+        self.record = WalkRecord(
+            verdict="not_run",
+            at=None,
+            mask_ns=[],
+            commit_ns=[],
+            forced=None,
+            detail="no tokens of this vocabulary spell it" if unspelt else "",
+            waited_ns=None,
+            byte=None,
+        )
+        #: Whether the deadline ended it.
+        self.late = False
         self.first_ns: int | None = None
 
-    def result(self) -> list[object]:
-        """Return what is answered of it; see `WalkedText`."""
-        return [
-            self.verdict,
-            self.at,
-            self.mask_ns,
-            self.commit_ns,
-            self.forced,
-            self.detail,
-        ]
-
-    def run(self, engine: Engine, grammar: object) -> None:
+    def run(self) -> None:
         """Walk; what the engine raises is how it has failed."""
+        waits = self.session.waits
+        waits.since_last()
         try:
-            self._walk(engine, grammar)
+            self.record["verdict"] = "accepted"
+            self._walk()
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
-            self._stop(_ENGINE_ERROR, len(self.commit_ns), describe_error(error))
+            index = len(self.record["commit_ns"])
+            self._stop("engine_error", index, describe_error(error))
+        self.record["waited_ns"] = waits.since_last()
+        if self.record["verdict"] == "blocked" and self.text["text"] is not None:
+            self.record["byte"] = self._refused_byte(self.text["text"])
 
-    def _walk(self, engine: Engine, grammar: object) -> None:
+    def _walk(self) -> None:
         start = perf_counter_ns()
-        matcher = engine.start(grammar)
+        matcher = self.session.engine.start(self.session.grammar)
         making_ns = perf_counter_ns() - start
         if not self._walk_tokens(matcher, making_ns):
             return
@@ -242,7 +209,7 @@ class _Walk:
         if failure := error_of(matcher)():
             self._fail(len(self.tokens), failure)
         elif not may_end:
-            self.verdict = _UNFINISHED
+            self.record["verdict"] = "unfinished"
 
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
         """Return whether every token was in its mask and was accepted.
@@ -250,11 +217,14 @@ class _Walk:
         Each line of this loop costs once a token, beside masks of a few microseconds.
         """
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
-        forced_of = getattr(matcher, "forced", None) if self.counts_forced else None
-        self.forced = None if forced_of is None else 0
-        ahead: list[int] = []
-        clock, deadline, mask_bytes = perf_counter_ns, self.deadline, self.mask_bytes
-        note_mask, note_commit = self.mask_ns.append, self.commit_ns.append
+        counted = self.text["counts_forced"]
+        forced_of = getattr(matcher, "forced", None) if counted else None
+        self.record["forced"] = None if forced_of is None else 0
+        ahead: Sequence[int] = ()
+        clock, deadline = perf_counter_ns, self.deadline
+        mask_bytes = self.session.mask_bytes
+        note_mask = self.record["mask_ns"].append
+        note_commit = self.record["commit_ns"].append
         for index, token in enumerate(self.tokens):
             start = clock()
             mask = mask_of()
@@ -266,12 +236,14 @@ class _Walk:
                 self._fail(index, failure)
                 return False
             if end > deadline.next_look and deadline.look(end):
-                self._stop(_NOT_RUN, index, "no time left", late=True)
+                self._stop("not_run", index, "no time left")
+                self.late = True
                 return False
             if type(mask) not in _BYTES:
                 mask = memoryview(mask).cast("B")
             if len(mask) < mask_bytes:
-                self._too_small(len(mask), index)
+                what = f"a mask of {len(mask)} bytes where {mask_bytes} are needed"
+                self._stop("lied", index, what)
                 return False
             if forced_of is not None:
                 ahead = self._count_forced(ahead or forced_of(), token)
@@ -288,26 +260,21 @@ class _Walk:
         return True
 
     def _not_taken(self, matcher: Matcher, index: int, failure: str) -> None:
-        """Book a token that was in its mask."""
+        """Record a token that was in its mask."""
         if failure:
             self._fail(index, failure)
             return
         what = f"token {self.tokens[index]} is in the mask, and commit refuses it"
-        self._stop(_LIED, index, what + refusal_reason(matcher))
+        self._stop("lied", index, what + refusal_reason(matcher))
 
-    def _too_small(self, size: int, index: int) -> None:
-        """Book a mask that does not cover the vocabulary."""
-        what = f"a mask of {size} bytes where {self.mask_bytes} are needed"
-        self._stop(_LIED, index, what)
-
-    def _count_forced(self, ahead: Sequence[int] | None, token: int) -> list[int]:
+    def _count_forced(self, ahead: Sequence[int] | None, token: int) -> Sequence[int]:
         """Count the token if it is the only way on; return what is forced after it."""
-        if ahead is None or self.forced is None:
-            self.forced = None
-            return []
+        if ahead is None or self.record["forced"] is None:
+            self.record["forced"] = None
+            return ()
         if not ahead or ahead[0] != token:
-            return []
-        self.forced += 1
+            return ()
+        self.record["forced"] += 1
         return list(ahead[1:])
 
     def _refused(self, matcher: Matcher, index: int) -> None:
@@ -316,35 +283,57 @@ class _Walk:
         An engine may mask one tokenization of a forced text and accept others, so its
         mask misses a token only if commits alone accept the whole text.
         """
-        self._stop(_BLOCKED, index, "")
-        if not self.checks:
+        self._stop("blocked", index, "")
+        if not self.session.checks_commit:
             return
-        take = getattr(matcher, "takes", matcher.commit)
-        for place in range(index, len(self.tokens)):
-            now = perf_counter_ns()
-            if now > self.deadline.next_look and self.deadline.look(now):
+        for number, token in enumerate(self.tokens[index:]):
+            if self._is_late():
                 return
-            if not _takes(take, self.tokens[place]):
-                if place > index:
-                    self.detail = f"commit refuses only token {place}"
+            if not _takes(matcher, token):
+                if number:
+                    detail = f"commit refuses only token {index + number}"
+                    self.record["detail"] = detail
                 return
         what = f"token {self.tokens[index]} is not in the mask, and commit takes it"
         if matcher.may_end():
-            self._stop(_MASK_GAP, index, f"{what} and all behind it")
+            self._stop("mask_gap", index, f"{what} and all behind it")
 
-    def _stop(self, verdict: str, index: int, what: str, *, late: bool = False) -> None:
-        self.verdict, self.at, self.detail, self.late = verdict, index, what, late
+    def _refused_byte(self, text: str) -> int | None:
+        """Return how many bytes of the text its grammar takes, one at a time.
 
-    def _fail(self, index: int, what: object) -> None:
-        """Book what the engine says of itself: the first line of it."""
-        line = str(what).partition("\n")[0].strip()[:_MOST_SAID]
-        self._stop(_ENGINE_ERROR, index, encodable(line))
+        None if that cannot be found out.
+        """
+        taken = 0
+        with contextlib.suppress(Exception):
+            matcher = self.session.engine.start(self.session.grammar)
+            for byte in text.encode():
+                if self._is_late():
+                    return None
+                token = self.session.byte_ids[byte]
+                if token < 0 or not (
+                    self.session.checks_commit or _holds(matcher.mask(), token)
+                ):
+                    break
+                if not _takes(matcher, token):
+                    break
+                taken += 1
+        return taken
+
+    def _is_late(self) -> bool:
+        now = perf_counter_ns()
+        return now > self.deadline.next_look and self.deadline.look(now)
+
+    def _stop(self, verdict: str, index: int, detail: str) -> None:
+        self.record.update(verdict=verdict, at=index, detail=detail)
+
+    def _fail(self, index: int, message: object) -> None:
+        self._stop("engine_error", index, _first_line(message))
 
 
-def _takes(take: Callable[[int], bool], token: int) -> bool:
+def _takes(matcher: Matcher, token: int) -> bool:
     """Return whether a token that no mask has is taken; it may be refused anyhow."""
     try:
-        return bool(take(token))
+        return bool(getattr(matcher, "takes", matcher.commit)(token))
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException:  # noqa: BLE001 - as above
@@ -353,12 +342,8 @@ def _takes(take: Callable[[int], bool], token: int) -> bool:
 
 def refusal_reason(matcher: Matcher) -> str:
     """Return why the last commit was refused, if the engine says so: one line."""
-    ask = getattr(matcher, "reason", None)
-    if ask is None:
-        return ""
     try:
-        line = str(ask() or "").partition("\n")[0].strip()
-        text = encodable(line[:_MOST_SAID])
+        text = _first_line(getattr(matcher, "reason", str)() or "")
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001 - as above
@@ -366,18 +351,13 @@ def refusal_reason(matcher: Matcher) -> str:
     return f": {text}" if text else ""
 
 
+def _first_line(message: object) -> str:
+    return encodable(str(message).partition("\n")[0].strip()[:_MAX_MESSAGE])
+
+
 def _holds(mask: bytes | bytearray | memoryview, token: int) -> bool:
     """Return whether a token is in a mask."""
     return bool(memoryview(mask).cast("B")[token >> 3] >> (token & 7) & 1)
-
-
-def _first_allowed(mask: bytes | bytearray | memoryview, tokens: int) -> int | None:
-    """Return the first token of a mask; None of an empty one."""
-    view = memoryview(mask).cast("B")
-    for place, byte in enumerate(view[: tokens // 8]):
-        if byte:
-            return 8 * place + (byte & -byte).bit_length() - 1
-    return None
 
 
 def open_session(

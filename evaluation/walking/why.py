@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, pointer, tokens_of, tokens_of_fragment
@@ -20,12 +20,12 @@ ACCEPTED: Final = "accepted to its end"
 #: The class of what none of this explains.
 OTHER: Final = "other"
 #: Subschemas of one place that are looked at: more are a union of unions.
-_MOST: Final = 200
+_MAX_PLACES: Final = 200
 _IN_PLACE: Final = ("allOf", "anyOf", "oneOf")
 _CONDITIONS: Final = ("if", "then", "else")
 #: What differs between two messages of one limit: numbers and what is quoted.
 VARYING: Final = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
-_MESSAGE: Final = 80
+_MAX_MESSAGE: Final = 80
 
 _VALUES: Final = ("enum", "const")
 _LENGTHS: Final = ("minLength", "maxLength")
@@ -78,8 +78,7 @@ _BESIDE: Final = (
 _TEXT_ONLY: Final = frozenset({"pattern", "format"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A subschema that applies to a value, and the way to it."""
 
     tokens: Tokens
@@ -95,7 +94,7 @@ def why_of(schema: str, walk: InstanceWalk, walked: InstanceResult) -> Why | Non
         walked: What came of it.
     """
     if walked.verdict in FAULTS:
-        message = VARYING.sub("#", walked.detail.partition("\n")[0])[:_MESSAGE]
+        message = VARYING.sub("#", walked.detail.partition("\n")[0])[:_MAX_MESSAGE]
         return Why(stands=walked.verdict.replace("_", " "), setting=message)
     if engine_is_right(walked) is not False:
         return None
@@ -224,24 +223,18 @@ def _in_string(raw: str, offset: int) -> str:
 def _in_container(
     value: Spelled, offset: int, text: str, places: Sequence[_Place]
 ) -> str:
-    coming = next(
-        (
-            index
-            for index, member in enumerate(value.members)
-            if offset < member.value.start
-        ),
-        None,
-    )
-    if coming is None:
+    members = value.members
+    begun = sum(member.value.start <= offset for member in members)
+    if begun == len(members):
         if offset >= value.end:
             return "end of the text"
         return f"end of an {'object' if value.text == '{' else 'array'}"
-    name = value.members[coming].name
+    name = members[begun].name
     if name is None:
         return "next element"
     if text[offset] == "\\" and name.start < offset < name.end:
         return "escape in a name"
-    return _member(value.members[:coming], name.decoded, places)
+    return _member(members[:begun], name.decoded, places)
 
 
 def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> str:
@@ -342,43 +335,45 @@ def _context(tokens: Tokens) -> str:
 def _expanded(root: Json, places: Sequence[_Place]) -> Iterator[_Place]:
     """Yield subschemas with all that apply to the same value through them."""
     waiting, seen = list(reversed(places)), set[Tokens]()
-    while waiting and len(seen) < _MOST:
+    while waiting and len(seen) < _MAX_PLACES:
         place = waiting.pop()
         if place.tokens in seen:
             continue
         seen.add(place.tokens)
         yield place
-        waiting += reversed(list(_applied(root, place)))
+        branches: list[tuple[Tokens, Json]] = []
+        ref = place.schema.get("$ref")
+        if isinstance(ref, str) and ref.startswith("#"):
+            with suppress(LookupError, ValueError):
+                tokens = tokens_of_fragment(ref)
+                branches.append((tokens, at(root, tokens)))
+        for keyword in _IN_PLACE:
+            parts = place.schema.get(keyword)
+            for index, part in enumerate(parts if isinstance(parts, list) else ()):
+                branches.append(((*place.tokens, keyword, str(index)), part))
+        branches += [
+            ((*place.tokens, keyword), place.schema.get(keyword))
+            for keyword in _CONDITIONS[1:]
+        ]
+        waiting += reversed(_places(branches))
 
 
-def _applied(root: Json, place: _Place) -> Iterator[_Place]:
-    ref = place.schema.get("$ref")
-    if isinstance(ref, str) and ref.startswith("#"):
-        tokens = tokens_of_fragment(ref)
-        try:
-            target = at(root, tokens)
-        except (LookupError, ValueError):
-            target = None
-        if isinstance(target, dict):
-            yield _Place(tokens, target)
-    for keyword in _IN_PLACE:
-        for index, branch in enumerate(_list(place.schema.get(keyword))):
-            if isinstance(branch, dict):
-                yield _Place((*place.tokens, keyword, str(index)), branch)
-    for keyword in _CONDITIONS[1:]:
-        branch = place.schema.get(keyword)
-        if isinstance(branch, dict):
-            yield _Place((*place.tokens, keyword), branch)
+def _places(branches: Iterable[tuple[Tokens, Json]]) -> list[_Place]:
+    """Return the subschemas that are objects."""
+    return [
+        _Place(tokens, schema)
+        for tokens, schema in branches
+        if isinstance(schema, dict)
+    ]
 
 
 def _below(places: Sequence[_Place], key: str | int) -> list[_Place]:
     """Return the subschemas for a member or an element of the places' value."""
-    return [
-        _Place((*place.tokens, *tokens), schema)
+    return _places(
+        ((*place.tokens, *tokens), schema)
         for place in places
         for tokens, schema in _steps(place.schema, key)
-        if isinstance(schema, dict)
-    ]
+    )
 
 
 def _steps(schema: Mapping[str, Json], key: str | int) -> Iterator[tuple[Tokens, Json]]:
@@ -392,13 +387,14 @@ def _steps(schema: Mapping[str, Json], key: str | int) -> Iterator[tuple[Tokens,
             yield (keyword,), schema.get(keyword)
         return
     properties = schema.get("properties")
-    if isinstance(properties, dict) and key in properties:
+    declared = isinstance(properties, dict) and key in properties
+    if isinstance(properties, dict) and declared:
         yield ("properties", key), properties[key]
     matching = _matching(schema, key)
     for pattern in matching:
         patterns = cast("dict[str, Json]", schema["patternProperties"])
         yield ("patternProperties", pattern), patterns[pattern]
-    if not matching and not (isinstance(properties, dict) and key in properties):
+    if not matching and not declared:
         yield ("additionalProperties",), schema.get("additionalProperties")
 
 
@@ -428,7 +424,3 @@ def _matcher(pattern: str) -> Any:  # noqa: ANN401 - a validator of jsonschema-r
     import jsonschema_rs  # noqa: PLC0415 - not needed where a model writes
 
     return jsonschema_rs.Draft202012Validator({"pattern": pattern})
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
-    from evaluation.walking.plan import RunTotals
+    from evaluation.walking.run import RunTotals
 
 MINIATURES = Path(__file__).with_name("miniatures")
 #: Enough for what ends by itself, short enough for what does not.

@@ -27,9 +27,9 @@ from evaluation.servers.responses import (
     read_refusal,
     read_stream,
 )
+from evaluation.tokenizers.byte_level import from_tiktoken
 from evaluation.tokenizers.store import read_tokenizer
 from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import from_tiktoken
 from tests.builds import write_build
 from tests.curation.archives_made import FILES, github_pin, github_tarball, zipped
 from tests.evaluation.made_runs import many, write_run

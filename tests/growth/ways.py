@@ -147,8 +147,8 @@ def _build(count: int) -> Path:
 def _derive(folder: Path) -> object:
     # Matplotlib's events are not ours.
     with pytest.MonkeyPatch.context() as patched:
-        place = "curation.packaging.derived_files.tables_of_folder"
-        patched.setattr(place, lambda _folder: None)
+        place = "curation.packaging.derived_files.tables_of"
+        patched.setattr(place, lambda _edition: None)
         return write_derived(folder, folder)
 
 

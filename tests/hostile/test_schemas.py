@@ -212,7 +212,7 @@ def test_f29_hostile_names_are_names() -> None:
         assert reason_of(outcome) is None
         assert parse(outcome.answer["record"]["json_schema"].encode()) == schema
     texts = [json.dumps(each) for each in schemas.NAMES.values()]
-    program = Program(file=Path(fastjsonschema_worker.__file__))
+    program = Program(module=fastjsonschema_worker.__name__)
     with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
         (result,) = pool.run_batches([texts])
     assert {each.ending for each in result.results} == {Ending.OK}
@@ -396,7 +396,7 @@ def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
             for dialect in DIALECTS:
                 python_verdict(schema, dialect, thorough=True)
                 rust_verdict(schema, dialect)
-        program = Program(file=Path(fastjsonschema_worker.__file__))
+        program = Program(module=fastjsonschema_worker.__name__)
         limits = replace(LIMITS, seconds=20)
         with Pool(program, jobs=1, limits=limits, attempts=1) as pool:
             for result in pool.run_batches([[json.dumps(each)] for each in found]):
@@ -524,7 +524,7 @@ def judged(
 ) -> dict[str, ProcessResult]:
     """Return what the worker of a build makes of each document."""
     setup = BuildSetup(rules=rules, libraries=(LibraryFiles(files="", uris={}),))
-    program = Program(file=Path(document_worker.__file__), setup=setup)
+    program = Program(module=document_worker.__name__, setup=setup)
     units = [_request(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
     jobs = min(2, len(batches))

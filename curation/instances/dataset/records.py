@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import msgspec
 
@@ -25,7 +25,7 @@ from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
 from curation.system.atomic_files import writing
 from curation.system.errors import BadConfiguration, NoInput, other_version
-from curation.system.file_names import safe_name
+from curation.system.file_names import MARK, safe_name
 from curation.system.user_files import reading_parquet
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from curation.json.pointer import Tokens
 
-_MARK = "---"
 #: Characters of a name: a file's has 255 at most, of which writing it takes some.
 _MAX_NAME = 200
 #: Capitals, but for those of a percent-encoded byte.
@@ -74,7 +73,7 @@ def maskbench_names(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], st
     differ in nothing else: some disks have one file for both. A name that is too long
     for a file is shortened, and cannot be read back.
     """
-    names = {key: _MARK.join(quote(part, _KEPT) for part in key) for key in keys}
+    names = {key: MARK.join(quote(part, _KEPT) for part in key) for key in keys}
     names = {
         key: f"{name if len(name) <= _MAX_NAME else safe_name(name)}.json"
         for key, name in names.items()
@@ -152,12 +151,6 @@ def maskbench_text(
         "tests": tests,
     }
     return json.dumps(members, indent=2) + "\n"
-
-
-def name_of(path: Path) -> tuple[str, str]:
-    """Return a file's split (empty where its name has none) and its schema's id."""
-    split, _, unique_id = path.stem.partition(_MARK)
-    return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
 
 
 def select_records(

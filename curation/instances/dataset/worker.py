@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 
 import msgspec
-import orjson
 
 from curation.core.json_types import Json
 from curation.instances.dataset.make_instances import (
@@ -20,11 +18,9 @@ from curation.instances.dataset.make_instances import (
 from curation.lint.satisfiability import Satisfiability
 from curation.schema.dialects import BY_NAME
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
-from curation.workers.collecting import collecting
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program
-from curation.workers.protocol import serve
 from curation.workers.worker import Worker
 
 
@@ -46,7 +42,6 @@ class InstanceRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     base_uri: str | None = None
 
 
-_WORKER = Path(__file__).with_name("worker.py")
 #: Seconds for one schema that a user asks about. A build has no such limit.
 DEADLINE = 5.0
 #: MiB that a worker may take above what it holds when it is ready.
@@ -68,7 +63,7 @@ class InstanceSetup(msgspec.Struct, frozen=True, kw_only=True):
 def program(seed: int = 0, neighbours: NeighbourFiles | None = None) -> Program:
     """Return what a worker runs."""
     setup = InstanceSetup(seed=seed, neighbours=neighbours or NeighbourFiles())
-    return Program(file=_WORKER, setup=msgspec.to_builtins(setup))
+    return Program(module=__name__, setup=msgspec.to_builtins(setup))
 
 
 def limits() -> Limits:
@@ -204,8 +199,4 @@ def start(message: Json) -> Callable[[Json], Json]:
             seed=setup.seed, library=library, **msgspec.structs.asdict(request)
         ).to_json()
 
-    return collecting(handle)
-
-
-if __name__ == "__main__":
-    serve(start, encode=orjson.dumps, decode=orjson.loads)
+    return handle

@@ -20,14 +20,14 @@ from curation.commands.options import with_option_groups
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.derived_files import differing_files
-from curation.packaging.manifest import Manifest, read_manifest, write_facts
+from curation.packaging.manifest import Manifest, read_manifest, write_manifest
 from curation.packaging.plots import FOLDER
 from curation.pipeline.build import BuildResult
 from curation.pipeline.read_batches import RuleFault
 from curation.pipeline.request import BuildRequest
 from curation.system.errors import BadUsage, CannotCreate, CsbdataError, NoInput
 from tests.builds import write_build
-from tests.made import summary
+from tests.made import facts
 
 if TYPE_CHECKING:
     from typer.testing import Result
@@ -93,11 +93,12 @@ def test_the_help_lists_them_where_the_group_stands() -> None:
 
 GITHUB = UnavailableArchive(
     archive="iglu-central",
-    why="iglu-central: https://x.example/: does not answer (Name not known)",
+    reason="does not answer (Name not known)",
+    address="https://x.example/",
     publisher="GitHub",
 )
 HUB = UnavailableArchive(
-    archive="glaive", why="glaive: HF_HUB_OFFLINE is set", publisher="the Hub"
+    archive="glaive", reason="HF_HUB_OFFLINE is set", publisher="the Hub"
 )
 
 
@@ -221,7 +222,7 @@ APP.command()(card)
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a small build that has been dressed."""
     folder = write_build(tmp_path_factory.mktemp("card"))
-    write_facts(summary([]), folder)
+    write_manifest(facts(), folder)
     assert run(str(folder)).exit_code == 0
     return folder
 

@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 import curation.download.acquire
 import curation.pipeline.archives
-import curation.sources.schemastore_live
+import curation.sources.schemastore
 from curation.commands.sources import sources
 from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore_live import LiveSchemas
+from curation.sources.schemastore import LiveSchemas
 from curation.system.errors import BadConfiguration
 from tests.curation.archives_made import FILES, github_pin, github_tarball, save
 
@@ -121,7 +121,7 @@ def acquired_only(name: str) -> Callable[..., UntypedJson]:
     def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> UntypedJson:
         if pin.name != name:
             return curation.download.acquire.UnavailableArchive(
-                archive=pin.name, why="later", publisher="GitHub", exit_code=75
+                archive=pin.name, reason="later", publisher="GitHub", exit_code=75
             )
         return curation.download.acquire.Acquired(
             archive=name,
@@ -150,9 +150,7 @@ def test_fetch_live_lists_what_failed(
     save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
     failures = {f"https://a/{n}": "answers 404" for n in range(12)}
     live = LiveSchemas(locked={"https://a/x.json": "0" * 64}, failures=failures)
-    monkeypatch.setattr(
-        curation.sources.schemastore_live, "fetch_live", lambda *_: live
-    )
+    monkeypatch.setattr(curation.sources.schemastore, "fetch_live", lambda *_: live)
     arguments = (
         "sources",
         "--fetch",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import pickle
 import re
 import subprocess
 import threading
@@ -582,12 +581,6 @@ def test_the_digest_tells_contents_apart(sums: dict[str, str]) -> None:
     assert digest_of(pairs) != digest_of([*pairs, ("\U0010ffff", "")])
 
 
-def test_a_pack_travels_to_another_process(pack: Path) -> None:
-    """As the path of its file."""
-    opened = pickle.loads(pickle.dumps(open_pack(pack)))  # noqa: S301 # our own
-    assert opened.read("a.json") == b"one"
-
-
 def test_a_content_that_changed_is_noticed(pack: Path) -> None:
     """The pack is named, and what to do."""
     pack.write_bytes(pack.read_bytes().replace(b"two", b"twO"))
@@ -638,7 +631,6 @@ def test_a_folder_is_read_like_a_pack(tmp_path: Path) -> None:
     assert files.paths == tuple(sorted(PACKED))
     assert {path: files.read(path) for path in files.paths} == PACKED
     assert files.digest == open_pack(write_pack(tmp_path, "y", PACKED.items())).digest
-    assert pickle.loads(pickle.dumps(files)).paths == files.paths  # noqa: S301 # our own
     with pytest.raises(KeyError):
         files.read("../x/a.json")
 

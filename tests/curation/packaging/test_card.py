@@ -18,6 +18,7 @@ import csbdata
 from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
 from curation.dataset.content_digest import content_digest
+from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.paper_tables import Figure2
 from curation.dataset.parquet import COLUMNS
@@ -30,12 +31,10 @@ from curation.packaging.card import (
     card_columns,
     card_text,
     hub_metadata,
-    other_columns,
     write_card,
 )
-from curation.packaging.card_figures import count_rows
+from curation.packaging.counts import count_rows, data_files
 from curation.packaging.derived_files import _results
-from curation.packaging.hub_info import hub_configs
 from curation.packaging.licences import (
     FOLDER,
     OWN,
@@ -47,7 +46,15 @@ from curation.packaging.licences import (
 from curation.packaging.markdown import code, escape_markdown, link, sentence
 from curation.packaging.plots import PaperTables
 from tests.builds import write_config
-from tests.made import change, entry, in_split, record, rejected, summary
+from tests.made import (
+    change,
+    count_entries,
+    entry,
+    facts,
+    in_split,
+    record,
+    rejected,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +71,6 @@ ROWS = [
     ("mine", in_split("train", "m")),
 ]
 GONE = [rejected("kb_1", "Kubernetes", Reason.TEMPLATE, rule="pattern")]
-EXTRAS = frozenset({"mine"})
 
 
 def _entries() -> list[LedgerRow]:
@@ -85,21 +91,21 @@ def contents(
 ) -> CardContents:
     """Write rows and ledger of some entries, and return what the folder holds."""
     listed = list(_entries() if entries is None else entries)
-    known = summary(listed, **{"extras": EXTRAS, **given})
-    for each in known.configs:
+    known, configs = facts(**{"extras": ["mine"], **given}), count_entries(listed)
+    for config in configs:
         splits: dict[str, list[BenchmarkRecord]] = {split: [] for split in SPLITS}
         for one in listed:
-            if one.config == each.config and one.split:
+            if one.config == config and one.split:
                 splits[one.split].append(record(one.unique_id, licence=one.licence))
-        write_config(folder, each.config, splits)
+        write_config(folder, config, splits)
     write_ledger(listed, folder)
-    told = hub_configs(known, folder)
+    rows = open_edition(str(folder)).rows
     return CardContents(
-        summary=known,
-        counts=count_rows(
-            folder, open_ledger(folder), [e.config for e in known.configs]
-        ),
-        configs=told,
+        facts=known,
+        configs=configs,
+        counts=count_rows(folder, open_ledger(folder), rows, [*configs]),
+        instances={},
+        files=data_files(folder, configs, known.extras),
         tables=None,
     )
 
@@ -143,17 +149,18 @@ def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
 
 def test_a_record_of_its_own_kind_is_and_several_are(tmp_path: Path) -> None:
     """The verb after the number of records with an answer agrees with it."""
-    made = contents(tmp_path, instances={"Github_easy": {"test": 38}})
+    made = contents(tmp_path)
     numbers = dict.fromkeys(("given", "examples_refused", "disputed"), 0)
     numbers |= {"witnesses": 8, "unrefused": 8, "near_misses": 30, "judged_by_both": 38}
     counts = {"records": {"satisfiable": 2, "unknown": 1}, **numbers}
-    text = card_text(replace(made, counts=replace(made.counts, instances=counts)))
+    made = replace(made, counts={**made.counts, "instances": counts})
+    text = card_text(replace(made, instances={"Github_easy": {"test": 38}}))
     assert "Of 3 records 2 are `satisfiable`, 1 is `unknown`:" in text
 
 
 def test_a_partial_build_says_so(tmp_path: Path) -> None:
     """The name and one plain sentence say that a part is missing."""
-    made = contents(tmp_path / "part", partial=("Kubernetes is not complete.",))
+    made = contents(tmp_path / "part", partial=["Kubernetes is not complete."])
     assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card_text(
         made
     )
@@ -178,9 +185,11 @@ def test_every_reason_is_explained(tmp_path: Path) -> None:
 
 
 def test_every_column_has_a_meaning() -> None:
-    """The table of columns is `BenchmarkRecord` with its comments."""
-    assert [each.name for each in card_columns()] == COLUMNS.names
-    assert all(each.meaning for each in card_columns())
+    """Those of records are the fields of `BenchmarkRecord`, with their comments."""
+    tables = card_columns()
+    assert [name for name, _, _ in tables["Records"]] == COLUMNS.names
+    assert len(tables) == 6
+    assert all(meaning for table in tables.values() for _, _, meaning in table)
 
 
 def test_each_subset_tells_how_it_was_made(tmp_path: Path) -> None:
@@ -200,7 +209,7 @@ def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
 def test_a_card_without_records_and_sources_can_be_written(tmp_path: Path) -> None:
     """Nothing kept, nothing pinned: the card still says what became of what."""
     gone = [rejected("o1", "Snowplow", Reason.EMPTY)]
-    text = card_text(contents(tmp_path, gone, pins=()))
+    text = card_text(contents(tmp_path, gone, pins=[]))
     assert "There is no record to count." in text
 
 
@@ -214,7 +223,7 @@ def test_each_rule_set_tells_how_it_differs(tmp_path: Path, rules: str) -> None:
 
 def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
     """Every licence that a record or an archive names has its text in the folder."""
-    pins = (
+    pins = [
         Pin(
             source="github",
             archive="a",
@@ -224,7 +233,7 @@ def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
             licence="GPL-3.0-only",
             attribution="Someone (some-where)",
         ),
-    )
+    ]
     made = _entries()
     made[0] = entry(ROWS[0][1], "Github_easy", licence="(MIT OR NotKnown-1.0)")
     known = contents(tmp_path, made, pins=pins)
@@ -285,7 +294,7 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
         url=name,
     )
     entries = [entry(record("o1"), "Snowplow", commit=name, licence=name)]
-    text = card_text(contents(tmp_path, entries, partial=(name,), pins=(pin,)))
+    text = card_text(contents(tmp_path, entries, partial=[name], pins=[pin]))
     (row,) = [line for line in body(text).splitlines() if line.startswith("| github")]
     assert row.replace("\\|", "").count("|") == 9
     code = "`<script>alert(1)</script>`"
@@ -301,8 +310,8 @@ def test_the_snippet_names_the_place_where_it_is_published(tmp_path: Path) -> No
     """Without one it is the folder."""
     known = contents(tmp_path)
     assert 'load_dataset(".", "Github_easy"' in card_text(known)
-    summary = replace(known.summary, repository="some/where")
-    text = card_text(replace(known, summary=summary))
+    published = msgspec.structs.replace(known.facts, repository="some/where")
+    text = card_text(replace(known, facts=published))
     assert 'load_dataset("some/where", "Github_easy"' in text
 
 
@@ -330,22 +339,15 @@ def test_the_first_screen_ends_with_a_row_and_its_instances(
     assert folds.count("<details>") + 1 == folds.count("</details>") == 15
 
 
-def test_every_column_of_every_table_has_a_meaning() -> None:
-    """Instances and ledger have tables of columns, as the records have."""
-    tables = other_columns()
-    assert len(tables) == 4
-    assert all(column.meaning for columns in tables.values() for column in columns)
-
-
 def test_what_it_is_made_of_is_named(tmp_path: Path) -> None:
     """A dataset of the Hub by its name, an archive by ours, our sample as original."""
-    (pin,) = summary(_entries()).pins
+    (pin,) = facts().pins
     hub = "https://huggingface.co/datasets/some/functions"
-    pins = (
+    pins = [
         pin,
         msgspec.structs.replace(pin, archive="functions", url=hub),
         msgspec.structs.replace(pin, archive="other", origin=Origin.SAMPLE),
-    )
+    ]
     made = contents(tmp_path, pins=pins)
     assert hub_metadata(made)["source_datasets"] == [
         "extended|other-corpus",
@@ -362,7 +364,8 @@ def test_the_row_shown_cannot_end_its_fence(tmp_path: Path) -> None:
     shown = replace(in_split("test"), json_schema=schema)
     write_config(tmp_path, "Snowplow", {"test": [shown]})
     write_ledger([], tmp_path)
-    text = count_rows(tmp_path, open_ledger(tmp_path), ["Snowplow"]).example
+    ledger, rows = open_ledger(tmp_path), open_edition(str(tmp_path)).rows
+    text = count_rows(tmp_path, ledger, rows, ["Snowplow"])["example"]
     assert text.isascii()
     assert "`" not in text
     assert json.loads(text)["json_schema"] == schema

@@ -27,25 +27,23 @@ from curation.dataset.editions import open_edition
 from curation.dataset.ledger import write_ledger
 from curation.dataset.paper_tables import figure_2, table_8, table_9
 from curation.dataset.parquet import COLUMNS
-from curation.dataset.summary import ConfigFigures, ConfigSummary
+from curation.dataset.summary import ConfigFigures
 from curation.download.acquire import FetchSettings
 from curation.fit.profile import load_profile, profile_names
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging import rewritten_fits
+from curation.packaging.counts import data_files
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
-from curation.packaging.hub_info import hub_configs
 from curation.packaging.manifest import (
     FILE,
-    facts_of,
     origins_of,
     read_facts,
     read_manifest,
     read_origins,
-    write_facts,
+    whole_manifest,
     write_manifest,
 )
-from curation.packaging.plots import draw_plots, plot_paths, tables_of_folder
-from curation.packaging.recount import recount
+from curation.packaging.plots import PaperTables, draw_plots, plot_paths, tables_of
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.pipeline.build import build
@@ -57,7 +55,7 @@ from curation.verification.registry import CHECKS
 from curation.verification.run import verify_folder
 from curation.workers.run_folder import locked, run_folder_of
 from tests.builds import write_build, write_config
-from tests.made import entry, in_split, record, summary
+from tests.made import count_entries, entry, facts, in_split, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -315,8 +313,6 @@ def test_a_table_without_a_column_is_refused(
 @pytest.mark.parametrize(
     ("column", "values", "fault"),
     [
-        ("when", pa.array([0], pa.timestamp("s")), "when holds timestamp"),
-        ("score", pa.array([0.5], pa.float32()), "score holds float"),
         ("lints", pa.array(["one"]), "lints holds string"),
         ("unique_id", pa.array(["one"]), "two columns"),
     ],
@@ -324,7 +320,7 @@ def test_a_table_without_a_column_is_refused(
 def test_a_foreign_column_is_refused(
     folder: Path, column: str, values: pa.Array, fault: str
 ) -> None:
-    """So is one of a type that no build writes, of another type, or there twice."""
+    """So is one of another type, or there twice."""
     path = folder / "Snowplow/test-00000-of-00001.parquet"
     table = pq.read_table(path).slice(0, 1)
     if column == "lints":
@@ -372,9 +368,13 @@ def test_features_are_counted_once(sample_build: Path) -> None:
     assert f"| `required` | {shown['required']} |" in text
 
 
+def _tables(folder: Path) -> PaperTables | None:
+    return tables_of(open_edition(str(folder)))
+
+
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
     """Every plot is there, that of targets if any was asked."""
-    tables = tables_of_folder(write_build(tmp_path / "build"))
+    tables = _tables(write_build(tmp_path / "build"))
     assert tables is not None
     assert not tables.targets
     counts = {name: sum(drafts.values()) for name, drafts in tables.table_9.items()}
@@ -407,16 +407,11 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
         )
         for at in range(3)
     ]
-    tables = tables_of_folder(write_build(tmp_path, rows))
+    tables = _tables(write_build(tmp_path, rows))
     assert tables is not None
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
     assert (tables.asked, tables.targets["vllm"]) == (asked, asked)
-
-
-def test_without_a_record_there_are_no_tables(tmp_path: Path) -> None:
-    """A build that kept nothing has neither tables nor plots."""
-    assert tables_of_folder(write_build(tmp_path, rows=())) is None
 
 
 def test_only_what_every_target_was_asked_as_it_is_today_is_known(
@@ -448,16 +443,18 @@ def test_only_what_every_target_was_asked_as_it_is_today_is_known(
     assert found == [tuple(sorted([second, *others])), None, None]
 
 
-SUMMARY = summary([entry(record("o1"), "Snowplow")], partial=("Half is missing.",))
+FACTS = facts(partial=["Half is missing."])
 SUMS = {
     name: Sum(bytes=4, sha256="0" * 64)
     for name in ("b/x.parquet", "README.md", "SHA256SUMS", FILE)
 }
+CONFIGS_MADE = count_entries([entry(record("o1"), "Snowplow")])
+WHOLE = whole_manifest(FACTS, CONFIGS_MADE, SUMS)
 
 
 def test_every_file_has_its_digest(tmp_path: Path) -> None:
     """All files but the manifest and the list of digests are listed, sorted."""
-    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    write_manifest(WHOLE, tmp_path)
     files = json.loads((tmp_path / FILE).read_text())["files"]
     assert list(files) == ["README.md", "b/x.parquet"]
     assert files["b/x.parquet"] == {"bytes": 4, "sha256": "0" * 64}
@@ -465,26 +462,16 @@ def test_every_file_has_its_digest(tmp_path: Path) -> None:
 
 def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
     """A manifest read back serves as the facts: the same bytes come out."""
-    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    write_manifest(WHOLE, tmp_path)
     first = (tmp_path / FILE).read_bytes()
-    write_manifest(read_facts(tmp_path), SUMMARY.configs, SUMS, tmp_path)
+    again = whole_manifest(read_facts(tmp_path), CONFIGS_MADE, SUMS)
+    write_manifest(again, tmp_path)
     assert (tmp_path / FILE).read_bytes() == first
-
-
-def test_the_facts_and_the_files_give_the_summary_back(tmp_path: Path) -> None:
-    """What a build knew of itself is known again from its folder alone."""
-    folder = write_build(tmp_path)
-    known = recount(read_facts(folder), folder)
-    write_facts(known, folder)
-    assert recount(read_facts(folder), folder) == known
-    assert known.of("Github_easy").kept == 2
-    assert known.pins == SUMMARY.pins
-    assert known.rule_notes == SUMMARY.rule_notes
 
 
 def test_it_names_versions_pins_rules_and_counts(tmp_path: Path) -> None:
     """What decided the content of the build is all there."""
-    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    write_manifest(WHOLE, tmp_path)
     found = read_manifest(tmp_path)
     assert {"python", "csbdata", "jsonschema", "jsonschema-rs", "regress"} <= set(
         found.versions
@@ -498,7 +485,7 @@ def test_it_names_versions_pins_rules_and_counts(tmp_path: Path) -> None:
 
 def test_it_holds_no_date_and_no_place(tmp_path: Path) -> None:
     """No date, path of this machine or host stands in the manifest."""
-    write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
+    write_manifest(WHOLE, tmp_path)
     text = (tmp_path / FILE).read_text()
     assert str(tmp_path) not in text
     assert not re.search(r"20\d\d-\d\d-\d\d", text)
@@ -537,8 +524,8 @@ def test_facts_that_are_not_those_of_a_build_are_refused(
 
 def test_facts_alone_are_no_whole_manifest(tmp_path: Path) -> None:
     """They are read as facts; asked for figures and digests, it is bad data."""
-    write_facts(SUMMARY, tmp_path)
-    assert read_facts(tmp_path) == facts_of(SUMMARY)
+    write_manifest(FACTS, tmp_path)
+    assert read_facts(tmp_path) == FACTS
     with pytest.raises(BadData, match="configs"):
         read_manifest(tmp_path)
 
@@ -602,8 +589,7 @@ def test_a_folder_that_is_no_build_has_no_origins(tmp_path: Path) -> None:
 
 def test_other_alphabets_stand_there_as_they_are(tmp_path: Path) -> None:
     """A person reads it: no escapes."""
-    told = summary([entry(record("o1"), "Snowplow")], partial=("Ganz äöü.",))
-    write_facts(told, tmp_path)
+    write_manifest(facts(partial=["Ganz äöü."]), tmp_path)
     assert "Ganz äöü." in (tmp_path / FILE).read_text("utf-8")
 
 
@@ -628,7 +614,7 @@ def small_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for each in records
         ]
     write_ledger(entries, made)
-    write_facts(summary(entries, extras=frozenset({"mine"})), made)
+    write_manifest(facts(extras=["mine"]), made)
     rebuild(made)
     return made
 
@@ -711,8 +697,7 @@ def test_the_head_is_short_and_datasets_loads_what_it_names(
 
 def test_records_without_a_split_are_said(tmp_path: Path) -> None:
     """A ledger of others: its config is named, and no index is out of range."""
-    odd = ConfigSummary(
-        config="Snowplow",
+    odd = ConfigFigures(
         origin="upstream",
         raw=1,
         kept=1,
@@ -721,4 +706,4 @@ def test_records_without_a_split_are_said(tmp_path: Path) -> None:
         splits={"else": 1},
     )
     with pytest.raises(BadData, match="no split"):
-        hub_configs(replace(summary([]), configs=(odd,)), tmp_path)
+        data_files(tmp_path, {"Snowplow": odd}, [])

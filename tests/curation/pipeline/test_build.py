@@ -6,7 +6,7 @@ import datetime as dt
 import filecmp
 import gc
 import json
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -34,8 +34,7 @@ from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
 from curation.download.folder_files import FolderFiles
 from curation.packaging.manifest import FILE
-from curation.pipeline import build as module
-from curation.pipeline.build import BuildResult, build, build_shard, write_notices
+from curation.pipeline.build import BuildResult, build, write_notices
 from curation.pipeline.inputs import BuildInput, ExtraSource, choose_inputs
 from curation.pipeline.process_document import (
     LIMITS,
@@ -53,7 +52,6 @@ from curation.pipeline.read_batches import (
     setup_of,
 )
 from curation.pipeline.request import BuildRequest, refuse_other_build
-from curation.pipeline.shards import has_batch
 from curation.pipeline.steps import decide_benchmark, in_clusters
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
@@ -67,9 +65,10 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Quiet
-from curation.workers.ray_shards import Shard
+from curation.workers.ray_pool import LOCAL
 from tests.builds import write_build
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, raw_document
+from tests.curation.workers.local_ray import LocalRay
 from tests.made import rejected
 
 if TYPE_CHECKING:
@@ -395,19 +394,6 @@ def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
     assert (row.outcome, row.rule) == ("too_large", "limits")
 
 
-def test_every_batch_is_one_shards_alone() -> None:
-    """Over three shards each number is had once."""
-    for number in range(10):
-        assert sum(has_batch((part, 3), number) for part in (1, 2, 3)) == 1
-
-
-def test_a_node_with_other_files_is_refused(tmp_path: Path) -> None:
-    """78: what it would make is of another build."""
-    shard = Shard(part=1, parts=2, folder=tmp_path, cpus=1)
-    with pytest.raises(BadConfiguration, match="reads other files than the driver"):
-        build_shard((request_for(tmp_path), "0"), shard)
-
-
 def _files(folder: Path) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
@@ -416,41 +402,19 @@ def _files(folder: Path) -> list[str]:
     )
 
 
-def _here(folder: Path, worked: list[int]) -> object:
-    """Return what works on three shards here, as `run_shards` has a cluster do."""
-
-    def run(
-        function: object, asked: tuple[BuildRequest, str], **_: object
-    ) -> list[Path]:
-        places = [folder / f"part-{part}" for part in (1, 2, 3)]
-        for part, place in enumerate(places, start=1):
-            if not place.exists():
-                place.mkdir()
-                worked.append(part)
-                shard = Shard(part=part, parts=3, folder=place, cpus=1)
-                build_shard(asked, shard)
-        return places
-
-    return run
-
-
 @pytest.mark.slow
-def test_three_shards_joined_give_the_bytes_of_one_build(
+def test_a_cluster_gives_the_bytes_of_one_machine(
     sample_result: BuildResult,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Instances are made in the shards; where files are soon full, rows are equal."""
-    worked: list[int] = []
-    monkeypatch.setattr(module, "run_shards", _here(tmp_path, worked))
+    """Whatever the order of batches; where files are soon full, rows are equal."""
     request = replace(request_for(tmp_path), instances=True, executor="ray")
-    build(replace(request, out=tmp_path / "first"), Quiet())
-    # Whatever the shards lack would be made here, by workers that do not start.
-    with monkeypatch.context() as joining:
-        joining.setattr("curation.workers.pool.Pool._resume", _interrupted)
-        joining.setattr("curation.instances.dataset.worker.Worker", _interrupted)
+    with closing(LocalRay()) as ray:
+        monkeypatch.setattr(
+            "curation.workers.ray_pool._joined", lambda _address: nullcontext(ray)
+        )
         joined = build(request, Quiet())
-    assert worked == [1, 2, 3]
     whole = sample_result.request.out
     names = _files(whole)
     assert _files(joined.request.out) == names
@@ -462,7 +426,7 @@ def test_three_shards_joined_give_the_bytes_of_one_build(
     monkeypatch.setattr(
         "curation.dataset.parquet.RECORDS", replace(RECORDS, most_rows=3)
     )
-    several = build(replace(request, out=tmp_path / "several"))
+    several = build(replace(request, out=tmp_path / "several", executor=LOCAL))
     assert (several.request.out / file_name("Github_easy", "train", 1, 2)).is_file()
     assert (
         compare(*(open_edition(str(out)) for out in (whole, tmp_path / "several")))

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -23,7 +25,11 @@ from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
 from curation.system.progress import Quiet
+from curation.workers.process import Program
 from curation.workers.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from curation.workers.limits import Message
 
 _SCHEMAS = {
     "easy": '{"type": "object", "properties": {"b": {"type": "integer"}, "a": '
@@ -43,6 +49,10 @@ TASKS = [
     )
     for name, schema in _SCHEMAS.items()
 ]
+
+
+def _by(worker: Path, *, setup: Message, **_: object) -> Program:
+    return Program(file=worker, setup=setup)
 
 
 _MORTAL_WORKER = """
@@ -174,7 +184,7 @@ def test_a_search_without_end_leaves_the_others_their_instances(
     """The record has none, and the reason; the build goes on."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.pipeline.instance_step._WORKER", worker)
+    monkeypatch.setattr("curation.pipeline.instance_step.Program", partial(_by, worker))
     monkeypatch.setattr("curation.pipeline.instance_step._ENDLESS", 0.1)
     endless = replace(TASKS[0], unique_id="endless", schema='{"title": "slow"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
@@ -191,7 +201,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     """Its neighbours in the batch have their instances, in their places."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.pipeline.instance_step._WORKER", worker)
+    monkeypatch.setattr("curation.pipeline.instance_step.Program", partial(_by, worker))
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)

@@ -21,7 +21,6 @@ from curation.sources import (
     github,
     kubernetes,
     schemastore,
-    schemastore_live,
     snowplow,
     washingtonpost,
 )
@@ -36,12 +35,12 @@ from curation.sources.claims import (
 from curation.sources.registry import source_named
 from curation.sources.schemastore import (
     complete,
+    fetch_live,
     live_path,
     lock_path,
     read_lock,
     write_lock,
 )
-from curation.sources.schemastore_live import fetch_live
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.system.package_data import raw_folder
 from curation.system.progress import Quiet
@@ -483,8 +482,8 @@ def pin(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arch
     files = {CATALOGUE: catalogue, OWN: b"{}"}
     made = replace(github_pin(), name="schemastore", paths=PATHS, digest=digest(files))
     save(tmp_path / "mirror", made.file_names[0], github_tarball(files))
-    monkeypatch.setattr(schemastore_live, "load_pins", lambda: {"schemastore": made})
-    monkeypatch.setattr(schemastore_live, "PAUSE", 0.0)
+    monkeypatch.setattr(schemastore, "load_pins", lambda: {"schemastore": made})
+    monkeypatch.setattr(schemastore, "PAUSE", 0.0)
     return made
 
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
 import pytest
 
-from curation.dataset import ledger, parquet
-from curation.dataset.parquet import COLUMNS, parquet_writer
-from curation.instances.dataset import parquet as instances
+from curation.dataset import ledger
+from curation.dataset.parquet import COLUMNS, SplitFiles, parquet_writer
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
+from curation.packaging.table_columns import table_form
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification import verify_folder
@@ -103,31 +104,8 @@ class Tamper:
     check: FolderCheck
     #: Stands in what the check says.
     said: str
-    #: Whether `csbdata card` follows; what it would mend is tried without.
-    then_card: bool = True
     #: Whether all is judged, and no sample.
     whole: bool = False
-
-
-def columns_of(path: str) -> tuple[pa.Schema, frozenset[str], int, str]:
-    """Return columns, those without dictionary, rows of a group and its text."""
-    if path in {ledger.DOCUMENTS, ledger.CHANGES}:
-        known = {
-            ledger.DOCUMENTS: ledger.DOCUMENT_COLUMNS,
-            ledger.CHANGES: ledger.CHANGE_COLUMNS,
-        }
-        return known[path], ledger.DISTINCT, 0, ""
-    if path.startswith("ledger/"):
-        return instances.LEDGER_COLUMNS[path], instances.LEDGER_DISTINCT, 0, ""
-    if path.startswith("instances/"):
-        return (
-            instances.COLUMNS,
-            instances.ROWS.distinct,
-            instances.ROW_GROUP_ROWS,
-            "text",
-        )
-    form = parquet.RECORDS
-    return form.columns, form.distinct, form.most_rows, form.text
 
 
 def rewrite(
@@ -136,19 +114,18 @@ def rewrite(
     """Return what writes a table again, changed, as a build writes it."""
 
     def do(folder: Path) -> None:
-        columns, distinct, most_rows, text = columns_of(path)
-        rows = change(pl.read_parquet(folder / path)).to_arrow().cast(columns)
-        with parquet_writer(folder / path, columns, distinct=distinct) as writer:
-            if not text:
+        form = table_form(path)
+        assert form is not None
+        rows = change(pl.read_parquet(folder / path)).to_arrow().cast(form.columns)
+        inside, _, name = path.rpartition("/")
+        if inside == "ledger":
+            writer = parquet_writer(folder / path, form.columns, distinct=form.distinct)
+            with writer:
                 writer.write_table(rows)
-                return
-            start = 0
-            lengths = [len(value or "") for value in rows[text].to_pylist()]
-            for size in parquet.row_group_sizes(
-                lengths, most_length=1_500_000, most_rows=most_rows
-            ):
-                writer.write_table(rows.slice(start, size), row_group_size=size)
-                start += size
+            return
+        with SplitFiles(folder, inside, name.partition("-")[0], form) as files:
+            for row in rows.to_pylist():
+                files.add(SimpleNamespace(**{**row, form.text: row[form.text] or ""}))
 
     return do
 
@@ -251,14 +228,11 @@ def copy_of(path: str, to: str) -> Callable[[Path], object]:
 def tampers(
     check: FolderCheck,
     *listed: tuple[str, Callable[[Path], object], str],
-    then_card: bool = True,
     whole: bool = False,
 ) -> list[Tamper]:
     """Return ways to change a folder, and what the check says that notices them."""
     return [
-        Tamper(
-            name=name, do=do, check=check, said=said, then_card=then_card, whole=whole
-        )
+        Tamper(name=name, do=do, check=check, said=said, whole=whole)
         for name, do, said in listed
     ]
 

@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from curation.system.slow_formats import formats_when_needed
-from curation.workers.ray_shards import NODE_PATH
+from curation.workers.ray_pool import NODE_PATH
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 with formats_when_needed():

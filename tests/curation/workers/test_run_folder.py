@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import sys
-from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
@@ -21,12 +17,9 @@ from curation.instances.dataset.worker import limits as instance_limits
 from curation.json.text import MAX_DEPTH
 from curation.pipeline.process_document import LIMITS
 from curation.system.errors import (
-    BadUsage,
     CannotCreate,
     TemporarilyUnavailable,
-    Unavailable,
 )
-from curation.workers import limits, protocol
 from curation.workers.fingerprint import (
     code_digest,
     code_files,
@@ -36,19 +29,15 @@ from curation.workers.fingerprint import (
 )
 from curation.workers.limits import (
     BUSY_MACHINE,
-    Greeting,
     Limits,
-    RequestBatch,
     WorkerLine,
     count_nodes,
     decode_line,
-    encode_message,
     too_big,
     too_many,
 )
 from curation.workers.pool import in_batches
-from curation.workers.ray_shards import _places, ray_address, run_shards
-from curation.workers.run_folder import FinishedWork, RunFolder
+from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,51 +183,23 @@ def test_the_versions_name_what_decides() -> None:
     assert {"python", "jsonschema", "jsonschema-rs", "orjson"} <= versions().keys()
 
 
-def test_a_piece_is_found_under_its_own_fingerprint_and_name(tmp_path: Path) -> None:
-    """No other run and no other name finds it."""
-    work = FinishedWork(tmp_path, "f1")
-    work.store("one", b"\n{}\n\0")
-    assert work.find("one") == b"\n{}\n\0"
-    assert work.find("two") is None
-    assert FinishedWork(tmp_path, "f2").find("one") is None
-
-
-def test_a_file_under_another_fingerprint_is_not_taken(tmp_path: Path) -> None:
-    """The fingerprint stands in the file, and not only in its folder's name."""
-    FinishedWork(tmp_path, "f1").store("one", b"1")
-    (tmp_path / "f1").rename(tmp_path / "f2")
-    assert FinishedWork(tmp_path, "f2").find("one") is None
-
-
-@pytest.mark.parametrize("damaged", [b"", b"x", b"\n1", b'["f1","one",""]\n1'])
-def test_a_damaged_piece_has_to_be_made_again(tmp_path: Path, damaged: bytes) -> None:
-    """A file's presence proves nothing."""
-    work = FinishedWork(tmp_path, "f1")
-    work.store("one", b"1")
-    (tmp_path / "f1" / "one").write_bytes(damaged)
-    assert work.find("one") is None
-
-
-def test_the_work_of_those_used_last_stays(tmp_path: Path) -> None:
-    """Of other fingerprints the last used stay, found ones counting as used."""
-    for number, name in enumerate(("f1", "f2", "f3")):
-        FinishedWork(tmp_path, name).store("one", name.encode())
-        os.utime(tmp_path / name, (number, number))
-    FinishedWork(tmp_path, "f1").remove_old(keep=2)
-    work = FinishedWork(tmp_path, "f4")
-    work.store("one", b"4")
-    work.remove_old(keep=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["f1", "f3", "f4"]
-    assert work.find("one") == b"4"
-    work.remove_old(keep=0)
-    assert [path.name for path in tmp_path.iterdir()] == ["f4"]
+def test_a_piece_of_another_fingerprint_is_none(tmp_path: Path) -> None:
+    """It stands in the file, and not only in its folder's name."""
+    RunFolder(tmp_path, "f1").store("one", b"1")
+    pieces = tmp_path / "completions"
+    assert RunFolder(tmp_path, "f2").done("one") is None
+    (pieces / "f1").rename(pieces / "f2")
+    assert RunFolder(tmp_path, "f2").done("one") is None
 
 
 def test_a_place_that_is_no_folder_is_a_fault(tmp_path: Path) -> None:
     """Exit code 73, before any work is done in vain."""
     (tmp_path / "file").touch()
-    with pytest.raises(CannotCreate, match="file"):
-        FinishedWork(tmp_path / "file", "f1").remove_old(keep=1)
+    with (
+        pytest.raises(CannotCreate, match="file"),
+        RunFolder.open(tmp_path / "file", "f1"),
+    ):
+        pass
 
 
 def test_a_text_at_the_limit_is_read_and_one_byte_more_is_not() -> None:
@@ -279,16 +240,6 @@ def test_the_defaults_hold_what_real_schemas_need() -> None:
     assert limits.depth == MAX_DEPTH
 
 
-def test_a_worker_is_told_plain_bytes() -> None:
-    """The child needs no arithmetic and no csbdata to understand its limits."""
-    told = Limits(memory_mb=2, file_mb=3, open_files=4).for_worker()
-    assert msgspec.to_builtins(told) == {
-        "memory_bytes": 2**21,
-        "file_bytes": 3 * 2**20,
-        "open_files": 4,
-    }
-
-
 weights = st.lists(st.integers(min_value=0, max_value=50))
 
 
@@ -318,60 +269,6 @@ def test_a_batch_is_ready_before_the_next_unit_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "executor", ["spark", "ray:", "ray:here", "ray:host:", "ray::6379", "ray:host:port"]
-)
-def test_other_executors_are_refused(executor: str) -> None:
-    """One line that names the forms."""
-    with pytest.raises(BadUsage, match="takes local, ray, ray:auto or ray:HOST:PORT"):
-        ray_address(executor)
-
-
-def _run(executor: str, kept: Path) -> None:
-    run_shards(print, None, executor=executor, folder=kept, fingerprint="0")
-
-
-def test_without_ray_the_error_has_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The extra's library, in a command."""
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(Unavailable, match=r"needs the library ray.*pip install"):
-        _run("ray", tmp_path)
-
-
-@pytest.mark.slow
-def test_an_address_without_a_cluster_fails_at_once(tmp_path: Path) -> None:
-    """Ray itself would wait for minutes: a port on which nothing listens."""
-    pytest.importorskip("ray", reason="csbdata[ray] is not installed")
-    with closing(socket.socket()) as bound:
-        bound.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{bound.getsockname()[1]}"
-        with pytest.raises(Unavailable, match=f"{address}: no Ray cluster answers"):
-            _run(f"ray:{address}", tmp_path)
-
-
-def _node(cpus: int, gpus: int = 0) -> dict[str, Any]:
-    return {"Resources": {"CPU": float(cpus), "GPU": float(gpus)}}
-
-
-@pytest.mark.parametrize(
-    ("nodes", "use_gpus", "places"),
-    [
-        ([_node(8), _node(4)], True, (4, 0, 2)),
-        ([_node(8, 2), _node(4)], True, (4, 1, 2)),
-        ([_node(8, 2), _node(16, 8)], True, (2, 1, 10)),
-        ([_node(1, 2)], True, (1, 1, 2)),
-        ([_node(8, 2)], False, (8, 0, 1)),
-    ],
-)
-def test_a_task_takes_a_node_or_a_gpu(
-    nodes: list[dict[str, Any]], *, use_gpus: bool, places: tuple[int, int, int]
-) -> None:
-    """Its CPUs, its GPUs, and how many tasks run at the same time."""
-    assert _places(nodes, use_gpus=use_gpus) == places
-
-
-@pytest.mark.parametrize(
     ("line", "expected"),
     [
         (b'{"ready":true}', WorkerLine(ready=True)),
@@ -393,19 +290,6 @@ def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -
 def test_what_is_no_message_says_nothing(line: bytes) -> None:
     """It is an empty message, which no worker may send."""
     assert decode_line(line) == WorkerLine()
-
-
-def test_both_ends_name_the_same_fields() -> None:
-    """The worker's side is written without msgspec, for Pythons that lack it."""
-    ours = {field.name for field in msgspec.structs.fields(limits.WorkerLimits)}
-    assert ours == protocol.ReceivedLimits.__annotations__.keys()
-    greeting = Greeting(setup={"a": 1}, limits=Limits().for_worker(), parent=7)
-    assert msgspec.json.decode(encode_message(greeting)).keys() == {
-        "setup",
-        "limits",
-        "parent",
-    }
-    assert encode_message(RequestBatch(requests=["a", 1])) == b'{"requests":["a",1]}'
 
 
 def test_an_answer_may_be_left_as_its_text() -> None:

@@ -93,7 +93,7 @@ def examine(
         ],
         "refuses": refused,
         "offered": _offered(engine.start(grammar), encode),
-        "forced": _plain(engine.start(grammar).forced()),
+        "forced": _plain(getattr(engine.start(grammar), "forced", lambda: None)()),
         "warnings": list(warnings(grammar)),
     }
 

@@ -141,8 +141,8 @@ def test_an_unknown_engine_is_told_what_is_near() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("def load(:", "no Python file"),
-        ("\0", "no Python file"),
+        ("def load(:", "not a Python file"),
+        ("\0", "not a Python file"),
         ("x = 1", "no function `load"),
         ("ABOUT = dict(a=1)\ndef load(t, o): pass", "ABOUT must be a plain literal"),
         ("OPTIONS = ['a']\ndef load(t, o): pass", "OPTIONS must be a plain literal"),
@@ -190,7 +190,7 @@ def test_literals_that_python_cannot_read_are_told(tmp_path: Path) -> None:
     path = tmp_path / "odd.py"
     for text in ("ABOUT = {[1]: 2}", f"ABOUT = {'-' * 100_000}1"):
         path.write_text(text + "\ndef load(tokenizer, options):\n    return None\n")
-        with pytest.raises(BadConfiguration, match=r"plain literal|no Python file"):
+        with pytest.raises(BadConfiguration, match=r"plain literal|not a Python file"):
             find_engine(str(path))
 
 

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, Unavailable
-from curation.system.programs import environment_for_others
 from curation.system.terminal import command_line_of
 from evaluation.commands.engines import _ask_for_leave, app
 from evaluation.setup import engine_files, environments
@@ -28,7 +27,6 @@ from evaluation.setup.engine_files import (
     engine_paths,
     find_engine,
 )
-from evaluation.setup.environment_install import make_environment, ready_environment
 from evaluation.setup.environments import (
     RECORD,
     NotInstalled,
@@ -39,6 +37,8 @@ from evaluation.setup.environments import (
     find_interpreter,
     install_line,
     known_versions,
+    make_environment,
+    ready_environment,
     version_to_install,
 )
 from tests.evaluation.engines.contract import TEXTS
@@ -163,11 +163,7 @@ class TestBroken:
         environments._why_not_here.cache_clear()
         only = {"xgrammar": engine_paths()["xgrammar"]}
         monkeypatch.setattr(engine_files, "engine_paths", lambda: only)
-        monkeypatch.setattr(
-            environments,
-            "environment_for_others",
-            lambda: {**environment_for_others(), "PYTHONPATH": str(tmp_path / "site")},
-        )
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
         yield
         environments._why_not_here.cache_clear()
 
@@ -369,7 +365,7 @@ class TestMake:
         file = engine(tmp_path, "2.0")
         program = (
             "import sys; from pathlib import Path\n"
-            "from tests.evaluation.setup import test_environment_install as tests\n"
+            "from tests.evaluation.setup import test_environments as tests\n"
             "file = tests.engine(Path(sys.argv[1]), '2.0')\n"
             "cache = tests.default_cache()\n"
             "tests.make_environment(cache, file, print)\n"
@@ -400,8 +396,7 @@ class TestWithoutMaking:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Where `venv` cannot put a pip, the next step is told, and nothing is left."""
-        place = "evaluation.setup.environment_install._ENSUREPIP"
-        monkeypatch.setattr(place, ("-c", "raise OSError"))
+        monkeypatch.setattr(sys, "executable", "/bin/false")
         with pytest.raises(Unavailable, match="python3-venv"):
             make_environment(default_cache(), engine(tmp_path, "1.0"), lambda _: None)
         assert not environment_folder(default_cache(), "tiny", "1.0").exists()

@@ -15,7 +15,7 @@ from evaluation.analysis.run_report import reports
 from evaluation.core.run_header import RefusalPattern
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.refusal_messages import Refusal, _messages, explain
-from evaluation.tasks.registry import task_named, tasks
+from evaluation.tasks.registry import tasks
 from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def test_a_second_task_of_a_name_is_refused(
     """The message says which name, and where it was found."""
     _add(tmp_path, "their_masks", "masks", monkeypatch)
     with pytest.raises(BadConfiguration, match="a second task named 'masks'"):
-        task_named("masks")
+        tasks()
 
 
 UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it is valid"

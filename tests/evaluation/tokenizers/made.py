@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from evaluation.tokenizers.byte_level import from_tiktoken, pre_tokenizer
 from evaluation.tokenizers.files import read_files, write_files
-from evaluation.tokenizers.vocabulary import check_tokenizer, pre_tokenizer
-from evaluation.tokenizers.wheels import from_tiktoken
+from evaluation.tokenizers.vocabulary import check_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

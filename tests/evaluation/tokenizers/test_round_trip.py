@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get_tokenizer
-from evaluation.tokenizers.gguf import from_gguf
+from evaluation.tokenizers.byte_level import from_gguf
 from evaluation.tokenizers.vocabulary import to_bytes
 from tests.evaluation.tokenizers import made
 

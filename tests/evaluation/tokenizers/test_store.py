@@ -28,9 +28,9 @@ from curation.system.errors import (
     WrongDigest,
 )
 from evaluation.tokenizers import TokenizerFiles, get_tokenizer, wheels
-from evaluation.tokenizers.gguf import from_gguf
+from evaluation.tokenizers.byte_level import from_gguf, from_tiktoken
 from evaluation.tokenizers.vocabulary import check_tokenizer
-from evaluation.tokenizers.wheels import from_tiktoken, pinned_tokenizers
+from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def test_the_known_tokenizers_are_documented() -> None:
     for name, pinned in pinned_tokenizers().items():
         row = next(line for line in text.splitlines() if line.startswith(f"| `{name}`"))
         assert f"{pinned.pin.repository} {pinned.pin.commit}" in row
-        size = pinned.facts.vocab_size
+        size = pinned.vocab_size
         assert not size or f"{size:,}" in row
 
 

@@ -23,9 +23,8 @@ from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
 from evaluation.walking import run as walking_run
 from evaluation.walking.engine_process import CoreWaits, Deadline, engine_warnings
-from evaluation.walking.engine_worker import Bounds
+from evaluation.walking.engine_worker import Bounds, PendingCase, build_row
 from evaluation.walking.generation_session import _TextUnderWay
-from evaluation.walking.rows import build_row
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
-    from evaluation.walking.plan import RunTotals
-    from evaluation.walking.work import SharedWork
+    from evaluation.walking.run import RunTotals, _Work
 
 
 _SAMPLES = [sample(f"o{number}", "{}") for number in range(6)]
@@ -281,7 +279,7 @@ def test_what_is_undecided_is_asked_once_more_at_the_end(
     """On the then quiet machine it never ends either: that is the engine's."""
     ask_again = walking_run._ask_again
 
-    def on_a_quiet_machine(work: SharedWork) -> None:
+    def on_a_quiet_machine(work: _Work) -> None:
         assert len(work.undecided) == 1
         machine.busy = False
         ask_again(work)
@@ -327,7 +325,7 @@ _CASE = Case(
 )
 _COMPILED: dict[str, Json] = {"compile_ns": 7, "warnings": ["w"], "printed": "p"}
 _WALKED: dict[str, Json] = {
-    "walks": [["accepted", None, [1, 2], [3], None, ""]],
+    "walks": [{"verdict": "accepted", "mask_ns": [1, 2], "commit_ns": [3]}],
     "first_mask_ns": 9,
     "quiet": True,
     "rss_bytes": 11,
@@ -335,7 +333,8 @@ _WALKED: dict[str, Json] = {
 
 
 def _row(*answers: Json, end: ProcessResult | None = None) -> Row:
-    return build_row("alpha 1.0", _CASE, [[5, 6], [7]], answers, end, "f")
+    pending = PendingCase(_CASE, [[5, 6], [7]], "f", answers=[*answers])
+    return build_row("alpha 1.0", pending, end)
 
 
 def test_both_answers_make_a_row() -> None:
@@ -369,9 +368,9 @@ def test_an_end_is_the_result() -> None:
         ({"compile_ns": True},),
         ({"compile_ns": 1 << 70},),
         ({"refusal": 3},),
-        (_COMPILED, {"walks": [["accepted", None, [1.5], [], None, ""]]}),
-        (_COMPILED, {"walks": [["perhaps", None, [], [], None, ""]]}),
-        (_COMPILED, {"walks": [["accepted"]]}),
+        (_COMPILED, {"walks": [{"verdict": "accepted", "mask_ns": [1.5]}]}),
+        (_COMPILED, {"walks": [{"verdict": "perhaps"}]}),
+        (_COMPILED, {"walks": [{"at": 1}]}),
         (_COMPILED, {"walks": {}}),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import InstanceResult, InstanceWalk, WalkVerdict, Why
-from evaluation.walking.rows import WalkedText, find_contradictions
+from evaluation.walking.engine_worker import WalkedText, find_contradictions
 from evaluation.walking.why import OTHER, is_match, why_of
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ _TEXTS = st.lists(st.lists(st.integers(0, 2), max_size=5), max_size=6)
 
 
 def _walked(verdict: WalkVerdict, at: int | None = None) -> WalkedText:
-    return WalkedText(verdict, at, (), (), None, "")
+    return WalkedText(verdict=verdict, at=at)
 
 
 def _walk(tokens: list[int], allows: Callable[[tuple[int, ...]], bool]) -> WalkedText:

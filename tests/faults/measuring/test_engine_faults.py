@@ -25,8 +25,7 @@ from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks.registry import task_named
-from evaluation.walking.plan import RunPlan
-from evaluation.walking.run import run
+from evaluation.walking.run import RunPlan, run
 from tests.evaluation.measuring import (
     BRISK,
     MINIATURES,

@@ -30,7 +30,7 @@ from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.machine import usable_cores
 from evaluation.setup.selected_engines import EngineUnderTest
-from evaluation.walking import work as shared_work
+from evaluation.walking import run as walking_run
 from tests.evaluation.measuring import (
     BRISK,
     MINIATURES,
@@ -168,7 +168,7 @@ def test_f38_rows_of_other_code_are_not_found(
 ) -> None:
     """The folder is refused by name; a folder of its own has every row anew."""
     assert csbdata.run(_request(tmp_path)).totals.ran == 2
-    for module in (header_module, shared_work):
+    for module in (header_module, walking_run):
         monkeypatch.setattr(module, "measuring_digest", lambda: "of tomorrow")
     with pytest.raises(CannotCreate, match=r"another run: measuring code"):
         csbdata.run(_request(tmp_path))

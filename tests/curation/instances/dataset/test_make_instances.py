@@ -25,13 +25,15 @@ from curation.instances.dataset.records import (
     maskbench_names,
     maskbench_text,
     meta_of,
-    name_of,
 )
 from curation.instances.dataset.worker import InstanceRequest, program, start, witnesses
 from curation.instances.values.model import InstanceKind
 from curation.lint.satisfiability import Satisfiability
+from curation.system.file_names import name_of
+from curation.workers.child import collecting
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
+from curation.workers.process import Program
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
@@ -156,7 +158,9 @@ def test_a_schema_that_costs_too_much_has_witnesses_alone(
     """As by `csbdata instances`: both take one way, which tries without near misses."""
     file = tmp_path / "worker.py"
     file.write_text(_COSTLY)
-    monkeypatch.setattr(worker, "_WORKER", file)
+    setup = {"seed": 0, "neighbours": {}}
+    program = Program(file=file, setup=setup)
+    monkeypatch.setattr(worker, "program", lambda *_: program)
     found = witnesses(_SCHEMA)
     assert found.witnesses
     assert found.near_misses == ()
@@ -235,8 +239,9 @@ def test_nothing_of_a_schema_is_left_when_it_is_done() -> None:
     # Held here, so that none of them is taken for a new one, whoever lets go of it.
     before = _alive()
     known = set(map(id, before))
+    gc.disable()
     try:
-        handle = start({"seed": 0})
+        handle = collecting(start({"seed": 0}))
         for dialect in ("draft-07", "2020-12", ""):
             unit = InstanceRequest(schema=json.dumps(_CHOICE), dialect=dialect)
             answer = handle(msgspec.to_builtins(unit))

@@ -628,11 +628,12 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
         return results[-1]
 
     monkeypatch.setattr(WitnessSearch, "run", counted)
+    monkeypatch.setattr("curation.instances.search.witnesses._IN_VAIN", 450)
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     cover(Interpretations.of(compiled), [], b"seed", rounds=16, steps=150)
     in_vain = results.count(NOTHING)
-    assert in_vain == 8
+    assert 1 < in_vain <= 450 // 150 + 1
     assert in_vain < len(results) < 64
 
 

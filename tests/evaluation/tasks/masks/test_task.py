@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.instances.dataset.records import name_of
 from curation.system.errors import NoInput
+from curation.system.file_names import name_of
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
 from evaluation.core.run_header import TaskSettings

@@ -181,7 +181,7 @@ def test_what_is_at_hand_comes_before_what_must_be_fetched(
         asked.append((pin.name, settings.offline))
         if pin.name == first.name:
             return UnavailableArchive(
-                archive=pin.name, why="not here", publisher="GitHub"
+                archive=pin.name, reason="not here", publisher="GitHub"
             )
         return Acquired(
             archive=pin.name,

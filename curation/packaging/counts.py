@@ -1,0 +1,269 @@
+"""Figures of a dataset folder: counted from its ledger, rows and instances."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from curation.core.benchmark import (
+    DEFAULT,
+    SIZES,
+    SPLITS,
+    in_benchmark_order,
+    instances_folder,
+    size_of,
+)
+from curation.core.documents import KEPT, Origin, Reason
+from curation.dataset.edition_statistics import effective_sizes
+from curation.dataset.parquet import file_name, split_files
+from curation.dataset.summary import ConfigFigures
+from curation.fit.records import target_counts
+from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
+from curation.lint.lint import CODES
+from curation.packaging.plots import fits_of_rows
+from curation.system.errors import BadData, NoInput
+
+if TYPE_CHECKING:
+    from curation.dataset.ledger import Ledger
+
+#: Characters of the schema in the row that the card shows, and columns of the row and
+#: of its instances, and how many of them.
+_EXAMPLE = (200, 600)
+_ROW = ("unique_id", "json_schema", "source", "path", "licence", "dialect", "live_size")
+_INSTANCE = ("text", "valid", "kind", "keyword", "instance_pointer")
+_INSTANCES = 6
+_IS_SAMPLE = pl.col("origin") == Origin.SAMPLE.value
+
+#: Values of the card's templates, by name.
+Values: TypeAlias = "dict[str, Any]"
+#: Config to split to the paths of its tables; a split without rows is left out, because
+#: `datasets` cannot open it.
+DataFiles: TypeAlias = Mapping[str, Mapping[str, list[str]]]
+
+
+def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
+    """Return the figures of each config, in benchmark order, from the ledger."""
+    documents = ledger.documents()
+    kept = documents.filter(pl.col("outcome") == KEPT)
+    rejected = documents.filter(pl.col("outcome") != KEPT)
+    edits = ledger.changes().select("document", "rule").unique()
+    changed = kept.select("document", "config").join(edits, on="document")
+    origins, outcomes, splits, changes = (
+        _nested(rows, column)
+        for rows, column in (
+            (documents, "origin"),
+            (rejected, "outcome"),
+            (kept, "split"),
+            (changed, "rule"),
+        )
+    )
+    return {
+        config: ConfigFigures(
+            raw=sum(origins[config].values()),
+            kept=sum(splits[config].values()),
+            rejected={
+                reason.value: outcomes[config][reason.value]
+                for reason in Reason
+                if reason in outcomes[config]
+            },
+            changed=dict(sorted(changes[config].items())),
+            splits={split: splits[config].get(split, 0) for split in SPLITS},
+            origin="+".join(origin for origin in Origin if origin in origins[config]),
+        )
+        for config in in_benchmark_order(origins)
+    }
+
+
+def _nested(rows: pl.LazyFrame, column: str) -> defaultdict[str, dict[str, int]]:
+    """Return config to value of a column to the number of rows."""
+    nested: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for config, value, count in rows.group_by("config", column).len().collect().rows():
+        nested[config][value] = count
+    return nested
+
+
+def data_files(
+    folder: Path, configs: Mapping[str, ConfigFigures], extras: list[str]
+) -> DataFiles:
+    """Return the tables of each config that has records, of `default` first.
+
+    Raises:
+        NoInput: a split of which the ledger keeps records has no table.
+        BadData: the ledger keeps records without a split.
+    """
+    files: dict[str, dict[str, list[str]]] = {}
+    for name, figures in configs.items():
+        splits = [split for split in SPLITS if figures.splits.get(split)]
+        if figures.kept and not splits:
+            what = "the ledger keeps records of it, and says no split that there is"
+            raise BadData(what, name, "build again")
+        for split in splits:
+            paths = split_files(folder, name, split)
+            if not paths:
+                what = "not there, and the ledger has records in it"
+                place = str(folder / file_name(name, split))
+                raise NoInput(what, place, "csbdata build writes it")
+            files.setdefault(name, {})[split] = paths
+    ten = [tables for name, tables in files.items() if name not in extras]
+    whole = {split: [p for own in ten for p in own.get(split, ())] for split in SPLITS}
+    default = {split: paths for split, paths in whole.items() if paths}
+    return ({DEFAULT: default} if default else {}) | files
+
+
+def instance_rows(folder: Path, configs: list[str]) -> dict[str, dict[str, int]]:
+    """Return config to split to number of instances, of configs with instances.
+
+    Raises:
+        OSError: a file of instances cannot be read.
+    """
+    return {
+        config: {
+            split: sum(
+                int(pq.read_metadata(folder / path).num_rows)
+                for path in split_files(folder, instances_folder(config), split)
+            )
+            for split in SPLITS
+        }
+        for config in configs
+        if (folder / instances_folder(config)).is_dir()
+    }
+
+
+def count_rows(
+    folder: Path, ledger: Ledger, rows: pl.DataFrame, configs: list[str]
+) -> Values:
+    """Return the counts of a folder, by the names that the card's templates use.
+
+    Args:
+        folder: The dataset folder, of which the instances are read.
+        ledger: Its ledger.
+        rows: Its records.
+        configs: The configs of the ledger, in benchmark order.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    # The sample's rows count only if there are no others.
+    real = rows.filter(~_IS_SAMPLE)
+    counted = real if real.height else rows
+    by_all = Counter(map(size_of, counted["field_count"].to_list()))
+    by_live = _counts(counted, "live_size")
+    codes = _counts(rows.select(pl.col("lints").explode()).drop_nulls(), "lints")
+    shared = rows.filter(pl.col("cluster").is_duplicated())
+    trained = shared.filter(split="train")["cluster"].implode()
+    example, instances = _example(folder, rows, configs)
+    dialects = sorted(
+        _counts(counted, "dialect").items(),
+        key=lambda pair: (not pair[0].startswith("draft"), pair[0]),
+    )
+    documents = ledger.documents()
+    rejected: defaultdict[str, defaultdict[str, dict[str, int]]]
+    rejected = defaultdict(lambda: defaultdict(dict))
+    outcomes = documents.filter(pl.col("outcome") != KEPT)
+    for config, rule, outcome, count in sorted(
+        outcomes.group_by("config", "rule", "outcome").len().collect().rows()
+    ):
+        rejected[config][rule][outcome] = count
+    archives = (
+        documents.group_by("config", "source", "commit")
+        .agg(raw=pl.len(), kept=(pl.col("outcome") == KEPT).sum())
+        .sort("config", "source", "commit")
+    )
+    licences: dict[tuple[str, str], dict[str, int]] = {}
+    for source, commit, licence, count in sorted(
+        rows.group_by("source", "commit", "licence").len().rows()
+    ):
+        licences.setdefault((source, commit), {})[licence] = count
+    repositories = (
+        rows.drop_nulls("original_repository")
+        .group_by(repository="original_repository", licence="licence")
+        .agg(count=pl.len())
+        .sort("count", "repository", "licence", descending=[True, False, False])
+    )
+    return {
+        "archives": archives.collect().to_dicts(),
+        # Config to rule to reason; a rule named "" is reading itself.
+        "rejected": rejected,
+        "licences": licences,
+        "repositories": repositories.to_dicts(),
+        "lints": {code: count for code, count in codes.items() if code in CODES},
+        "flagged": rows.filter(pl.col("lints").list.len() > 0).height,
+        "dialects": dict(dialects),
+        "dialect_found": _counts(counted, "dialect_found"),
+        "longest_schema": counted["json_schema"].str.len_chars().max() or 0,
+        "sizes": [
+            {"name": name, "by_all": by_all[name], "by_live": by_live.get(name, 0)}
+            for name in SIZES
+        ],
+        "example": example,
+        "example_instances": instances,
+        "effective": effective_sizes(rows),
+        "vacuous": _counts(rows.filter("vacuous"), "config"),
+        "clusters": shared["cluster"].n_unique(),
+        "near_duplicates": shared.height,
+        "leaks": shared.filter(pl.col("cluster").is_in(trained), split="test").height,
+        "targets": target_counts(fits_of_rows(rows)),
+        "instances": _instances(folder),
+    }
+
+
+def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
+    """Return each value's count, most first, equal ones by name."""
+    counted = rows.group_by(column).len().rows()
+    return dict(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
+
+
+def _example(folder: Path, rows: pl.DataFrame, configs: list[str]) -> tuple[str, str]:
+    """Return a row that fits a page and instances of it, as JSON.
+
+    The sample's only if no other fits.
+    """
+    text = pl.col("json_schema")
+    fitting = rows.filter(
+        text.str.len_chars().is_between(*_EXAMPLE),
+        # No e-mail address.
+        ~text.str.contains("@", literal=True),
+        split=SPLITS[-1],
+    )
+    ranks = pl.col("config").cast(pl.Enum(configs))
+    for row in fitting.sort(_IS_SAMPLE, ranks, "sha256").head(1).to_dicts():
+        shown = _foreign({name: row[name] for name in _ROW}, 1)
+        inside = instances_folder(row["config"])
+        paths = [folder / name for name in split_files(folder, inside, SPLITS[-1])]
+        if not paths:
+            return shown, ""
+        # A witness of each kind and near misses of several keywords.
+        instances = pl.scan_parquet(paths, glob=False)
+        instances = instances.filter(unique_id=row["unique_id"])
+        kinds = instances.unique(("kind", "keyword"), keep="first", maintain_order=True)
+        listed = kinds.select(_INSTANCE).head(_INSTANCES).collect().to_dicts()
+        return shown, "\n".join(map(_foreign, listed))
+    return "", ""
+
+
+def _foreign(row: object, indent: int | None = None) -> str:
+    """Return foreign JSON in ASCII, so that nothing of it can pass for the card's."""
+    return json.dumps(row, indent=indent).replace("`", "\\u0060")
+
+
+def _instances(folder: Path) -> Values | None:
+    """Return counts of instances, and of `records` by their answer."""
+    if not (folder / INSTANCE_LEDGER).is_file():
+        return None
+    rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
+    names = ("witnesses", "near_misses", "judged_by_both", "unrefused", "given")
+    sums = rows.select(names).sum().row(0, named=True)
+    refused = rows["examples_refused"].drop_nulls()
+    disputed = pl.scan_parquet(folder / DISAGREEMENTS, glob=False).select(pl.len())
+    return {
+        **sums,
+        "records": _counts(rows, "answer"),
+        "examples_refused": sum(sum(json.loads(text).values()) for text in refused),
+        "disputed": disputed.collect().item(),
+    }

@@ -1,0 +1,198 @@
+"""The faults of an engine under development: each class with the smallest schema.
+
+One class is one cause: a keyword that is not enforced, a place at which valid texts are
+blocked, a message, a death of the process.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import CsbdataError
+from curation.system.escaping import shortened
+from curation.system.words import counted
+from evaluation.analysis.failures import SEVERITY
+from evaluation.analysis.recorded_cases import (
+    ask_in_new_process,
+    case_of,
+    engine_of_failure,
+    open_engine,
+)
+from evaluation.analysis.shrink_failure import shrink_failure
+from evaluation.core.cases import InstanceResult, Row, WalkVerdict
+from evaluation.results.outcomes import (
+    FAULTS,
+    Outcome,
+    engine_is_wrong,
+    number_in,
+    outcome_of,
+)
+from evaluation.tasks.registry import task_named
+from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.engine_worker import Bounds
+from evaluation.walking.why import ACCEPTED, VARYING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.download.acquire import FetchSettings
+    from evaluation.results.reader import RecordedRun
+    from evaluation.tokenizers import TokenizerFiles
+
+#: Classes that are described, and seconds in which their schemas are made smaller.
+_DESCRIBED: Final = 4
+_SECONDS: Final = 8.0
+#: Limits of one case while its schema is made smaller.
+_BOUNDS: Final = Bounds(compile_seconds=5.0, run_seconds=5.0)
+_WIDTH: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFault:
+    """One class of failures, with the failing case whose schema is the smallest."""
+
+    outcome: Outcome
+    row: Row
+    #: Index of the text that shows it; None where no text does.
+    index: int | None
+    schemas: int
+
+    @property
+    def walked(self) -> InstanceResult | None:
+        """The walk that shows it."""
+        return None if self.index is None else self.row.walks[self.index]
+
+
+def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
+    """Return the classes of an engine's failures, the worst first, then the commonest.
+
+    Args:
+        run: The run.
+        label: The engine's label.
+        task: The task whose rows are read.
+    """
+    passes = task_named(task).passes
+    smallest: dict[tuple[object, ...], EngineFault] = {}
+    for row in run.rows():
+        outcome = outcome_of(row)
+        if (row.engine, row.task) != (label, task) or outcome not in SEVERITY:
+            continue
+        if passes is not None and passes(row):
+            continue
+        by_cause: dict[tuple[object, ...], int | None] = {}
+        for index, walked in enumerate(row.walks):
+            if engine_is_wrong(walked) and walked.why:
+                cause = walked.verdict, walked.why.cause
+                by_cause.setdefault(cause, index)
+        if not by_cause:
+            by_cause[outcome, row.phase, VARYING.sub("", row.detail)] = None
+        for cause, index in by_cause.items():
+            known = smallest.get(cause)
+            fault = EngineFault(outcome=outcome, row=row, index=index, schemas=1)
+            if known is not None:
+                size = number_in(row, "size", 0)
+                smaller = fault if size < number_in(known.row, "size", 0) else known
+                fault = replace(smaller, schemas=known.schemas + 1)
+            smallest[cause] = fault
+    return sorted(
+        smallest.values(),
+        key=lambda fault: (SEVERITY.index(fault.outcome), -fault.schemas),
+    )
+
+
+def fault_lines(
+    run: RecordedRun, label: str, task: str, fetch: FetchSettings
+) -> list[str]:
+    """Return the faults of an engine in words, each with the smallest schema found.
+
+    Args:
+        run: The run.
+        label: The engine's label.
+        task: The task whose rows are read.
+        fetch: Where the tokenizer is.
+    """
+    known = faults(run, label, task)
+    lines: list[str] = []
+    tokenizer = get_tokenizer(run.header.tokenizer.name, fetch) if known else None
+    for fault in known[:_DESCRIBED]:
+        if tokenizer is not None:
+            lines += _described(run, fault, tokenizer, fetch)
+    if len(known) > _DESCRIBED:
+        more = counted(len(known) - _DESCRIBED, "class with other causes")
+        lines.append(f"and {more}: --failures")
+    return [*lines, ""] if lines else []
+
+
+def _described(
+    run: RecordedRun,
+    fault: EngineFault,
+    tokenizer: TokenizerFiles,
+    fetch: FetchSettings,
+) -> list[str]:
+    row, index = fault.row, fault.index
+    name = f"{row.config}/{row.id}"
+    head = (
+        f"{row.engine}: {fault.outcome.replace('_', ' ')} in "
+        f"{counted(fault.schemas, 'schema')}: "
+        f"{_reason(fault, run.header.participant(row.engine).spec or '')}"
+    )
+    try:
+        case = case_of(run, row.task, name, fetch)
+        if index is not None:
+            case = replace(case, walks=(case.walks[index],))
+        engine = engine_of_failure(run, row.engine, name, row.task, fetch.cache)
+        with open_engine(engine, tokenizer, _BOUNDS) as ask:
+            afresh = ask_in_new_process(engine, tokenizer, _BOUNDS)
+            shrunk = shrink_failure(case, ask, afresh, until=monotonic() + _SECONDS)
+    except CsbdataError as error:
+        return [head, f"  schema {name} ({error.what})"]
+    lines = [head, f"  schema {shortened(shrunk.case.schema, _WIDTH)}"]
+    if index is not None:
+        (walk,), (walked,) = shrunk.case.walks, shrunk.row.walks
+        lines.append(
+            f"  {'valid' if walk.valid else 'invalid'} text "
+            f"{shortened(walk.text, _WIDTH)}{_stop(walk.text, walked, tokenizer)}"
+        )
+    return [*lines, f"  found in {name}"]
+
+
+def _reason(fault: EngineFault, path: str) -> str:
+    """Return why, in a clause; of a crash with the line of the engine's own file."""
+    walked, row = fault.walked, fault.row
+    if walked is None or walked.why is None:
+        where = f"{row.phase}: " if row.phase else ""
+        return where + row.detail.partition("\n")[0] + _line_in(row.warnings, path)
+    if walked.verdict in FAULTS:
+        return walked.detail
+    why = walked.why
+    setting = f" ({why.setting})" if why.setting else ""
+    if why.stands == ACCEPTED:
+        return f"{why.keyword} is not enforced{setting}"
+    keyword = f", where {why.keyword} applies" if why.keyword else ""
+    detail = f": {walked.detail}" if walked.detail else ""
+    return f"{why.stands}{keyword}{setting}{detail}"
+
+
+def _line_in(warnings: Sequence[str], path: str) -> str:
+    """Return the innermost line of a file in the trace that a crash has printed."""
+    for line in warnings:
+        if line.startswith(f'File "{path}"'):
+            return f" ({line.removeprefix('File ')})"
+    return ""
+
+
+def _stop(text: str, walked: InstanceResult, tokenizer: TokenizerFiles) -> str:
+    """Return where in a text an engine stopped, as the bytes of a token."""
+    tokens = tokenizer.encoder()([text])[0]
+    if walked.verdict is WalkVerdict.UNFINISHED:
+        return ", which may not end"
+    if walked.at is None or tokens is None or walked.at >= len(tokens):
+        return ""
+    known = tokenizer.token_bytes()
+    before = b"".join(known[token] or b"" for token in tokens[: walked.at])
+    token = (known[tokens[walked.at]] or b"").decode("utf-8", "replace")
+    so_far = json.dumps(before.decode("utf-8", "replace")[-40:], ensure_ascii=False)
+    return f", stopped after {so_far} at token {tokens[walked.at]} ({token!r})"

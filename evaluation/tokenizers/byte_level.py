@@ -1,0 +1,267 @@
+"""Byte-level tokenizers of GGUF and tiktoken files, written as a `tokenizer.json`.
+
+Regular expressions for cutting texts are those that the tokenizers' authors publish.
+Specification of tiktoken: openai/tiktoken, `load_tiktoken_bpe` (a line a token: base64
+and rank). GGUF files are read by the library `gguf`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+import orjson
+
+from curation.core.json_types import Json
+from curation.system.errors import BadConfiguration, BadData, Unavailable
+from curation.system.extras import install_extra
+from evaluation.tokenizers.vocabulary import (
+    ParsedTokenizer,
+    VocabularyKind,
+    from_tokenizer_json,
+    to_token,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Types of tokens: an ordinary one, and one that a user has added.
+_NORMAL, _USER_DEFINED = 1, 4
+_PREFIX: Final = "tokenizer.ggml."
+
+
+class _Keys(msgspec.Struct):
+    """What a GGUF file says of a byte-level tokenizer."""
+
+    model: Literal["gpt2"]
+    tokens: list[str]
+    token_type: list[int]
+    eos_token_id: int
+    #: Pairs of tokens to join, each with a space between.
+    merges: list[str]
+    #: How a text is cut, by a well-known name.
+    pre: str
+
+
+def from_gguf(path: Path, where: str) -> ParsedTokenizer:
+    """Return the tokenizer of a GGUF file.
+
+    Raises:
+        Unavailable: the library `gguf` is not installed.
+        BadData: it is no such file, or has no byte-level tokenizer.
+    """
+    try:
+        from gguf import GGUFReader  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        what = "a GGUF file needs the library gguf"
+        raise Unavailable(what, then=install_extra("eval")) from error
+    try:
+        named = {
+            name.removeprefix(_PREFIX): field.contents()
+            for name, field in GGUFReader(path).fields.items()
+            if name.startswith(_PREFIX)
+        }
+        keys = msgspec.convert(named, _Keys)
+        kinds = zip(keys.tokens, keys.token_type, strict=True)
+        content = byte_level_json(
+            vocabulary={text: number for number, text in enumerate(keys.tokens)},
+            # A merge has one space, between its halves: a token has none.
+            merges=[merge.split(" ") for merge in keys.merges],
+            added={
+                number: (text, kind != _USER_DEFINED)
+                for number, (text, kind) in enumerate(kinds)
+                if kind != _NORMAL
+            },
+            split=pre_tokenizer(keys.pre, where),
+            whole_first=False,
+        )
+    except (ValueError, LookupError, ArithmeticError, RecursionError) as error:
+        raise BadData(f"no byte-level tokenizer of GGUF ({error!r})", where) from error
+    return from_tokenizer_json(content, [{"eos_token_id": keys.eos_token_id}], where)
+
+
+def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
+    content: bytes,
+    *,
+    split: Sequence[Json],
+    special: Sequence[str],
+    eos: str,
+    vocab_size: int,
+    where: str,
+) -> ParsedTokenizer:
+    """Return the tokenizer of a tiktoken file.
+
+    Args:
+        content: The file.
+        split: How a text is cut, as `tokenizer.json` writes it.
+        special: The special tokens; their ids are those behind the others.
+        eos: Which of them ends an answer.
+        vocab_size: Number of ids that a model scores; the tokens' if that is more.
+        where: What messages call it.
+
+    Raises:
+        BadData: it is no such file.
+    """
+    ranks: dict[int, bytes] = {}
+    try:
+        for line in content.splitlines():
+            if line.strip():
+                token, rank = line.split()
+                ranks[int(rank)] = base64.b64decode(token, validate=True)
+    except (ValueError, binascii.Error) as error:
+        raise BadData(f"not a tiktoken file ({error})", where) from error
+    if not ranks or min(ranks) < 0 or max(ranks) >= 2 * len(ranks) + 256:
+        raise BadData("not a tiktoken file (its ranks are no ids)", where)
+    first = max(ranks) + 1
+    names = {first + position: name for position, name in enumerate(special)}
+    in_order = {to_token(ranks[number]): number for number in sorted(ranks)}
+    written = byte_level_json(
+        vocabulary=in_order,
+        merges=all_merges(in_order),
+        added={number: (name, True) for number, name in names.items()},
+        split=split,
+        whole_first=True,
+    )
+    end = next((number for number, name in names.items() if name == eos), -1)
+    config: dict[str, Json] = {"eos_token_id": end, "vocab_size": vocab_size}
+    parsed = from_tokenizer_json(written, [config], where)
+    return replace(parsed, kind=VocabularyKind.TIKTOKEN)
+
+
+_GPT_2: Final = (
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+)
+_CONTRACTED: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_WORDS: Final = r"[^\r\n\p{L}\p{N}]?\p{L}+"
+_OTHER_TEXT: Final = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_CL100K: Final = rf"{_CONTRACTED}|{_WORDS}|\p{{N}}{{1,3}}|{_OTHER_TEXT}"
+
+
+def _split_by(pattern: str) -> list[Json]:
+    """Return the one step that cuts at every match of a regular expression."""
+    return [
+        {
+            "type": "Split",
+            "pattern": {"Regex": pattern},
+            "behavior": "Isolated",
+            "invert": False,
+        }
+    ]
+
+
+_DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
+#: By the names of the pinned tokenizers: that of a GGUF file, and tiktoken's.
+_STEPS: Final[dict[str, Sequence[Json]]] = {
+    "smollm": [*_DIGITS, *_split_by(_GPT_2)],
+    "cl100k": _split_by(_CL100K),
+}
+
+
+def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
+    """Return how a tokenizer cuts a text, by its well-known name.
+
+    Raises:
+        BadConfiguration: the name is not known here.
+    """
+    steps = _STEPS.get(name)
+    if steps is None:
+        raise BadConfiguration(
+            f"it cuts texts in a way called {name!r}, which is not known here",
+            where,
+            f"known: {', '.join(sorted(_STEPS))}; or use its tokenizer.json",
+        )
+    return steps
+
+
+_BYTE_LEVEL: Final[dict[str, Json]] = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": False,
+}
+
+
+def byte_level_json(
+    *,
+    vocabulary: Mapping[str, int],
+    merges: Sequence[Sequence[str]],
+    added: Mapping[int, tuple[str, bool]],
+    split: Sequence[Json],
+    whole_first: bool,
+) -> bytes:
+    """Return the `tokenizer.json` of a byte-level tokenizer.
+
+    Args:
+        vocabulary: The id of every token by its text, one character a byte.
+        merges: The pairs of tokens that are joined, in order.
+        added: By id, the text of each added token and whether it is special.
+        split: How a text is cut before bytes are merged.
+        whole_first: Whether a piece that is itself a token is taken as it is, without
+            merging (what tiktoken does).
+    """
+    model: dict[str, Json] = {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": whole_first,
+        # The library numbers added tokens anew unless they stand here as well.
+        "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
+        # A token of characters for bytes holds no space, and texts load faster.
+        "merges": [" ".join(pair) for pair in merges],
+    }
+    steps: dict[str, Json] = {
+        "type": "Sequence",
+        "pretokenizers": [*split, _BYTE_LEVEL],
+    }
+    written: dict[str, Json] = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "post_processor": None,
+        "added_tokens": [
+            {
+                "id": number,
+                "content": text,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": special,
+            }
+            for number, (text, special) in sorted(added.items())
+        ],
+        "normalizer": None,
+        "pre_tokenizer": steps,
+        "decoder": _BYTE_LEVEL,
+        "model": model,
+    }
+    return orjson.dumps(written)
+
+
+def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
+    """Return every way to join two tokens to a third, in the order of the third.
+
+    tiktoken joins the neighbours whose whole comes first, however it is split;
+    `tokenizer.json` lists pairs instead.
+
+    Example:
+        >>> all_merges(["a", "b", "ab"])
+        [('a', 'b')]
+    """
+    tokens = list(order)
+    rank = {token: place for place, token in enumerate(tokens)}
+    merges: list[tuple[str, str]] = []
+    for token in tokens:
+        halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
+        pairs = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
+        pairs.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
+        merges += pairs
+    return merges

@@ -1,0 +1,213 @@
+"""`csbdata eval --engine ./mine.py`: what an engine's author is shown, and given."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.system.errors import BadConfiguration, Unavailable
+from evaluation.commands.eval import evaluate
+from evaluation.results.reader import open_run
+from tests.evaluation.measuring import miniature
+from tests.evaluation.tokenizers import made
+
+if TYPE_CHECKING:
+    from typer.testing import Result as Answer
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, with an empty cache and a tiny tokenizer."""
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    made.byte_level(tmp_path / "tokenizer")
+    return tmp_path
+
+
+def _measure(*engines: str, schemas: list[dict[str, Any]] | None = None) -> Answer:
+    """Run task masks over schemas, each with the valid text {} and the invalid 7."""
+    tests = [{"valid": True, "data": {}}, {"valid": False, "data": 7}]
+    data = Path("data")
+    data.mkdir(exist_ok=True)
+    for number, schema in enumerate(schemas or [{"type": "object"}]):
+        case = {"schema": schema, "tests": tests}
+        (data / f"Made---{number}.json").write_text(json.dumps(case), "utf-8")
+    words = ["--data", "data", "--tokenizer", "tokenizer", "--task", "masks"]
+    app = typer.Typer()
+    app.command()(evaluate)
+    chosen = [word for engine in engines for word in ("--engine", engine)]
+    arguments = [*chosen, *words, "--run-dir", "run"]
+    return CliRunner(env={"COLUMNS": "300"}).invoke(app, arguments)
+
+
+#: An engine under which nothing may be written.
+_MUTE = """
+class Mute:
+    def __init__(self, tokenizer, options):
+        self.nothing = bytes(tokenizer.vocab_size)
+    def compile(self, schema):
+        return schema
+    def start(self, grammar):
+        return self
+    def mask(self):
+        return self.nothing
+    def commit(self, token):
+        return False
+    def may_end(self):
+        return False
+def load(tokenizer, options):
+    return Mute(tokenizer, options)
+"""
+_FILES = {"mute": _MUTE, "slip": _MUTE.replace("return self.nothing", "{}['x']")}
+_WIDE = {"type": "object", "description": "of no account", "maxProperties": 9}
+
+
+@pytest.mark.parametrize(
+    ("engine", "schema", "shown"),
+    [
+        (
+            "accept_all",
+            _WIDE,
+            [
+                "under constrained in 2 schemas: type is not enforced",
+                '  schema {"type": "object"}',
+                "  invalid text 7",
+            ],
+        ),
+        (
+            "mute",
+            _WIDE,
+            [
+                "over constrained in 2 schemas: start of a value, where type applies",
+                "  schema {}",
+                '  valid text {}, stopped after "" at token',
+            ],
+        ),
+        (
+            "slip",
+            _WIDE,
+            ["engine error in 2 schemas: KeyError: 'x' (slip.py:10)", "  schema {}"],
+        ),
+        (
+            "troubled",
+            {**_WIDE, "title": "crash-compile"},
+            [
+                f'killed by SIGSEGV ("{miniature("troubled")}", line ',
+                '  schema {"title": "crash-compile"}',
+            ],
+        ),
+    ],
+)
+def test_a_fault_is_shown_with_its_cause_and_the_smallest_schema(
+    engine: str, schema: dict[str, Any], shown: list[str]
+) -> None:
+    """Above all tables; parts of the schema that do not matter are gone."""
+    path = miniature(engine)
+    if engine in _FILES:
+        path = f"{engine}.py"
+        Path(path).write_text(_FILES[engine], "utf-8")
+    answer = _measure(path, schemas=[schema, {**schema, "minItems": 2}])
+    assert answer.exit_code == 0
+    above, tables, _ = answer.stdout.partition("Coverage")
+    assert tables
+    for line in shown:
+        assert line in above
+
+
+def test_an_engine_without_a_fault_has_no_lines_of_them() -> None:
+    """The first thing on the screen is the first table."""
+    answer = _measure("none")
+    assert answer.stdout.lstrip().startswith(("By schema", "Coverage"))
+
+
+@pytest.mark.parametrize("content", ["x = = 1", "ABOUT = 3", "# no load"])
+def test_a_broken_file_costs_its_engine_and_not_the_run(content: str) -> None:
+    """The others have their rows, and the exit code says that one had none."""
+    Path("mine.py").write_text(content, "utf-8")
+    answer = _measure("./mine.py", miniature("accept_all"))
+    assert isinstance(answer.exception, Unavailable)
+    assert "mine (no version)" in str(answer.exception)
+    assert "mine.py" in answer.stderr.splitlines()[0]
+    assert [row.engine.split()[0] for row in open_run(Path("run")).rows()] == [
+        "accept_all"
+    ]
+
+
+def test_a_broken_file_alone_ends_the_command() -> None:
+    """Nothing can be measured: exit 78, before anything is fetched."""
+    Path("mine.py").write_text("x = = 1", "utf-8")
+    answer = _measure("./mine.py")
+    assert isinstance(answer.exception, BadConfiguration)
+    assert answer.exception.exit_code == 78
+    assert not Path("run").exists()
+
+
+_READS_VARIABLES = """
+import os
+ABOUT = {"version": "1", "variables": ("MY_ENGINE_LOG",)}
+class Engine:
+    def compile(self, schema):
+        import mine_inside
+        raise ValueError(f"{mine_inside.NAME} {os.environ.get('MY_ENGINE_LOG')} "
+                         f"{os.environ.get('MY_TOKEN')}")
+def load(tokenizer, options):
+    return Engine()
+"""
+
+
+def test_a_library_on_pythonpath_and_named_variables_reach_the_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And no others: an engine is told no secret that it does not name."""
+    Path("mine.py").write_text(_READS_VARIABLES, "utf-8")
+    Path("lib").mkdir()
+    Path("lib/mine_inside.py").write_text("NAME = 'inside'", "utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(Path("lib").resolve()))
+    monkeypatch.setenv("MY_ENGINE_LOG", "debug")
+    monkeypatch.setenv("MY_TOKEN", "secret")
+    _measure("./mine.py")
+    (row,) = open_run(Path("run")).rows()
+    assert row.detail == "ValueError: inside debug None"
+
+
+_COUNT = """
+import sys
+import csbdata
+sys.argv[0] = "csbdata"
+try:
+    csbdata.main()
+except SystemExit as end:
+    assert not end.code, end.code
+ours = {"evaluation", "curation"}
+names = [name for name in sys.modules if name.split(".")[0] in ours]
+print(len(names), *sorted(names), file=sys.stderr)
+"""
+
+
+def test_a_run_of_given_texts_loads_few_modules() -> None:
+    """No suite, server, model, generator of instances or other task is imported."""
+    case = {
+        "schema": {"type": "object"},
+        "tests": [{"valid": True, "data": {}}, {"valid": False, "data": 7}],
+    }
+    Path("two.json").write_text(json.dumps(case), "utf-8")
+    words = ["eval", "--engine", "none", "--task", "masks", "--data", "two.json"]
+    words += ["--tokenizer", "tokenizer", "--run-dir", "run"]
+    done = subprocess.run(
+        [sys.executable, "-c", _COUNT, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    count, *names = done.stderr.splitlines()[-1].split()
+    assert int(count) <= 136, names
+    unwanted = ("evaluation.suites", "evaluation.servers", "evaluation.models")
+    unwanted += ("curation.fit", "curation.instances.dataset", "evaluation.tasks.probe")
+    assert not [name for name in names if name.startswith(unwanted)]
