@@ -272,8 +272,6 @@ def _next_commands(built: BuildResult, shown_out: Path) -> Iterator[str]:
         reasons.update(config.rejected)
     for reason, _ in reasons.most_common(1):
         yield command("explain", reason, "--in", shown_out)
-    if built.request.instances:
-        yield command("instances", "--report", shown_out)
     partial = ("--allow-partial",) if built.manifest.partial else ()
     options = ("--repo", "OWNER/NAME", *partial, "--dry-run")
     yield command("push", shown_out, *options)

@@ -64,19 +64,19 @@ def maskbench(
       csbdata export maskbench maskbench/data
       csbdata export maskbench test-set --split test --config Github_easy
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.instances.dataset.records import Records, maskbench_files, write_files
+    from curation.instances.dataset.records import select_records, write_files
     from curation.system.atomic_folders import EXPORTED, atomic_folder
     from curation.system.progress import Quiet, Shown
 
     progress = Quiet() if format_ is Format.JSON else Shown()
-    rows = Records(data).select(config or (), split or ())
+    rows = select_records(data, config or (), split or ())
     with (
         atomic_folder(folder, marker=EXPORTED) as temporary,
         progress.bar("Exporting", len(rows)) as advance,
     ):
         (temporary / EXPORTED).touch()
-        count = write_files(maskbench_files(data, rows), temporary, advance)
+        write_files(data, rows, temporary, advance)
     if format_ is Format.JSON:
-        print_json({"folder": str(folder), "files": count})
+        print_json({"folder": str(folder), "files": len(rows)})
         return
-    show(f"{counted(count, 'file')} in {folder}")
+    show(f"{counted(len(rows), 'file')} in {folder}")

@@ -1,4 +1,4 @@
-"""`csbdata instances`: witnesses and near misses of schemas, and figures."""
+"""`csbdata instances`: witnesses and near misses of schemas."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import typer
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import BadData, NoInput
 from curation.system.escaping import shortened
-from curation.system.tables import table
-from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
+from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -20,42 +19,28 @@ if TYPE_CHECKING:
     from curation.sources.neighbours import NeighbourFiles
 
 _SHOWN = 400
-_MOST_DIFFERENCES = 20
 #: Characters of a source expression that no id has.
 _SOURCE_MARKS = frozenset(":@")
-_MAKE = "Witnesses and near misses"
 
 
 def instances(
     target: Annotated[
-        str | None,
+        str,
         typer.Argument(
-            metavar="[SOURCE|ID]",
+            metavar="SOURCE|ID",
             help="Schemas (a file, a folder, openapi:FILE, tools:FILE, ...; - reads "
-            "stdin), or the id of a record (config/id); with --report a build.",
+            "stdin), or the id of a record (config/id).",
         ),
-    ] = None,
+    ],
     *,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of random choices.", rich_help_panel=_MAKE)
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
     build: Annotated[
         Path,
-        typer.Option(
-            "--in", metavar="DIR", help="The build with ID.", rich_help_panel=_MAKE
-        ),
+        typer.Option("--in", metavar="DIR", help="The build with ID."),
     ] = DEFAULT_BUILD,
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report",
-            help="Print the figures of a build made with --instances.",
-            rich_help_panel="Figures",
-        ),
-    ] = False,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Make witnesses and near misses of schemas, or look at those of a build.
+    """Make witnesses and near misses of schemas.
 
     A line is the instance's kind, the keyword that refuses it and where, and its
     text. Exits with 1 if a schema has no witness. Nothing is ever fetched.
@@ -66,17 +51,7 @@ def instances(
       csbdata instances my_schemas/ --format json
       csbdata instances openapi:api.yaml
       csbdata instances Github_easy/o13947
-      csbdata instances --report build/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    if report:
-        _report(Path(target) if target else build, format_)
-    elif target is not None:
-        _make(target, build, seed, format_)
-    else:
-        raise typer.BadParameter("give SOURCE or ID, or --report")
-
-
-def _make(target: str, build: Path, seed: int, format_: Format) -> None:
     from curation.instances.dataset.worker import InstanceRequest, witnesses_of_each
 
     schemas, neighbours = _schemas_of(target, build)
@@ -148,10 +123,10 @@ def _schemas_of(
     # No id ends like that, so that a file is meant.
     if path.suffix == ".json" or path.is_absolute():
         raise NoInput("no such file", target)
-    from curation.instances.dataset.records import Records
+    from curation.instances.dataset.records import find_record
 
-    record = Records(build).one(target)
-    request = InstanceRequest(schema=record.schema, dialect=record.dialect)
+    record = find_record(build, target)
+    request = InstanceRequest(schema=record["json_schema"], dialect=record["dialect"])
     return {target: request}, None
 
 
@@ -168,27 +143,3 @@ def _print_made(target: str, result: SchemaInstances) -> None:
             where += f" for {row.instance_pointer or 'the root'}"
         show(f"{row.kind}{where}", style="green" if row.valid else "yellow")
         show(f"  {shortened(row.text, _SHOWN)}")
-
-
-def _report(build: Path, format_: Format) -> None:
-    from curation.instances.dataset.report import (
-        HEADERS,
-        as_json,
-        cost_lines,
-        given_lines,
-        report_of,
-        rows_of,
-    )
-
-    report = report_of(build)
-    if format_ is Format.JSON:
-        print_json(as_json(report))
-        return
-    stdout().print(table(HEADERS, list(rows_of(report)), numbers=(2, 5, 7, 8)))
-    for name, reason, detail in report.without[:_MOST_DIFFERENCES]:
-        show(f"{name}: {reason}: {shortened(detail, _SHOWN)}")
-    if len(report.without) > _MOST_DIFFERENCES:
-        remaining = len(report.without) - _MOST_DIFFERENCES
-        say(f"... and {remaining:,} more without a witness (--format json)")
-    for line in (*given_lines(report), *cost_lines(report)):
-        show(line)

@@ -12,11 +12,9 @@ from msgspec.structs import astuple
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import Interpretations, read_schema
-from curation.instances.constraints.positions import fails_at
-from curation.instances.constraints.violations import MIXED, as_near_miss
+from curation.instances.constraints.violations import MIXED, as_near_miss, fails_at
 from curation.instances.validators import verdicts_of_each
-from curation.instances.values.json_text import text_of
-from curation.instances.values.model import InstanceKind, Witness
+from curation.instances.values.model import InstanceKind, Witness, text_of
 from curation.json.values import identity
 from curation.system.escaping import shortened
 

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from curation.core.records import BenchmarkRecord
     from curation.dataset.decisions import DecidedDocument
     from curation.fit.records import RecordFit
-    from curation.instances.dataset.tasks import RecordInstances
+    from curation.instances.dataset.make_instances import RecordInstances
 
 _SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{plots.FOLDER}/", f"{licences.FOLDER}/")

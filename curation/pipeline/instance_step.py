@@ -7,7 +7,6 @@ again, finds them. Results do not depend on the number of workers.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,14 +15,12 @@ import msgspec
 
 from curation.core.benchmark import split_of
 from curation.fit.records import RecordFit
-from curation.instances.dataset.make_instances import SchemaInstances
-from curation.instances.dataset.tasks import (
+from curation.instances.dataset.make_instances import (
     BATCH_LENGTH,
     BATCH_SCHEMAS,
-    COSTS,
-    InstanceCosts,
     InstanceTask,
     RecordInstances,
+    SchemaInstances,
 )
 from curation.instances.dataset.worker import (
     MEMORY_MB,
@@ -33,7 +30,6 @@ from curation.instances.dataset.worker import (
     merged_instances,
 )
 from curation.pipeline.instance_worker import FitRequest
-from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import CsbdataError
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
@@ -52,7 +48,6 @@ class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
     #: The targets that take it.
     fit: RecordFit
     instances: SchemaInstances
-    seconds: float
 
 
 def batch_name(number: int) -> str:
@@ -60,7 +55,6 @@ def batch_name(number: int) -> str:
     return f"instances-{number:05}"
 
 
-_SLOWEST = 20
 #: Seconds of processor time after which a search for instances is taken for endless, as
 #: it is where patterns or branches double what a validator does: such a record has
 #: witnesses alone, or none. The slowest schema of the benchmark takes a sixth of it.
@@ -128,7 +122,6 @@ class InstanceStep:
         progress(sum(len(self._batches[number]) for number in finished))
         if not missing:
             return
-        start = time.perf_counter()
         # The lean try is the second attempt.
         setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
         program = Program(module="curation.pipeline.instance_worker", setup=setup)
@@ -137,7 +130,6 @@ class InstanceStep:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
-        self._store_costs(jobs, time.perf_counter() - start)
 
     def _first(
         self, pool: Pool, numbers: Sequence[int], progress: Callable[[int], None]
@@ -173,7 +165,6 @@ class InstanceStep:
             StoredInstances(
                 fit=_fit_of(task, fit),
                 instances=instances_of(made),
-                seconds=round(made.seconds, 4),
             )
             for task, made, fit in zip(
                 batch, result.results[:size], result.results[size:], strict=True
@@ -201,7 +192,6 @@ class InstanceStep:
                 stored[position] = msgspec.structs.replace(
                     stored[position],
                     instances=merged_instances(first, again),
-                    seconds=round(first.seconds + again.seconds, 4),
                 )
             self._store(number, stored)
             progress(len(stored))
@@ -217,9 +207,7 @@ class InstanceStep:
             LookupError: a batch has not been made.
         """
         for task, stored in self._finished_records():
-            yield RecordInstances(
-                task=task, result=stored.instances, seconds=stored.seconds
-            )
+            yield RecordInstances(task=task, result=stored.instances)
 
     def fits(self) -> Iterator[RecordFit]:
         """Yield the targets that take the schema of each task, in their order.
@@ -236,21 +224,6 @@ class InstanceStep:
                 raise LookupError(batch_name(number))
             records = msgspec.json.decode(stored, type=list[StoredInstances])
             yield from zip(batch, records, strict=True)
-
-    def _store_costs(self, jobs: int, wall_seconds: float) -> None:
-        seconds = [
-            (stored.seconds, f"{task.config}/{task.unique_id}")
-            for task, stored in self._finished_records()
-        ]
-        seconds.sort(reverse=True)
-        costs = InstanceCosts(
-            jobs=jobs,
-            wall_seconds=round(wall_seconds, 3),
-            peak_rss_mb=self.peak_rss_mb,
-            schema_seconds=round(sum(spent for spent, _ in seconds), 3),
-            slowest=tuple((name, spent) for spent, name in seconds[:_SLOWEST]),
-        )
-        atomic_write_bytes(self._run.folder / COSTS, msgspec.json.encode(costs))
 
 
 def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:

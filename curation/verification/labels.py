@@ -24,8 +24,11 @@ from curation.core.benchmark import holds_instances, instances_folder, records_c
 from curation.dataset.parquet import split_files
 from curation.fit.records import record_fit
 from curation.instances.dataset import parquet as tables
-from curation.instances.dataset.make_instances import make_instances
-from curation.instances.dataset.tasks import InstanceTask, RecordInstances
+from curation.instances.dataset.make_instances import (
+    InstanceTask,
+    RecordInstances,
+    make_instances,
+)
 from curation.instances.dataset.worker import cost_too_much
 from curation.instances.grading import Grade, grade
 from curation.instances.values.model import InstanceKind

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.dataset.tasks import BATCH_LENGTH, BATCH_SCHEMAS
+from curation.instances.dataset.make_instances import BATCH_LENGTH, BATCH_SCHEMAS
 from curation.instances.dataset.worker import (
     InstanceRequest,
     instances_of,

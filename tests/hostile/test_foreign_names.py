@@ -74,7 +74,6 @@ _BUILD = [
     Case("verify BUILD", 1),
     Case("push BUILD --repo owner/name --dry-run --allow-partial", 65),
     Case("export maskbench OUT --data BUILD --config Snowplow"),
-    Case("instances --report BUILD"),
     Case("diff BUILD BUILD"),
     Case(
         "eval --engine none --task masks --data BUILD --config Snowplow "

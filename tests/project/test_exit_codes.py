@@ -110,7 +110,6 @@ _MISTAKES = {
         fit good.json --for nosuch.toml
         fit good.json --for openai-strict --decode nosuch.json
         instances nosuch.json
-        instances --report nosuch
         diff nosuch.json good.json
         diff nosuch nosuch2
         explain x --in nosuch
@@ -152,7 +151,6 @@ _MISTAKES = {
         card taken
         explain x --in taken
         export maskbench o --data taken
-        instances --report taken
         push taken --repo a/b --dry-run
         results show taken
         stats taken

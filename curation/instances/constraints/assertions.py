@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import Conjunction, Goals
+from curation.instances.constraints.conjunction import Conjunction, Goals, conjoin
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     array_of,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
     _Schema = Mapping[str, Json]
-    _Test = Callable[[_Schema, str, Dialect], bool]
+    _Test = Callable[[_Schema, Json], bool]
 
 _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "null"})
 
@@ -45,121 +44,100 @@ def asserting_keywords(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     """
     if not isinstance(schema, dict):
         return ()
-    effective = dialect.effective
-    return tuple(
-        keyword
-        for keyword in schema
-        if keyword in _CAN_FAIL
-        and (keyword in effective or keyword == "format")
-        and _CAN_FAIL[keyword](schema, keyword, dialect)
-    )
+    return tuple(keyword for keyword in schema if _can_fail(schema, keyword, dialect))
 
 
-def _is_above_zero(schema: _Schema, keyword: str, _: Dialect) -> bool:
+def _can_fail(schema: _Schema, keyword: str, dialect: Dialect) -> bool:
     value = schema[keyword]
+    if keyword == "format":
+        return isinstance(value, str) and value in asserted_formats(dialect)
+    if keyword == "contains":
+        # Beside `minContains` or `maxContains` jsonschema-rs names that keyword.
+        counts = dialect.assertions & {"minContains", "maxContains"}
+        return keyword in dialect.effective and counts.isdisjoint(schema)
+    test = _CAN_FAIL.get(keyword)
+    return test is not None and keyword in dialect.effective and test(schema, value)
+
+
+def _is_above_zero(_: _Schema, value: Json) -> bool:
     return is_number(value) and value > 0
 
 
-def _is_number(schema: _Schema, keyword: str, _: Dialect) -> bool:
-    return is_number(schema[keyword])
+def _is_number(_: _Schema, value: Json) -> bool:
+    return is_number(value)
 
 
-def _is_false(schema: _Schema, keyword: str, _: Dialect) -> bool:
-    return schema[keyword] is False
+def _is_false(_: _Schema, value: Json) -> bool:
+    return value is False
 
 
-def _can_refuse(schema: _Schema, keyword: str, _: Dialect) -> bool:
-    return not accepts_everything(schema[keyword])
+def _can_refuse(_: _Schema, value: Json) -> bool:
+    return not accepts_everything(value)
 
 
 def _is_bound(flag: str) -> _Test:
     """Draft-04's boolean flag takes the place of the bound beside it."""
-    return lambda schema, keyword, _: (
-        is_number(schema[keyword]) and schema.get(flag) is not True
-    )
+    return lambda schema, value: is_number(value) and schema.get(flag) is not True
 
 
 def _is_exclusive_bound(bound: str) -> _Test:
-    return lambda schema, keyword, _: is_number(
-        schema.get(bound) if schema[keyword] is True else schema[keyword]
+    return lambda schema, value: is_number(
+        schema.get(bound) if value is True else value
     )
 
 
-def _has_entry(schema: _Schema, keyword: str, _: Dialect) -> bool:
-    value = schema[keyword]
+def _has_entry(_: _Schema, value: Json) -> bool:
     return isinstance(value, dict) and any(
         bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
         for needs in value.values()
     )
 
 
-def _has_refusing_branch(schema: _Schema, keyword: str, _: Dialect) -> bool:
-    value = schema[keyword]
-    if not isinstance(value, list):
-        return False
-    accepting = sum(map(accepts_everything, value))
-    if keyword == "anyOf":
-        return not accepting
-    return not accepting or len(value) > 1
-
-
-def _has_refusing_consequence(schema: _Schema, _: str, __: Dialect) -> bool:
-    condition = schema["if"]
+def _has_refusing_consequence(schema: _Schema, condition: Json) -> bool:
     then = not accepts_everything(schema.get("then", True)) and condition is not False
     other = not accepts_everything(schema.get("else", True))
     return then or (other and not accepts_everything(condition))
 
 
-def _decides_by_contains(schema: _Schema, _: str, dialect: Dialect) -> bool:
-    """Beside `minContains` or `maxContains` jsonschema-rs names that keyword."""
-    counts = dialect.assertions & {"minContains", "maxContains"}
-    return counts.isdisjoint(schema)
-
-
-def _is_asserted_format(schema: _Schema, keyword: str, dialect: Dialect) -> bool:
-    name = schema[keyword]
-    return isinstance(name, str) and name in asserted_formats(dialect)
-
-
+#: Whether a keyword can fail, by the schema and the keyword's value.
 _CAN_FAIL: Final[dict[str, _Test]] = {
-    "type": lambda schema, keyword, _: not set(names_of(schema[keyword])) >= _TYPES,
-    "enum": lambda schema, _, __: isinstance(schema["enum"], list),
-    "const": lambda _, __, ___: True,
+    "type": lambda _, value: not set(names_of(value)) >= _TYPES,
+    "enum": lambda _, value: isinstance(value, list),
+    "const": lambda _, __: True,
     "minimum": _is_bound("exclusiveMinimum"),
     "maximum": _is_bound("exclusiveMaximum"),
     "exclusiveMinimum": _is_exclusive_bound("minimum"),
     "exclusiveMaximum": _is_exclusive_bound("maximum"),
-    "multipleOf": _is_number,
-    "minLength": _is_above_zero,
-    "maxLength": _is_number,
-    "pattern": lambda schema, keyword, _: isinstance(schema[keyword], str),
-    "format": _is_asserted_format,
-    "minItems": _is_above_zero,
-    "maxItems": _is_number,
-    "uniqueItems": lambda schema, _, __: schema["uniqueItems"] is True,
-    "contains": _decides_by_contains,
-    "minContains": lambda schema, keyword, dialect: (
-        "contains" in schema and _is_above_zero(schema, keyword, dialect)
+    "pattern": lambda _, value: isinstance(value, str),
+    "uniqueItems": lambda _, value: value is True,
+    "minContains": lambda schema, value: (
+        "contains" in schema and _is_above_zero(schema, value)
     ),
-    "maxContains": lambda schema, _, __: "contains" in schema,
-    "items": _is_false,
-    "additionalItems": lambda schema, _, __: (
-        schema["additionalItems"] is False and isinstance(schema.get("items"), list)
+    "maxContains": lambda schema, _: "contains" in schema,
+    "additionalItems": lambda schema, value: (
+        value is False and isinstance(schema.get("items"), list)
     ),
-    "unevaluatedItems": _can_refuse,
-    "required": lambda schema, _, __: bool(array_of(schema, "required")),
-    "minProperties": _is_above_zero,
-    "maxProperties": _is_number,
-    "additionalProperties": _is_false,
-    "unevaluatedProperties": _can_refuse,
-    "propertyNames": _can_refuse,
-    "dependencies": _has_entry,
-    "dependentRequired": _has_entry,
-    "dependentSchemas": _has_entry,
-    "anyOf": _has_refusing_branch,
-    "oneOf": _has_refusing_branch,
-    "not": lambda schema, _, __: schema["not"] is not False,
+    "required": lambda schema, _: bool(array_of(schema, "required")),
+    "anyOf": lambda _, value: (
+        isinstance(value, list) and not any(map(accepts_everything, value))
+    ),
+    "oneOf": lambda _, value: (
+        isinstance(value, list)
+        and (len(value) > 1 or not any(map(accepts_everything, value)))
+    ),
+    "not": lambda _, value: value is not False,
     "if": _has_refusing_consequence,
+    **dict.fromkeys(("minLength", "minItems", "minProperties"), _is_above_zero),
+    **dict.fromkeys(
+        ("multipleOf", "maxLength", "maxItems", "maxProperties"), _is_number
+    ),
+    **dict.fromkeys(("items", "additionalProperties"), _is_false),
+    **dict.fromkeys(
+        ("unevaluatedItems", "unevaluatedProperties", "propertyNames"), _can_refuse
+    ),
+    **dict.fromkeys(
+        ("dependencies", "dependentRequired", "dependentSchemas"), _has_entry
+    ),
 }
 
 #: Distinct conjunctions visited for one schema.
@@ -293,8 +271,8 @@ def _values_below(
     if "object" in conjunction.types:
         for name in _names(compiled, conjunction):
             yield name, goals_below(conjunction, name)
-    if "array" in conjunction.types and conjunction.max_items != 0:
-        most = conjunction.max_items
+    if "array" in conjunction.types and conjunction.bounds.get("maxItems") != 0:
+        most = conjunction.bounds.get("maxItems")
         for index in range(conjunction.prefix_length() + 1):
             if most is None or index < most:
                 yield index, goals_below(conjunction, index)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import msgspec
-
 from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.keyword_values import (
+    DECIDING,
     accepts_everything,
+    array_of,
     item_keywords,
+    names_of,
     object_of,
 )
-from curation.instances.values.numbers import NumberConstraints
-from curation.instances.values.strings import StringConstraints
+from curation.instances.values import formats
+from curation.instances.values.numbers import NumberConstraints, in_bounds
+from curation.instances.values.strings import StringConstraints, matches
+from curation.json.values import identity, is_multiple, is_number, type_of
+from curation.schema.dialects import DRAFT_2019_09
 from curation.schema.subschemas import SchemaLocation
 
 #: "integer" and "number" are disjoint here: whole numbers, and the others.
@@ -101,75 +106,244 @@ class Containment:
     most: int | None
 
 
-class Conjunction(msgspec.Struct, kw_only=True, eq=False):
+#: Keywords of which the greatest value counts, and of which the least does.
+_LOWER_BOUNDS: Final = (
+    *("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"),
+)
+_UPPER_BOUNDS: Final = (
+    *("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"),
+)
+_BOUNDS: Final = frozenset({*_LOWER_BOUNDS, *_UPPER_BOUNDS})
+_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_ITEMS: Final = ("items", "prefixItems")
+_MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
+#: How deep required properties are looked into for a contradiction.
+_LOOK_AHEAD: Final = 3
+
+
+class Conjunction:
     """What one value of an instance must meet, all at once.
 
     Of several bounds the tightest is kept, of several patterns all. What needs a
     decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
-    `conjoin` makes it; nothing changes it afterwards.
     """
 
-    #: The schema that the goals are from.
-    tree: CompiledSchema
-    goals: Goals
-    #: The schema objects and extra constraints of the goals, references followed.
-    parts: list[SchemaLocation | ExtraConstraint] = msgspec.field(default_factory=list)
-    #: The schema objects among them.
-    locations: list[SchemaLocation] = msgspec.field(default_factory=list)
-    #: Those left of `ALL_TYPES`.
-    types: tuple[str, ...] = ALL_TYPES
-    #: Whether some part names types.
-    typed: bool = False
-    #: The values of enum and const that are left; None if any may stand.
-    values: list[Json] | None = None
-    #: Values that it must not be.
-    excluded: list[Json] = msgspec.field(default_factory=list)
-    minimum: float | None = None
-    maximum: float | None = None
-    exclusive_minimum: float | None = None
-    exclusive_maximum: float | None = None
-    multiples: list[float] = msgspec.field(default_factory=list)
-    min_length: int = 0
-    max_length: int | None = None
-    patterns: list[str] = msgspec.field(default_factory=list)
-    not_patterns: list[str] = msgspec.field(default_factory=list)
-    formats: list[str] = msgspec.field(default_factory=list)
-    min_items: int = 0
-    max_items: int | None = None
-    #: Whether all elements must differ.
-    unique: bool = False
-    contains: list[Containment] = msgspec.field(default_factory=list)
-    #: Names in the order they are asked for.
-    required: dict[str, None] = msgspec.field(default_factory=dict)
-    #: Names of properties that must not be there.
-    forbidden: set[str] = msgspec.field(default_factory=set)
-    min_properties: int = 0
-    max_properties: int | None = None
-    #: Schemas that each property name must meet.
-    name_locations: list[SchemaLocation] = msgspec.field(default_factory=list)
-    choices: list[BranchChoice] = msgspec.field(default_factory=list)
-    #: Schemas with `if`, and `then` or `else`.
-    conditionals: list[SchemaLocation] = msgspec.field(default_factory=list)
-    dependencies: list[Dependency] = msgspec.field(default_factory=list)
-    negations: list[Negation] = msgspec.field(default_factory=list)
-    #: Schemas that must be asked about the finished value: merging lost something.
-    unverified: list[SchemaLocation] = msgspec.field(default_factory=list)
-    #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
-    unevaluated: list[SchemaLocation] = msgspec.field(default_factory=list)
-    #: Of a schema that is referred to, or stands in `allOf`, those that it applies to.
-    referrers: dict[SchemaLocation, list[SchemaLocation]] = msgspec.field(
-        default_factory=dict
-    )
-    #: Why nothing can meet it; empty where nothing is known against it.
-    impossible: str = ""
-    #: Numbers that it must not be a multiple of.
-    not_multiples: list[float] = msgspec.field(default_factory=list)
-    #: Whether two elements must be equal.
-    duplicate: bool = False
-    #: What the name of one more property must meet, for each that is needed.
-    extra_names: list[Goals] = msgspec.field(default_factory=list)
-    #: Results of functions about the conjunction (`memo`).
-    memos: dict[object, Any] = msgspec.field(default_factory=dict)
+    def __init__(self, tree: CompiledSchema, goals: Goals) -> None:
+        """Take a schema, and goals; references and `allOf` are followed."""
+        self.tree, self.goals = tree, goals
+        #: Results of its methods (`memo`).
+        self.memos: dict[object, Any] = {}
+        #: The schema objects and extra constraints of the goals, then each kind alone.
+        self.parts: list[SchemaLocation | ExtraConstraint] = []
+        self.locations: list[SchemaLocation] = []
+        self.extras: list[ExtraConstraint] = []
+        self.negations: list[Negation] = []
+        #: Of a schema that is referred to, or stands in `allOf`, those it applies to.
+        self.referrers: dict[SchemaLocation, list[SchemaLocation]] = {}
+        #: Why nothing can meet it; empty where nothing is known against it.
+        self.impossible = ""
+        self._flatten()
+        #: Whether some part names types.
+        self.typed = any(part.schema.get("type") is not None for part in self.parts)
+        #: Keyword to the tightest of its values.
+        self.bounds: dict[str, float] = {}
+        self.multiples: list[float] = []
+        self.patterns: list[str] = []
+        self.formats: list[str] = []
+        #: Whether all elements must differ.
+        self.unique = False
+        #: Names in the order they are asked for.
+        self.required: dict[str, None] = {}
+        for part in self.parts:
+            self._assert(part.schema)
+        #: Values that it must not be.
+        self.excluded = [value for extra in self.extras for value in extra.excluded]
+        #: Names of properties that must not be there.
+        self.forbidden = {name for extra in self.extras for name in extra.forbidden}
+        self.choices: list[BranchChoice] = []
+        #: Schemas with `if`, and `then` or `else`.
+        self.conditionals: list[SchemaLocation] = []
+        self.dependencies: list[Dependency] = []
+        self.contains: list[Containment] = []
+        #: Schemas that each property name must meet.
+        self.name_locations: list[SchemaLocation] = []
+        #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
+        self.unevaluated: list[SchemaLocation] = []
+        #: Schemas that must be asked about the finished value.
+        self.unverified: list[SchemaLocation] = []
+        for location in self.locations:
+            if not DECIDING.isdisjoint(location.schema):
+                self._decide(location)
+        #: Those left of `ALL_TYPES`.
+        self.types = self._types()
+        #: The values of enum and const that are left; None if any may stand.
+        self.values = self._values()
+        self._find_contradiction()
+
+    def _flatten(self) -> None:
+        """Sort the goals into parts and negations."""
+        tree = self.tree
+        stack = list(reversed(self.goals))
+        visited: set[Goal] = set()
+        while stack:
+            goal = stack.pop()
+            if goal in visited:
+                continue
+            visited.add(goal)
+            if isinstance(goal, Negation):
+                self.negations.append(goal)
+            elif isinstance(goal, ExtraConstraint):
+                self.parts.append(goal)
+                self.extras.append(goal)
+            elif isinstance(goal.schema, dict):
+                hides = tree.dialect.ref_hides_siblings and "$ref" in goal.schema
+                included = tree.targets(goal)
+                if not hides:
+                    included += tree.branches(goal, "allOf")
+                    self.parts.append(goal)
+                    self.locations.append(goal)
+                for location in included:
+                    self.referrers.setdefault(location, []).append(goal)
+                stack.extend(reversed(included))
+            elif goal.schema is False:
+                self.impossible = f"{goal.pointer} is false"
+
+    def _assert(self, schema: Mapping[str, Json]) -> None:
+        """Add the plain assertions of one part."""
+        if not _BOUNDS.isdisjoint(schema):
+            spelled = _without_flags(schema)
+            for keywords, tighter in ((_LOWER_BOUNDS, max), (_UPPER_BOUNDS, min)):
+                for keyword in keywords:
+                    value = spelled.get(keyword)
+                    if is_number(value):
+                        # A count may be spelled 2.0.
+                        value = value if keyword.endswith("imum") else int(value)
+                        known = self.bounds.get(keyword, value)
+                        self.bounds[keyword] = tighter(known, value)
+        if is_number(step := schema.get("multipleOf")):
+            self.multiples.append(step)
+        self.unique = self.unique or schema.get("uniqueItems") is True
+        for keyword, texts in (("pattern", self.patterns), ("format", self.formats)):
+            value = schema.get(keyword)
+            if isinstance(value, str) and value not in texts:
+                texts.append(value)
+        self.required.update(dict.fromkeys(names_of(schema.get("required"))))
+
+    def _types(self) -> tuple[str, ...]:
+        types: tuple[str, ...] = ()
+        for part in self.parts:
+            if part.schema.get("type") is not None:
+                names = names_of(part.schema["type"])
+                if "number" in names and "integer" not in names:
+                    names.insert(names.index("number") + 1, "integer")
+                order = types or names
+                types = tuple(
+                    kind for kind in order if kind in names and kind in ALL_TYPES
+                )
+                if not types:
+                    return ()
+        types = types or ALL_TYPES
+        for extra in self.extras:
+            if extra.types is not None:
+                types = tuple(kind for kind in types if kind in extra.types)
+        return tuple(kind for kind in types if not self._conflicts(kind))
+
+    def _values(self) -> list[Json] | None:
+        left: list[Json] | None = None
+        for location in self.locations:
+            schema = location.schema
+            lists = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
+            if "const" in schema and "const" in self.tree.dialect.assertions:
+                lists.append([schema["const"]])
+            for values in lists:
+                if left is None:
+                    left = values
+                    continue
+                identities = {identity(value) for value in values}
+                left = [value for value in left if identity(value) in identities]
+        return left and [value for value in left if self.admits(value)]
+
+    def _decide(self, location: SchemaLocation) -> None:
+        """List what one schema leaves to be decided."""
+        schema, child = location.schema, self.tree.child
+        active = self.tree.dialect.applicators
+        lists: tuple[list[Any], ...] = (
+            *(self.negations, self.conditionals, self.dependencies),
+            *(self.contains, self.unevaluated),
+        )
+        before = sum(map(len, lists))
+        for keyword in ("anyOf", "oneOf"):
+            if isinstance(schema.get(keyword), list):
+                branches = self.tree.branches(location, keyword)
+                self.choices.append(BranchChoice(keyword, branches))
+        if "not" in schema:
+            self.negations.append(Negation(child(location, ("not",))))
+        if (
+            "if" in schema
+            and "if" in active
+            and not {"then", "else"}.isdisjoint(schema)
+        ):
+            self.conditionals.append(location)
+        self.dependencies += self._dependencies(location)
+        if "contains" in schema and "contains" in active:
+            self.contains.append(self._containment(location))
+        if "propertyNames" in schema and "propertyNames" in active:
+            self.name_locations.append(child(location, ("propertyNames",)))
+        if "unevaluatedItems" in active and not _UNEVALUATED.isdisjoint(schema):
+            self.unevaluated.append(location)
+        if isinstance(schema.get("oneOf"), list) or sum(map(len, lists)) > before:
+            self.unverified.append(location)
+
+    def _containment(self, location: SchemaLocation) -> Containment:
+        schema = location.schema
+        counted = "minContains" in self.tree.dialect.assertions
+        least = schema.get("minContains", 1) if counted else 1
+        most = schema.get("maxContains") if counted else None
+        contained = self.tree.child(location, ("contains",))
+        return Containment(contained, int(least), most)
+
+    def _dependencies(self, location: SchemaLocation) -> Iterator[Dependency]:
+        keywords = ["dependencies"]
+        if self.tree.dialect.order >= DRAFT_2019_09.order:
+            keywords += ["dependentRequired", "dependentSchemas"]
+        for keyword in keywords:
+            for name, needs in object_of(location.schema, keyword).items():
+                if isinstance(needs, list):
+                    yield Dependency(name, tuple(names_of(needs)))
+                elif isinstance(needs, dict | bool):
+                    applied = self.tree.child(location, (keyword, name))
+                    yield Dependency(name, applied)
+
+    def _find_contradiction(self) -> None:
+        for negation in self.negations:
+            if accepts_everything(negation.location.schema):
+                self.impossible = f"{negation.location.pointer} accepts everything"
+        if self.impossible:
+            return
+        if not self.types:
+            self.impossible = "no type is left"
+        elif self.values == []:
+            self.impossible = "no value of enum or const is left"
+
+    def _conflicts(self, kind: str) -> bool:
+        """Return whether no value of a type can meet the plain assertions."""
+        bound = self.bounds.get
+        if kind == "object":
+            least = max(bound("minProperties", 0), len(self.required))
+            return least > bound("maxProperties", math.inf) or any(
+                self.member_goals(name) is None for name in self.required
+            )
+        if kind == "array":
+            return bound("minItems", 0) > bound("maxItems", math.inf)
+        if kind == "string":
+            return bound("minLength", 0) > bound("maxLength", math.inf)
+        if kind not in ("integer", "number"):
+            return False
+        above = bound("exclusiveMinimum", -math.inf)
+        below = bound("exclusiveMaximum", math.inf)
+        low = max(bound("minimum", -math.inf), above)
+        high = min(bound("maximum", math.inf), below)
+        return low > high or (low == high and low in (above, below))
 
     @property
     def is_decided(self) -> bool:
@@ -182,6 +356,16 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
             or self.impossible
         )
 
+    @property
+    def duplicate(self) -> bool:
+        """Whether two elements must be equal."""
+        return any(extra.duplicate for extra in self.extras)
+
+    @property
+    def not_multiples(self) -> list[float]:
+        """Numbers that it must not be a multiple of."""
+        return [step for extra in self.extras for step in extra.not_multiples]
+
     @memo
     def number(self, kind: str, name: str) -> NumberConstraints:
         """Return what a number must meet.
@@ -192,10 +376,10 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         """
         return NumberConstraints(
             integer=kind == "integer",
-            minimum=self.minimum,
-            maximum=self.maximum,
-            exclusive_minimum=self.exclusive_minimum,
-            exclusive_maximum=self.exclusive_maximum,
+            minimum=self.bounds.get("minimum"),
+            maximum=self.bounds.get("maximum"),
+            exclusive_minimum=self.bounds.get("exclusiveMinimum"),
+            exclusive_maximum=self.bounds.get("exclusiveMaximum"),
             multiples=tuple(self.multiples),
             name=name,
             format=self.formats[0] if self.formats else "",
@@ -208,12 +392,15 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
         Args:
             name: The name of the property, a hint for realistic values.
         """
+        most = self.bounds.get("maxLength")
         return StringConstraints(
-            min_length=self.min_length,
-            max_length=self.max_length,
+            min_length=int(self.bounds.get("minLength", 0)),
+            max_length=None if most is None else int(most),
             patterns=tuple(self.patterns),
             formats=tuple(self.formats),
-            not_patterns=tuple(self.not_patterns),
+            not_patterns=tuple(
+                pattern for extra in self.extras for pattern in extra.not_patterns
+            ),
             name=name,
             dialect=self.tree.dialect.name,
         )
@@ -280,9 +467,8 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
 
     def goal_locations(self) -> Iterator[SchemaLocation]:
         """Yield the schema locations among goals and parts, some of them twice."""
-        for part in (*self.goals, *self.parts):
-            if isinstance(part, SchemaLocation):
-                yield part
+        yield from (goal for goal in self.goals if isinstance(goal, SchemaLocation))
+        yield from self.locations
 
     def named_members(self, keyword: str) -> dict[str, None]:
         """Return the names in `properties` or `patternProperties`, each once."""
@@ -302,11 +488,104 @@ class Conjunction(msgspec.Struct, kw_only=True, eq=False):
     def prefix_length(self) -> int:
         """Return how many elements have a schema of their own."""
         lengths = [0]
-        for part in self.parts:
-            if isinstance(part, SchemaLocation):
-                prefix, _ = item_keywords(part.schema, self.tree.dialect)
-                lengths.append(len(part.schema[prefix]) if prefix else 0)
+        for part in self.locations:
+            prefix, _ = item_keywords(part.schema, self.tree.dialect)
+            lengths.append(len(part.schema[prefix]) if prefix else 0)
         return max(lengths)
+
+    def admits(self, value: Json) -> bool:
+        """Return whether types, bounds, lengths, patterns and names allow a value."""
+        kind, bound = type_of(value), self.bounds.get
+        if kind not in self.types:
+            return False
+        if self.excluded and identity(value) in map(identity, self.excluded):
+            return False
+        if isinstance(value, dict):
+            return (
+                bound("minProperties", 0) <= len(value)
+                and len(value) <= bound("maxProperties", math.inf)
+                and self.required.keys() <= value.keys()
+                and self.forbidden.isdisjoint(value)
+            )
+        if isinstance(value, list):
+            return bound("minItems", 0) <= len(value) <= bound("maxItems", math.inf)
+        if isinstance(value, str):
+            return matches(self.string(""), value)
+        if value is None or isinstance(value, bool):
+            return True
+        return in_bounds(self.number("number", ""), value) and not any(
+            is_multiple(value, step) for step in self.not_multiples
+        )
+
+    @memo
+    def examples(self) -> list[Json]:
+        """Return the values of `examples` and `default` that it admits.
+
+        A text is of its formats to who knows those of all drafts.
+        """
+        return [
+            value
+            for part in self.parts
+            for value in (
+                *array_of(part.schema, "examples"),
+                part.schema.get("default"),
+            )
+            if value not in (None, "", [], {})
+            and self.admits(value)
+            and not (
+                isinstance(value, str)
+                and not all(formats.accepts_twice(name, value) for name in self.formats)
+            )
+        ]
+
+    @memo
+    def likely_types(self) -> tuple[str, ...]:
+        """Return the types as the schema names them, else as it hints.
+
+        null comes last where there is a choice, and "number" stands for integers too.
+        """
+        if self.typed:
+            types = list(self.types)
+            if "integer" in types and "number" in types:
+                types.remove("integer")
+            return tuple(sorted(types, key=lambda kind: kind == "null"))
+        keywords = {keyword for part in self.parts for keyword in part.schema}
+        bound = self.bounds.get
+        hints = {
+            "object": self.required
+            or bound("minProperties")
+            or self.dependencies
+            or not keywords.isdisjoint(_MEMBERS),
+            "array": bound("minItems")
+            or self.contains
+            or self.unique
+            or not keywords.isdisjoint(_ITEMS),
+            "number": self.multiples
+            or not {"minimum", "maximum"}.isdisjoint(self.bounds),
+        }
+        likely = [kind for kind, hinted in hints.items() if hinted]
+        order = (*likely, "string", "object", "array", "number", "boolean", "null")
+        return tuple(
+            kind
+            for kind in dict.fromkeys(order)
+            if kind in self.types or (kind == "number" and "integer" in self.types)
+        )
+
+    @memo
+    def contradiction(self, depth: int = _LOOK_AHEAD) -> str:
+        """Return why nothing can meet it; empty if unknown.
+
+        Args:
+            depth: Levels of required properties to check.
+        """
+        if self.impossible or not depth or self.types != ("object",):
+            return self.impossible
+        for name in self.required:
+            goals = self.member_goals(name)
+            why = goals and conjoin(self.tree, goals).contradiction(depth - 1)
+            if why:
+                return f"the required property {name!r}: {why}"
+        return ""
 
 
 def _without_true(goals: list[Goal]) -> Goals | None:
@@ -320,3 +599,29 @@ def _without_true(goals: list[Goal]) -> Goals | None:
                 continue
         distinct[goal] = None
     return tuple(distinct)
+
+
+def _without_flags(schema: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return draft-04's boolean `exclusive...` as the later drafts spell it."""
+    spelled = dict(schema)
+    for bound, flag in (
+        ("minimum", "exclusiveMinimum"),
+        ("maximum", "exclusiveMaximum"),
+    ):
+        if schema.get(flag) is True and is_number(schema.get(bound)):
+            spelled[flag] = spelled.pop(bound)
+    return spelled
+
+
+@memo
+def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
+    """Return the conjunction of goals.
+
+    Example:
+        >>> schema = {"minimum": 2, "allOf": [{"minimum": 5}, {"type": "integer"}]}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> conjunction = conjoin(compiled, (compiled.root,))
+        >>> conjunction.bounds, conjunction.types
+        ({'minimum': 5}, ('integer',))
+    """
+    return Conjunction(compiled, goals)

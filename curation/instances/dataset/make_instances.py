@@ -5,10 +5,12 @@ A pure function of the schema's text, its dialect and the seed.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +23,6 @@ from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.search.witnesses import Budget, search_witnesses
 from curation.instances.validators import verdicts_of_each
-from curation.instances.values.json_text import text_of
 from curation.instances.values.model import (
     InstanceKind,
     InstanceRow,
@@ -29,6 +30,7 @@ from curation.instances.values.model import (
     SearchFailure,
     Witness,
     Witnesses,
+    text_of,
 )
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
@@ -95,7 +97,7 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
-    text: str,
+    schema: str,
     dialect: str = "",
     seed: int = 0,
     *,
@@ -109,7 +111,7 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
     """Return the instances of a schema, or why there are none.
 
     Args:
-        text: The schema as JSON text.
+        schema: The schema as JSON text.
         dialect: Name of a dialect; where empty, it is decided here.
         seed: Seed of random choices.
         count: Most witnesses searched.
@@ -121,13 +123,13 @@ def make_instances(  # noqa: PLR0913 (one argument for each thing asked)
         base_uri: Where relative references of a schema start, if no dialect is named.
         library: The documents beside it.
     """
-    compiled = read_schema(text, dialect, base_uri, library)
+    compiled = read_schema(schema, dialect, base_uri, library)
     if isinstance(compiled, Rejected):
         reason = str(compiled.reason)
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
-    huge = len(text) > HUGE
+    huge = len(schema) > HUGE
     lean |= huge
     with _frames_of_its_own():
         if covering is None:
@@ -242,3 +244,35 @@ def _row(
         fails_at=miss.fails_at if miss else None,
         verdicts=verdicts.text,
     )
+
+
+#: A batch is closed at so many schemas or characters, whichever comes first.
+BATCH_SCHEMAS = 32
+BATCH_LENGTH = 2**19
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceTask:
+    """One schema whose instances are to be made."""
+
+    config: str
+    unique_id: str
+    split: str
+    schema: str
+    dialect: str
+    #: Instances that the source says are right, as JSON texts.
+    examples: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What stands for everything that decides the instances."""
+        whole = msgspec.json.encode([self.schema, self.dialect, self.examples])
+        return hashlib.sha256(whole).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordInstances:
+    """The instances of one record."""
+
+    task: InstanceTask
+    result: SchemaInstances

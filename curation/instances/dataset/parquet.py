@@ -26,7 +26,7 @@ from curation.dataset.parquet import (
 from curation.instances.values.model import InstanceKind, InstanceRow
 
 if TYPE_CHECKING:
-    from curation.instances.dataset.tasks import RecordInstances
+    from curation.instances.dataset.make_instances import RecordInstances
 
 #: Paths inside a build folder.
 INSTANCE_LEDGER = "ledger/instances.pq"
@@ -156,13 +156,13 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         near_misses=len(result.instances) - len(witnesses),
         judged_by_both=len(judged),
         disputed=sum(_python_verdict(row) != row.valid for row in judged),
-        pairs=None if covered is None else covered.pairs,
-        pairs_covered=None if covered is None else covered.covered,
-        pairs_implied=None if covered is None else covered.implied,
-        pairs_possible=None if covered is None else covered.possible,
-        keywords=None if covered is None else covered.keywords,
-        keywords_covered=None if covered is None else covered.keywords_covered,
-        keywords_implied=None if covered is None else covered.keywords_implied,
+        pairs=getattr(covered, "pairs", None),
+        pairs_covered=getattr(covered, "covered", None),
+        pairs_implied=getattr(covered, "implied", None),
+        pairs_possible=getattr(covered, "possible", None),
+        keywords=getattr(covered, "keywords", None),
+        keywords_covered=getattr(covered, "keywords_covered", None),
+        keywords_implied=getattr(covered, "keywords_implied", None),
         given=sum(row.kind == InstanceKind.GIVEN for row in witnesses),
         examples_refused=None
         if result.examples_refused is None

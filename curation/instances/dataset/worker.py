@@ -196,15 +196,7 @@ def start(message: Json) -> Callable[[Json], Json]:
     def handle(message: Json) -> Json:
         request = msgspec.convert(message, InstanceRequest)
         return make_instances(
-            request.schema,
-            request.dialect,
-            setup.seed,
-            count=request.count,
-            examples=request.examples,
-            lean=request.lean,
-            covering=request.covering,
-            base_uri=request.base_uri,
-            library=library,
+            seed=setup.seed, library=library, **msgspec.structs.asdict(request)
         ).to_json()
 
     return handle

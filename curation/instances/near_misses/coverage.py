@@ -1,4 +1,4 @@
-"""Coverage of a schema by near misses: keywords covered, implied and missing."""
+"""Coverage of a schema by near misses, and how many near misses a schema gets."""
 
 from __future__ import annotations
 
@@ -13,28 +13,57 @@ from curation.instances.constraints.assertions import (
     find_reachable_keywords,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import ALL_TYPES, Conjunction
+from curation.instances.constraints.conjunction import ALL_TYPES, Conjunction, conjoin
 from curation.instances.constraints.violations import FALSE
 from curation.instances.near_misses.implications import (
+    ImplicationQuestion,
     branch_repeats,
     branches_repeat,
     dependents,
     enumerated,
     item_count,
+    keyword_verdict,
     lengths,
     names,
     property_count,
     tighter_bound,
 )
-from curation.instances.near_misses.quotas import TYPE, most_others, most_types
-from curation.instances.near_misses.universal_verdicts import (
-    ImplicationQuestion,
-    keyword_verdict,
-)
 
 if TYPE_CHECKING:
     from curation.instances.values.model import NearMiss
+
+#: The keyword that every engine refuses at the first byte of a value.
+TYPE: Final = "type"
+#: Near misses by other keywords: of most schemas, and of the largest.
+_USUAL: Final = 24
+_LARGEST: Final = 40
+#: Pairs of a place and a keyword, beyond the usual number, for one near miss more.
+_PAIRS: Final = 8
+#: Near misses by `type` of schemas that have hardly any others.
+_FEWEST_TYPES: Final = 3
+
+
+def most_others(pairs: int) -> int:
+    """Return the most near misses by keywords other than `type`.
+
+    Args:
+        pairs: The schema's pairs of a place and such a keyword.
+
+    Example:
+        >>> [most_others(pairs) for pairs in (5, 24, 64, 9_000)]
+        [24, 24, 29, 40]
+    """
+    return min(_LARGEST, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
+
+
+def most_types(others: int) -> int:
+    """Return the most near misses by `type`.
+
+    Args:
+        others: Near misses by other keywords that were found.
+    """
+    return max(_FEWEST_TYPES, others // 2)
+
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.
 _MOST_LOCATIONS: Final = 64

@@ -1,33 +1,392 @@
-"""Edits of arrays and objects, and the table of all edits by keyword."""
+"""Edits of one value, the most natural first, and the table of all edits by keyword."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import combinations
-from typing import Final
+from typing import Final, TypeAlias, TypeGuard
+
+import msgspec
 
 from curation.core.json_types import Json
-from curation.instances.constraints.keyword_values import names_of, object_of
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjunction import Conjunction, Goals
+from curation.instances.constraints.keyword_values import names_of, number_of, object_of
 from curation.instances.constraints.violations import FALSE
-from curation.instances.near_misses.scalar_edits import (
-    ANY,
-    MOST_MEMBERS,
-    Edit,
-    EditFunction,
-    EditTarget,
-    anything,
-    at_bound,
-    beyond,
-    longer,
-    malformed,
-    of_another_type,
-    off_step,
-    replaced,
-    shorter,
-    unlisted,
-    unmatched,
-)
 from curation.instances.search.context import NOTHING, Nothing
+from curation.json.values import is_number, type_of
+from curation.validation.python_validators import PYTHON_VALIDATORS
+
+#: More elements or properties than this are not made to cross a bound.
+MOST_MEMBERS: Final = 2_000
+#: A value of each type.
+ANY: Final[tuple[Json, ...]] = (7, "text", None, True, [], {}, 0.5)
+#: A value to try; NOTHING is in it where something was wanted and could not be made.
+Edit: TypeAlias = "Json | Nothing | list[Json | Nothing] | dict[str, Json | Nothing]"
+#: Yields values to stand in the place of the target's, the most natural first.
+EditFunction: TypeAlias = "Callable[[EditTarget], Iterator[Edit]]"
+
+
+class EditTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a witness to edit, and what applies to it."""
+
+    value: Json
+    #: The schema object whose keyword is to fail.
+    schema: dict[str, Json]
+    keyword: str
+    compiled: CompiledSchema
+    #: Everything that the value must meet.
+    conjunction: Conjunction
+    rng: random.Random
+    #: Makes a value for goals.
+    fill: Callable[[Goals], Json | Nothing]
+
+    @property
+    def operand(self) -> Json:
+        """The keyword's value."""
+        return self.schema[self.keyword]
+
+    @property
+    def bound(self) -> float:
+        """The keyword's value, which is a number."""
+        return number_of(self.schema, self.keyword)
+
+    @property
+    def limit(self) -> int:
+        """The keyword's value, which counts characters, elements or properties."""
+        return int(self.bound)
+
+    @property
+    def array(self) -> list[Json]:
+        """The value if it is an array, else an empty one."""
+        return self.value if isinstance(self.value, list) else []
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """The value if it is an object, else an empty one."""
+        return self.value if isinstance(self.value, dict) else {}
+
+
+def is_complete(edit: Edit) -> TypeGuard[Json]:
+    """Return whether all that an edit wanted made was made, and JSON can say it."""
+    if isinstance(edit, float):
+        return math.isfinite(edit)
+    if isinstance(edit, dict):
+        return not any(isinstance(value, Nothing) for value in edit.values())
+    if isinstance(edit, list):
+        return not any(isinstance(value, Nothing) for value in edit)
+    return not isinstance(edit, Nothing)
+
+
+#: Longer strings than this are not made to cross a bound.
+LONGEST: Final = 70_000
+#: The line break stands between letters: `.` matches none in any engine, but `$` of
+#: Python's `re` also matches before one at the end.
+_ODD: Final = (
+    *("!", " ", "~", "#", "0", "a", "A", "-", "\u00e4", "a\na"),
+    *('"', "\\", "\U0001f600", ""),
+)
+#: One character, and two code units of UTF-16.
+_ASTRAL: Final = "\U0001f600"
+#: Share of texts too long that are made of it, and the longest of them.
+_ASTRAL_SHARE: Final = 0.1
+_LONGEST_ASTRAL: Final = 1_000
+#: Texts that look like a format, but are none.
+_MALFORMED: Final[dict[str, tuple[str, ...]]] = {
+    "date-time": ("2024-13-01T00:00:00Z", "2024-01-01 25:00", "2024-01-01"),
+    "date": ("2024-02-30", "2024-13-01", "01/02/2024"),
+    "time": ("25:00:00Z", "noon", "12:60:00Z"),
+    "duration": ("1 day", "P", "PD1"),
+    "email": ("name.example.com", "@"),
+    "idn-email": ("name.example.com", "@"),
+    "hostname": ("-example-.com", "a b", "exa_mple..com"),
+    "idn-hostname": ("-example-.com", "a b", "\u3002"),
+    "ipv4": ("256.256.256.256", "192.0.2", "192.0.2.1.1"),
+    "ipv6": ("2001:db8:::1", "12345::", "g::1"),
+    "uri": ("example com", "//a b", "\\\\host\\share", "a", "/a"),
+    "uri-reference": ("a b", "\\\\host\\share", "%"),
+    "iri": ("example com", "//a b", "a", "\\\\host\\share"),
+    "iri-reference": ("a b", "\\\\host\\share"),
+    "uuid": ("123e4567-e89b-12d3-a456-42661417400", "not-a-uuid"),
+    "uri-template": ("https://example.com/{a", "{"),
+    "json-pointer": ("a", "/~2"),
+    "relative-json-pointer": ("/a", "-1", "a"),
+    "regex": ("(", "[", "a{2,1}"),
+}
+
+
+def altered(text: str) -> Iterator[str]:
+    """Yield texts a little unlike the given one."""
+    if text:
+        yield text[:-1]
+        yield text + text[-1]
+    yield text + "x"
+    if text.swapcase() != text:
+        yield text.swapcase()
+    yield "other"
+    yield from _ODD
+
+
+def shorter(target: EditTarget) -> Iterator[Edit]:
+    """Yield texts one character too short, then shorter ones."""
+    least = target.limit
+    text = target.value if isinstance(target.value, str) else "x" * min(least, LONGEST)
+    yield text[: least - 1]
+    yield text[len(text) - least + 1 :]
+    if len(text) > least > 1:
+        yield text[: least // 2] + text[len(text) - (least - 1 - least // 2) :]
+    for character in ("a", "0", "A"):
+        yield character * min(least - 1, LONGEST)
+    yield text[: least // 2]
+    yield ""
+
+
+def longer(target: EditTarget) -> Iterator[Edit]:
+    """Yield texts one character too long."""
+    most = target.limit
+    if most >= LONGEST:
+        return
+    text = target.value if isinstance(target.value, str) else "x"
+    if most < _LONGEST_ASTRAL and target.rng.random() < _ASTRAL_SHARE:
+        yield _ASTRAL * (most + 1)
+    yield from _stretched(text, most + 1)
+    for character in ("a", "0", "A", "x", "1"):
+        yield character * (most + 1)
+
+
+def _stretched(text: str, length: int) -> Iterator[str]:
+    """Yield texts of a length, grown by repeating what is inside."""
+    missing = length - len(text)
+    if missing <= 0 or not text:
+        return
+    yield text + text[-1] * missing
+    if "." in text:
+        dot = text.rindex(".")
+        yield text[:dot] + "x" * missing + text[dot:]
+        dot = text.index(".")
+        yield text[:dot] + text[max(dot - 1, 0)] * missing + text[dot:]
+    middle = len(text) // 2
+    yield text[:middle] + text[middle] * missing + text[middle:]
+    yield text[0] * missing + text
+    yield (text * (missing // len(text) + 2))[:length]
+
+
+def unmatched(target: EditTarget) -> Iterator[Edit]:
+    """Yield texts that a pattern may refuse, of a length that is allowed."""
+    conjunction = target.conjunction
+    text = target.value if isinstance(target.value, str) else "text"
+    most = (
+        LONGEST
+        if conjunction.bounds.get("maxLength") is None
+        else int(conjunction.bounds.get("maxLength"))
+    )
+    least = min(int(conjunction.bounds.get("minLength", 0)), LONGEST)
+    for other in _unlike(text):
+        repeats = least // len(other) + 1 if 0 < len(other) < least else 1
+        yield (other * repeats)[: max(least, min(most, len(other)))]
+
+
+def _unlike(text: str) -> Iterator[str]:
+    if text:
+        yield text[:-1] + "!"
+        yield "!" + text[1:]
+    yield text + "!"
+    yield text[:-1]
+    yield text + text
+    yield text.swapcase()
+    yield text[1:]
+    middle = len(text) // 2
+    yield text[:middle] + "~" + text[middle + 1 :]
+    yield text[:middle] + " " + text[middle:]
+    yield from ("!", " ", *_ODD)
+
+
+def malformed(target: EditTarget) -> Iterator[Edit]:
+    """Yield texts that both validators take for no instance of the format."""
+    text = target.value if isinstance(target.value, str) else ""
+    dialect_name, name = target.compiled.dialect.name, str(target.operand)
+    near = [near for near in (text[:-1], text + "!", " " + text) if near != text]
+    if name == "regex":
+        # Readers without the flag `u` take most of these for patterns.
+        near = []
+    most, least = (
+        target.conjunction.bounds.get("maxLength"),
+        target.conjunction.bounds.get("minLength", 0),
+    )
+    for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
+        fits = least <= len(other) and (most is None or len(other) <= most)
+        if fits and is_malformed(dialect_name, name, other):
+            yield other
+
+
+@lru_cache(maxsize=4096)
+def is_malformed(dialect_name: str, name: str, text: str) -> bool:
+    """Return whether jsonschema's checker refuses a text as a format."""
+    return not PYTHON_VALIDATORS[dialect_name].FORMAT_CHECKER.conforms(text, name)
+
+
+#: From here on not every integer is a double.
+_DOUBLES_STEP_BY_ONE: Final = 2**53
+#: Larger bounds are floats, of which one step is as good as another.
+_LARGEST_INTEGER: Final = 2**128
+#: Steps from a multiple within which doubles may take a number for one.
+_NEARLY: Final = 1e-6
+#: Properties of an object that are left out, one at a time.
+_MOST_LEFT_OUT: Final = 12
+#: Values to replace another one of the same type.
+_UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
+    "string": ("other", "unlisted", ""),
+    "integer": (0, 1, -1, 99_991),
+    "number": (0.5,),
+    "boolean": (True, False),
+    "null": (None,),
+    "array": ([], ["other"]),
+    "object": ({}, {"other": 1}),
+}
+
+
+def of_another_type(target: EditTarget) -> Iterator[Edit]:
+    """Yield values of a type that is not allowed."""
+    names = set(names_of(target.operand))
+    if "number" in names:
+        names.add("integer")
+    if target.schema.get("nullable") is True:
+        # OpenAPI's word, which some validators know.
+        names.add("null")
+    wrong = [value for value in ANY if type_of(value) not in names]
+    target.rng.shuffle(wrong)
+    value = target.value
+    if "integer" in names and is_number(value) and "number" not in names:
+        # It shows only at the point.
+        wrong.insert(target.rng.randrange(2), value + 0.5)
+    yield from wrong
+
+
+def unlisted(target: EditTarget) -> Iterator[Edit]:
+    """Yield values that enum or const do not list, first of the same type."""
+    value = target.value
+    if isinstance(value, str):
+        yield from altered(value)
+    if isinstance(value, bool):
+        yield not value
+    elif is_number(value):
+        yield from (value + 1, value - 1, value * 10 + 7, value + 0.5)
+    if isinstance(value, list):
+        yield from ([*value, *value[:1]], value[:-1], [*value, "other"])
+    if isinstance(value, dict):
+        yield {**value, "other": True}
+        yield {name: value[name] for name in list(value)[:-1]}
+    for kind in target.conjunction.types:
+        yield from _UNLISTED[kind]
+    yield from ANY
+
+
+def _step(target: EditTarget) -> float:
+    """Return the least step from one allowed number to the next that is tried."""
+    for multiple in target.conjunction.multiples:
+        if multiple >= 1:
+            return multiple
+    return 1
+
+
+def _beyond_doubles(bound: float, sign: int) -> Iterator[float]:
+    """Yield the next number past a bound where one step is lost in a double.
+
+    Many parsers of JSON read every number as a double (RFC 8259 section 6), and would
+    take one step more for the bound itself.
+    """
+    if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
+        yield int(math.nextafter(float(bound), sign * math.inf))
+
+
+def beyond(sign: int) -> EditFunction:
+    """Return the edit that crosses `minimum` or `maximum`, by one step first.
+
+    Args:
+        sign: 1 to go beyond a `maximum`, -1 to go below a `minimum`.
+    """
+
+    def edit(target: EditTarget) -> Iterator[Edit]:
+        bound = target.bound
+        yield from _beyond_doubles(bound, sign)
+        for step in (_step(target), 1, 0.5):
+            yield bound + sign * step
+        for multiple in target.conjunction.multiples:
+            onward = 1 if sign > 0 else -(bound % multiple == 0)
+            yield (bound // multiple + onward) * multiple
+        yield bound + sign * 0.001
+        yield bound + sign * abs(bound) + sign
+
+    return edit
+
+
+def at_bound(name: str, sign: int) -> EditFunction:
+    """Return the edit that crosses an exclusive bound by standing on it.
+
+    Args:
+        name: The keyword that holds the bound where draft-04 has a flag.
+        sign: 1 to go on upwards, -1 to go on downwards.
+    """
+
+    def edit(target: EditTarget) -> Iterator[Edit]:
+        bound = number_of(
+            target.schema, name if target.operand is True else target.keyword
+        )
+        yield bound
+        yield bound + sign
+        yield bound + sign * _step(target)
+        for multiple in target.conjunction.multiples:
+            yield bound // multiple * multiple
+            yield (bound // multiple + sign) * multiple
+
+    return edit
+
+
+def off_step(target: EditTarget) -> Iterator[Edit]:
+    """Yield numbers that are no multiple."""
+    step, conjunction = target.bound, target.conjunction
+    bases: list[float] = [target.value] if is_number(target.value) else []
+    bounds = (conjunction.bounds.get("minimum"), conjunction.bounds.get("maximum"))
+    bases += [bound for bound in bounds if bound is not None]
+    for base in (*bases, 0):
+        for delta in (1, step / 2, step / 3, step / 10):
+            for number in (base + delta, base - delta):
+                if not _is_nearly_multiple(number, step):
+                    yield number
+
+
+def _is_nearly_multiple(number: float, step: float) -> bool:
+    try:
+        quotient = number / step
+        return abs(quotient - round(quotient)) < _NEARLY
+    except (OverflowError, ZeroDivisionError):
+        return False
+
+
+def anything(_: EditTarget) -> Iterator[Edit]:
+    """Yield a value of each type, to stand where nothing may."""
+    yield from ANY
+
+
+def replaced(target: EditTarget) -> Iterator[Edit]:
+    """Yield plain values, and the value without one of its members, the last first."""
+    value = target.value
+    if isinstance(value, dict):
+        for left_out in list(reversed(value))[:_MOST_LEFT_OUT]:
+            yield {name: value[name] for name in value if name != left_out}
+        yield {}
+    if isinstance(value, list):
+        yield []
+        yield value[:-1]
+    if isinstance(value, str):
+        yield from altered(value)
+    if is_number(value):
+        yield from (value + 1, value - 1, -value, value * 1000, value + 0.5)
+    yield from ANY
+
 
 #: Beginnings of an array that are tried in its place.
 _MOST_BEGINNINGS: Final = 8
@@ -97,7 +456,7 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
         yield value[:count]
     for item in ANY:
         yield [*remaining, item]
-        yield [item] * max(1, target.conjunction.min_items)
+        yield [item] * max(1, target.conjunction.bounds.get("minItems", 0))
 
 
 def too_often(target: EditTarget) -> Iterator[Edit]:

@@ -1,38 +1,266 @@
-"""Proofs, each for one pattern, that a keyword cannot be the only one to fail."""
+"""Proofs, each for one pattern, that a keyword cannot be the only one to fail.
+
+Some of them need the verdict of a keyword on all values of a type.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.instances.constraints.assertions import Assertion, asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import ExtraConstraint
+from curation.instances.constraints.conjunction import (
+    Conjunction,
+    ExtraConstraint,
+    conjoin,
+)
 from curation.instances.constraints.keyword_values import (
     COMPANIONS,
+    KNOWN_FORMATS,
     array_of,
     item_keywords,
     names_of,
     number_of,
     object_of,
 )
-from curation.instances.near_misses.universal_verdicts import (
-    ImplicationQuestion,
-    schema_verdict,
-)
 from curation.instances.regex.parser import parse
 from curation.instances.values.strings import StringConstraints, matches
 from curation.json.text import canonical
 from curation.json.values import identity, is_number, type_of
-from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.subschemas import SchemaLocation
+
+
+class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
+    """Does every value of a type that fails a keyword fail another one too?"""
+
+    compiled: CompiledSchema
+    #: Everything that applies to the value.
+    conjunction: Conjunction
+    #: The keyword, and the schema that holds it.
+    assertion: Assertion
+    #: One of `ALL_TYPES`.
+    kind: str
+    #: The other keywords that can refuse the value.
+    other_assertions: tuple[Assertion, ...]
+
+    @property
+    def location(self) -> SchemaLocation:
+        """Where the schema stands that holds the keyword."""
+        return self.assertion.location
+
+    @property
+    def keyword(self) -> str:
+        """The name of the keyword."""
+        return self.assertion.keyword
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        """The schema that holds the keyword."""
+        schema: dict[str, Json] = self.location.schema
+        return schema
+
+    @property
+    def operand(self) -> Json:
+        """The keyword's value."""
+        return self.schema[self.keyword]
+
+    @property
+    def bound(self) -> float:
+        """The keyword's value, which is a number."""
+        return number_of(self.schema, self.keyword)
+
+    def values(self, keyword: str) -> Iterator[Json]:
+        """Yield the values of the other keywords of a name."""
+        for other in self.other_assertions:
+            if other.keyword == keyword:
+                yield other.location.schema[keyword]
+
+    def numbers(self, keyword: str) -> list[float]:
+        """Return the numbers among the values of the other keywords of a name."""
+        return [value for value in self.values(keyword) if is_number(value)]
+
+    def texts(self, keyword: str) -> list[str]:
+        """Return the strings among the values of the other keywords of a name."""
+        return [value for value in self.values(keyword) if isinstance(value, str)]
+
+
+#: Schemas entered one from another.
+_DEEPEST: Final = 8
+_NUMBERS: Final = ("integer", "number")
+#: Keyword to the types of values that it can refuse. jsonschema-rs asserts
+#: `contentEncoding` and `contentMediaType` in some dialects, `contentSchema` in none.
+_SPOKEN_OF: Final[dict[str, tuple[str, ...]]] = {
+    keyword: _NUMBERS if value_type == "number" else (value_type,)
+    for keyword, value_type in TYPE_OF_KEYWORD.items()
+    if keyword not in ("contentSchema", "divisibleBy")
+}
+#: Patterns that match the beginning of every text, if need be by nothing.
+_MATCHES_ALL: Final = re.compile(
+    r"\^?(?:(?:\.|\\[dDwWsS]|\[(?:[^\]\\]|\\.)+\]|[\w ])(?:[*?]|\{0,\d*\})\??)?"
+)
+_SINGLETONS: Final[dict[str, int]] = {"null": 1, "boolean": 2}
+
+
+def schema_verdict(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int = _DEEPEST
+) -> bool | None:
+    """Return the verdict of a schema on all values of a type.
+
+    Args:
+        compiled: Its schema.
+        location: Its place.
+        kind: One of `ALL_TYPES`.
+        depth: Nesting so far.
+
+    Example:
+        >>> compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
+        >>> [schema_verdict(compiled, compiled.root, t) for t in ("string", "null")]
+        [True, False]
+    """
+    schema = location.schema
+    if isinstance(schema, bool):
+        return schema
+    if not isinstance(schema, dict) or depth <= 0:
+        return None
+    keywords: Sequence[str] = tuple(schema)
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
+        keywords = ("$ref",)
+    return _all_of(
+        [
+            keyword_verdict(compiled, location, keyword, kind, depth)
+            for keyword in keywords
+        ]
+    )
+
+
+def keyword_verdict(
+    compiled: CompiledSchema,
+    location: SchemaLocation,
+    keyword: str,
+    kind: str,
+    depth: int = _DEEPEST,
+) -> bool | None:
+    """Return the verdict of one keyword on all values of a type.
+
+    Args:
+        compiled: Its schema.
+        location: The schema that holds the keyword.
+        keyword: Its name.
+        kind: One of `ALL_TYPES`.
+        depth: Nesting so far.
+    """
+    if keyword == "format" and location.schema["format"] not in KNOWN_FORMATS:
+        return True
+    if keyword in _SPOKEN_OF:
+        return _bound_verdict(location.schema, keyword, kind)
+    if keyword in REFERENCE_KEYWORDS:
+        target = compiled.target(location, keyword)
+        if target is None:
+            return None
+        return schema_verdict(compiled, target, kind, depth - 1)
+    if keyword not in compiled.dialect.effective:
+        return True
+    return _decision(compiled, location, keyword, kind, depth - 1)
+
+
+def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool | None:
+    if kind not in _SPOKEN_OF[keyword]:
+        return True
+    value = schema[keyword]
+    if (
+        keyword == "pattern"
+        and isinstance(value, str)
+        and _MATCHES_ALL.fullmatch(value)
+    ):
+        return True
+    if keyword == "additionalProperties":
+        patterns = object_of(schema, "patternProperties")
+        return True if any(map(_MATCHES_ALL.fullmatch, patterns)) else None
+    if keyword == "multipleOf" and is_number(value) and value > 0:
+        step = Fraction(str(value))
+        if kind == "integer" and (1 / step).denominator == 1:
+            return True
+        if kind == "number" and step.denominator == 1:
+            return False
+    return None
+
+
+def _all_of(verdicts: list[bool | None]) -> bool | None:
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def _negation(verdict: bool | None) -> bool | None:  # noqa: FBT001 - the verdict itself
+    return None if verdict is None else not verdict
+
+
+def _combined(keyword: str, verdicts: list[bool | None]) -> bool | None:
+    if keyword == "allOf":
+        return _all_of(verdicts)
+    if keyword == "oneOf" and verdicts.count(True) > 1:
+        return False
+    if keyword == "anyOf" and True in verdicts:
+        return True
+    return None if None in verdicts else True in verdicts
+
+
+def _values_verdict(values: Json, kind: str) -> bool | None:
+    if not isinstance(values, list):
+        return None
+    count = len({repr(value) for value in values if type_of(value) == kind})
+    if not count:
+        return False
+    return True if count == _SINGLETONS.get(kind) else None
+
+
+def _decision(
+    compiled: CompiledSchema,
+    location: SchemaLocation,
+    keyword: str,
+    kind: str,
+    depth: int,
+) -> bool | None:
+    schema = location.schema
+
+    def inner(keyword: str) -> bool | None:
+        if keyword not in schema:
+            return True
+        return schema_verdict(
+            compiled, compiled.child(location, (keyword,)), kind, depth
+        )
+
+    if keyword == "type":
+        names = names_of(schema["type"])
+        return kind in names or (kind == "integer" and "number" in names)
+    if keyword in ("enum", "const"):
+        values = schema[keyword]
+        return _values_verdict(values if keyword == "enum" else [values], kind)
+    if keyword in ("allOf", "anyOf", "oneOf"):
+        branches = compiled.branches(location, keyword)
+        verdicts = [schema_verdict(compiled, each, kind, depth) for each in branches]
+        return _combined(keyword, verdicts)
+    if keyword == "not":
+        return _negation(inner("not"))
+    if keyword != "if":
+        return True
+    condition, then, other = inner("if"), inner("then"), inner("else")
+    if condition is None:
+        return then if then is other else None
+    return then if condition else other
+
 
 #: The lengths of what jsonschema-rs takes for an instance of a format.
 _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
@@ -114,7 +342,8 @@ def item_count(question: ImplicationQuestion) -> bool:
     """Other keywords leave no array with such a number of elements."""
     keyword = question.keyword
     if keyword == "minItems":
-        return question.bound <= _least_contained(question)
+        contained = len([*question.values("contains")][:1])
+        return question.bound <= max([contained, *question.numbers("minContains")])
     if keyword == "maxItems":
         return min(_most_items(question), _distinct(question)) <= question.bound
     if keyword == "uniqueItems":
@@ -130,11 +359,6 @@ def item_count(question: ImplicationQuestion) -> bool:
 def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> int:
     prefix, _ = item_keywords(location.schema, question.compiled.dialect)
     return len(array_of(location.schema, prefix)) if prefix else 0
-
-
-def _least_contained(question: ImplicationQuestion) -> float:
-    least = [1 for _ in question.values("contains")]
-    return max([*least, *question.numbers("minContains"), 0])
 
 
 def _most_items(question: ImplicationQuestion) -> float:
@@ -345,6 +569,8 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
 
 def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     """Return whether failing a branch means failing a keyword beside it."""
+    # Every keyword of a branch that may refuse; annotations cannot.
+    dialect = question.compiled.dialect
     conjunction = conjoin(question.compiled, (branch,))
     return not conjunction.impossible and all(
         any(
@@ -352,18 +578,12 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
             for other in question.other_assertions
         )
         for part in conjunction.locations
-        for keyword in _refusing_keywords(question, part)
+        for keyword in (
+            {keyword for keyword in part.schema if keyword in dialect.applicators}
+            | {*asserting_keywords(part.schema, dialect)}
+        )
+        - {"allOf", "definitions", "$defs"}
     )
-
-
-def _refusing_keywords(
-    question: ImplicationQuestion, part: SchemaLocation
-) -> list[str]:
-    """Return every keyword of a branch that may refuse; annotations cannot."""
-    dialect = question.compiled.dialect
-    asserting = set(asserting_keywords(part.schema, dialect))
-    applying = {keyword for keyword in part.schema if keyword in dialect.applicators}
-    return sorted((asserting | applying) - {"allOf", "definitions", "$defs"})
 
 
 def branches_repeat(question: ImplicationQuestion) -> bool:

@@ -12,15 +12,23 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.keyword_values import DECIDING, names_of
-from curation.instances.constraints.positions import fails_at
-from curation.instances.constraints.violations import FALSE, MIXED, as_near_miss
-from curation.instances.near_misses.coverage import find_proof, keyword_pointers
-from curation.instances.near_misses.edits import EDITS
-from curation.instances.near_misses.quotas import TYPE, most_others, most_types
-from curation.instances.near_misses.relaxed_schema import RelaxedSchema, least_value
-from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjunction import Goals, Negation, conjoin
+from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING, names_of
+from curation.instances.constraints.violations import (
+    FALSE,
+    MIXED,
+    as_near_miss,
+    fails_at,
+)
+from curation.instances.near_misses.coverage import (
+    TYPE,
+    find_proof,
+    keyword_pointers,
+    most_others,
+    most_types,
+)
+from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.sites import (
     EditSite,
     KnownSites,
@@ -30,16 +38,75 @@ from curation.instances.near_misses.sites import (
     goals_of_held_branches,
     with_edit,
 )
-from curation.instances.search.context import Nothing
-from curation.instances.values.json_text import text_of
-from curation.json.pointer import at, tokens_of
+from curation.instances.search.builder import WitnessBuilder
+from curation.instances.search.context import NOTHING, ExhaustedError, Nothing
+from curation.instances.values.model import InstanceKind, text_of
+from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity
+from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.core.json_types import Json
+    from curation.instances.constraints.assertions import Assertion
     from curation.instances.constraints.conjunction import Goals
     from curation.instances.values.model import NearMiss, Witness
+
+
+def least_value(
+    compiled: CompiledSchema, goals: Goals, rng: random.Random, steps: int
+) -> Json | Nothing:
+    """Return a least value that meets goals, or NOTHING within so many steps."""
+    builder = WitnessBuilder(
+        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+    )
+    try:
+        return builder.value(goals)
+    except (ExhaustedError, RecursionError):
+        return NOTHING
+
+
+#: The name under which the keyword is kept.
+_ASIDE: Final = "csbdata:aside"
+#: Keywords that mean nothing without the one that is taken out.
+_DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "contains": ("minContains", "maxContains"),
+    "if": ("then", "else"),
+}
+
+
+class RelaxedSchema:
+    """A schema without one keyword, which its values must fail."""
+
+    def __init__(self, compiled: CompiledSchema, assertion: Assertion) -> None:
+        """Take the keyword out of a copy; the schema itself is left as it is."""
+        location, keyword = assertion.location, assertion.keyword
+        removed = {keyword, *_DEPENDANTS.get(keyword, ())}
+        relaxed: dict[str, Json] = {
+            name: value
+            for name, value in location.schema.items()
+            if name not in removed
+        }
+        relaxed[_ASIDE] = {
+            name: location.schema[name]
+            for name in (keyword, *COMPANIONS.get(keyword, ()))
+            if name in location.schema
+        }
+        schema = replaced(compiled.value, location.tokens, relaxed)
+        self.compiled = CompiledSchema(schema, compiled.dialect)
+        self.denied = Negation(self.compiled.location_at((*location.tokens, _ASIDE)))
+
+    def goals(self, goals: Goals) -> Goals:
+        """Return the same goals in the copy, but for those inside the keyword."""
+        locations = []
+        for goal in goals:
+            if isinstance(goal, SchemaLocation) and not goal.document:
+                with suppress(LookupError):
+                    locations.append(self.compiled.location_at(goal.tokens))
+        return (*locations, self.denied)
+
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
 PRIORITY: Final = (
@@ -121,7 +188,7 @@ def find_near_misses(
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
     if most is None:
         most = most_others(len(find_reachable_keywords(compiled).assertions))
-    return _NearMissSearch(compiled, witnesses, rng, most, effort).run()
+    return _NearMissSearch(compiled, witnesses, rng, effort).run(most)
 
 
 class _NearMissSearch:
@@ -130,11 +197,9 @@ class _NearMissSearch:
         compiled: CompiledSchema,
         witnesses: Sequence[Witness],
         rng: random.Random,
-        most: int,
         effort: Effort,
     ) -> None:
-        self.compiled, self.rng = compiled, rng
-        self.most, self.effort = most, effort
+        self.compiled, self.rng, self.effort = compiled, rng, effort
         self.reachable = find_reachable_keywords(compiled)
         #: By the pointer of the keyword that fails, how (`_part`).
         self.parts: dict[str, list[int | str]] = {}
@@ -146,49 +211,53 @@ class _NearMissSearch:
         self.searches_left, self.witnesses_left = effort.searches, effort.witnesses
         self.sites = KnownSites(compiled, effort.sites)
         self.relaxed: dict[Assertion, RelaxedSchema] = {}
-        #: What fails a keyword for formats alone, where nothing else is found.
-        self.second_choices: list[Json] = []
-        ordered = sorted(witnesses, key=lambda witness: len(canonical(witness.value)))
-        for witness in ordered:
+        for witness in sorted(witnesses, key=lambda each: len(canonical(each.value))):
             self.sites.add_witness(witness.value)
 
-    def run(self) -> list[NearMiss]:
-        """Return what is found, the most telling first."""
+    def run(self, limit: int) -> list[NearMiss]:
+        """Return what is found, the most telling first.
+
+        Args:
+            limit: Maximum of near misses by other keywords than `type`.
+        """
         by_keyword: dict[str, list[Assertion]] = {}
         for assertion in self.reachable.assertions:
             by_keyword.setdefault(assertion.keyword, []).append(assertion)
         types = _spread(by_keyword.pop(TYPE, []))
-        order = sorted(by_keyword, key=_rank)
-        for assertions in (*(by_keyword[keyword] for keyword in order), types):
-            any(map(self._find, assertions))
-        self._in_turn([by_keyword[keyword] for keyword in order], self._find)
-        room = min(self.most - self._others(), self.effort.deeper)
+        others = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
+        for assertions in (*others, types):
+            for assertion in assertions:
+                if self._find(assertion):
+                    break
+        self._in_turn(others, self._find, limit)
+        room = min(limit - self._count_others(), self.effort.deeper)
         deeper = self._inside_branches(room)
-        self.most -= len(deeper)
-        self._in_turn([by_keyword[keyword] for keyword in order], self._vary)
-        self._in_turn([by_keyword.get("required", [])], self._vary)
+        self._in_turn(others, self._vary, limit - len(deeper))
+        required = by_keyword.get("required", [])
+        self._in_turn([required], self._vary, limit - len(deeper))
         self.verdicts_left += self.effort.types
-        self.most = most_types(self._others() + len(deeper))
+        max_types = most_types(self._count_others() + len(deeper))
         for assertion in types:
-            if len(self.near_misses) - self._others() >= self.most:
+            if len(self.near_misses) - self._count_others() >= max_types:
                 break
             self._find(assertion)
         return sorted(self.near_misses, key=_order) + deeper
 
-    def _others(self) -> int:
+    def _count_others(self) -> int:
         return sum(near_miss.keyword != TYPE for near_miss in self.near_misses)
 
     def _in_turn(
         self,
         by_keyword: Sequence[Sequence[Assertion]],
         find: Callable[[Assertion], bool],
+        limit: int,
     ) -> None:
         """Go on with each keyword in turn, a near miss at a time, up to the maximum."""
         pending = [list(assertions) for assertions in by_keyword]
         while any(pending):
             for assertions in pending:
                 while assertions:
-                    if self._others() >= self.most:
+                    if self._count_others() >= limit:
                         return
                     if find(assertions.pop(0)):
                         break
@@ -200,34 +269,30 @@ class _NearMissSearch:
             room: Maximum of results.
         """
         near_misses: list[NearMiss] = []
-        tried: set[Assertion] = set()
+        tried = set(self.reachable.assertions)
         for witness in self.sites.witnesses:
             if len(near_misses) >= room:
                 break
             for site in edit_sites(self.compiled, witness, inside=True):
                 for assertion in site.assertions:
-                    if assertion in tried or assertion in self.reachable.assertions:
+                    if assertion in tried or len(near_misses) >= room:
                         continue
                     tried.add(assertion)
-                    if len(near_misses) < room:
-                        near_miss = self._inside_branch(assertion, site)
-                        near_misses += [] if near_miss is None else [near_miss]
+                    near_misses += self._inside_branch(assertion, site)
         return near_misses
 
-    def _inside_branch(self, assertion: Assertion, site: EditSite) -> NearMiss | None:
+    def _inside_branch(self, assertion: Assertion, site: EditSite) -> list[NearMiss]:
         for new in islice(self._edits(assertion, site), self.effort.tries // 4):
             if self.verdicts_left <= 0:
                 break
             value = self._edited(site, new)
-            near_miss, own = as_near_miss(self.compiled, value), identity(value)
-            if (
-                near_miss
-                and near_miss.keyword in DECIDING
-                and own not in self.identities
-            ):
-                self.identities.add(own)
-                return replace(near_miss, fails_at=fails_at(self.compiled, near_miss))
-        return None
+            near_miss, key = as_near_miss(self.compiled, value), identity(value)
+            is_new = near_miss is not None and key not in self.identities
+            if near_miss and is_new and near_miss.keyword in DECIDING:
+                self.identities.add(key)
+                position = fails_at(self.compiled, near_miss)
+                return [replace(near_miss, fails_at=position)]
+        return []
 
     def _find(self, assertion: Assertion) -> bool:
         """Find a near miss for an assertion; return whether a new one was found."""
@@ -237,16 +302,15 @@ class _NearMissSearch:
             self.witnesses_left -= 1
             self._make_site(assertion)
         sites = self.sites.of_assertion(assertion)
-        if any(self._try_edits(assertion, self._some_cut(site)) for site in sites):
-            return True
+        for site in sites:
+            is_cut = self.rng.random() < _CUT
+            if self._try_edits(assertion, self.sites.cut(site) if is_cut else site):
+                return True
         if find_proof(self.compiled, assertion):
             return False
         return any(
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]
         )
-
-    def _some_cut(self, site: EditSite) -> EditSite:
-        return self.sites.cut(site) if self.rng.random() < _CUT else site
 
     def _vary(self, assertion: Assertion) -> bool:
         """Find a near miss that fails an assertion in another part of the text."""
@@ -255,26 +319,22 @@ class _NearMissSearch:
             return False
         is_late = _PARTS - 1 in self.parts[assertion.pointer]
         site = sites[0] if is_late else self.sites.cut(sites[-1])
-        return self._try_edits(assertion, site, again=True)
-
-    def _try_edits(
-        self, assertion: Assertion, site: EditSite, *, again: bool = False
-    ) -> bool:
-        self.second_choices = []
-        tries = self.effort.tries
-        if again:
-            tries = self.effort.names if assertion.keyword == "required" else 1
+        tries = self.effort.names if assertion.keyword == "required" else 1
         for new in islice(self._edits(assertion, site), tries):
             if self.verdicts_left <= 0:
                 break
-            if self._keep(assertion, site, new, again=again):
+            if self._keep(assertion, site, new, [], again=True):
                 return True
-        if again:
-            return False
-        return any(
-            self._keep(assertion, site, new, hinges=True)
-            for new in self.second_choices[:1]
-        )
+        return False
+
+    def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
+        second_choices: list[Json] = []
+        for new in islice(self._edits(assertion, site), self.effort.tries):
+            if self.verdicts_left <= 0:
+                break
+            if self._keep(assertion, site, new, second_choices):
+                return True
+        return any(self._keep(assertion, site, new, None) for new in second_choices[:1])
 
     def _edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
         if assertion.keyword == FALSE:
@@ -307,9 +367,9 @@ class _NearMissSearch:
         assertion: Assertion,
         site: EditSite,
         new: Json,
+        second_choices: list[Json] | None,
         *,
         again: bool = False,
-        hinges: bool = False,
     ) -> bool:
         """Keep an edited witness if it fails one keyword that has no near miss yet.
 
@@ -317,10 +377,10 @@ class _NearMissSearch:
             assertion: The keyword to fail.
             site: The place to edit.
             new: The new value.
+            second_choices: Gets the new value if a keyword other than `format` fails
+                because of formats alone. None to keep that, too.
             again: Keep it if the keyword of the assertion has near misses, but none
                 that fails it like this.
-            hinges: Whether a keyword other than `format` may fail because of formats
-                alone. Else such a value is a second choice.
 
         Returns:
             Whether it is the keyword of the assertion that fails.
@@ -329,18 +389,22 @@ class _NearMissSearch:
         near_miss = as_near_miss(self.compiled, value)
         if near_miss is None or near_miss.keyword == MIXED:
             return False
-        failing, own = keyword_pointers(near_miss), identity(value)
-        known = [pointer for pointer in failing if pointer in self.parts]
-        if own in self.identities or (len(known) == len(failing)) != again:
+        failing, key = keyword_pointers(near_miss), identity(value)
+        is_known = all(pointer in self.parts for pointer in failing)
+        if key in self.identities or is_known != again:
             return False
         near_miss = replace(near_miss, fails_at=fails_at(self.compiled, near_miss))
         part = self._part(near_miss)
         if again and part in self.parts.get(assertion.pointer, ()):
             return False
-        if not hinges and self._hinges_on_formats(near_miss):
-            self.second_choices.append(new)
+        if (
+            second_choices is not None
+            and near_miss.keyword != "format"
+            and self.compiled.is_valid_without_formats(value)
+        ):
+            second_choices.append(new)
             return False
-        self.identities.add(own)
+        self.identities.add(key)
         self.near_misses.append(near_miss)
         for pointer in failing:
             self.parts.setdefault(pointer, []).append(part)
@@ -352,28 +416,23 @@ class _NearMissSearch:
             with suppress(LookupError):
                 schema = tokens_of(near_miss.schema_pointer)
                 names = names_of(at(self.compiled.value, schema))
-                own = at(near_miss.value, tokens_of(near_miss.instance_pointer))
-                return " ".join(sorted({*names}.difference(_names(own))))
+                value = at(near_miss.value, tokens_of(near_miss.instance_pointer))
+                present = value if isinstance(value, dict) else {}
+                return " ".join(sorted({*names}.difference(present)))
         return near_miss.fails_at * _PARTS // len(text_of(near_miss.value))
 
-    def _hinges_on_formats(self, near_miss: NearMiss) -> bool:
-        return near_miss.keyword != "format" and self.compiled.is_valid_without_formats(
-            near_miss.value
-        )
-
     def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
+        """Search a value for a site in the schema without the keyword."""
         if self.searches_left <= 0 or assertion.keyword == FALSE:
             return False
         self.searches_left -= 1
         if assertion not in self.relaxed:
             self.relaxed[assertion] = RelaxedSchema(self.compiled, assertion)
-        relaxed = self.relaxed[assertion]
+        relaxed, steps = self.relaxed[assertion], self.effort.steps
         branch_goals = goals_of_held_branches(self.compiled, site.witness, site.path)
         for goals in (site.goals, branch_goals):
-            new = relaxed.value(goals, self.rng, self.effort.steps)
-            if not isinstance(new, Nothing) and self._keep(
-                assertion, site, new, hinges=True
-            ):
+            new = least_value(relaxed.compiled, relaxed.goals(goals), self.rng, steps)
+            if not isinstance(new, Nothing) and self._keep(assertion, site, new, None):
                 return True
         return False
 
@@ -391,11 +450,6 @@ class _NearMissSearch:
                 if assertion in self.sites:
                     return
         self.sites.add_empty(assertion, locations[0])
-
-
-def _names(value: Json) -> list[str]:
-    """Return the names of an object's properties."""
-    return list(value) if isinstance(value, dict) else []
 
 
 def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:

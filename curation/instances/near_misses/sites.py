@@ -19,8 +19,7 @@ from curation.instances.constraints.assertions import (
     false_locations,
     goals_below,
 )
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.conjunction import Goal, Goals, with_member
+from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE
 from curation.json.text import canonical
@@ -154,7 +153,7 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
     below = conjunction.member_goals(step) or ()
     inner = cut_behind(compiled, below, member_at(value, step), remaining)
     if isinstance(value, list):
-        last = max(int(step) + 1, int(conjunction.min_items))
+        last = max(int(step) + 1, int(conjunction.bounds.get("minItems", 0)))
         return with_edit(value[:last], (step,), inner)
     if not isinstance(value, dict):
         return value

@@ -58,11 +58,6 @@ class CharSet:
         return False
 
     @cached_property
-    def size(self) -> int:
-        """How many characters are in it."""
-        return sum(last - first + 1 for first, last in self.ranges)
-
-    @cached_property
     def palette(self) -> str:
         """Characters to draw from; frequent ones stand in it more than once."""
         letters = "".join(letter for letter in _LETTERS if ord(letter) in self)
@@ -102,10 +97,6 @@ class CharSet:
             return (block * (count // _BLOCK + 1))[:count]
         return "".join(rng.choices(palette, k=count))
 
-    def union(self, other: CharSet) -> CharSet:
-        """Return the characters of both sets."""
-        return CharSet(normal((*self.ranges, *other.ranges)), self.open or other.open)
-
     def inverse(self) -> CharSet:
         """Return the characters that are not in the set."""
         return CharSet(_inverse(self.ranges), open=True)
@@ -142,9 +133,9 @@ def _inverse(ranges: Ranges) -> Ranges:
     return normal(gaps)
 
 
-def set_of(characters: str) -> CharSet:
-    """Return the set of the characters of a text."""
-    return CharSet(normal((ord(character), ord(character)) for character in characters))
+def set_of(code: int) -> CharSet:
+    """Return the set of one character."""
+    return CharSet(normal(((code, code),)))
 
 
 def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
@@ -189,7 +180,6 @@ SPACES: Final = CharSet(
 #: What `.` is: anything but the ends of lines.
 DOT: Final = CharSet(_inverse(((10, 10), (13, 13), (0x2028, 0x2029))), open=True)
 ANY: Final = CharSet(normal(((0, LAST),)), open=True)
-NONE: Final = CharSet(())
 
 
 @lru_cache(maxsize=1)

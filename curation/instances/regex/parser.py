@@ -8,33 +8,189 @@ that nest deeper than `_DEEPEST`, are not read.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import lru_cache
+from typing import Final
+
+import msgspec
 
 from curation.instances.regex import character_sets
 from curation.instances.regex.character_sets import CharSet
-from curation.instances.regex.syntax_tree import (
-    EMPTY,
-    MOST,
-    Anchor,
-    AnchorKind,
-    BackReference,
-    Chars,
-    Group,
-    Look,
-    Pattern,
-    PatternNode,
-    Sequence,
-    alternatives,
-    anchored,
-    is_sure,
-    repeat,
-    repetitions,
-    safe_length,
-    sequence,
-)
 from curation.validation.patterns import LONGEST, is_ecma, repaired
+
+#: Lengths above this are all the same: too long.
+MAX_LENGTH: Final = 1 << 40
+#: (repetitions, length): on texts of that length, all ways to divide them among so
+#: many variable repetitions, none within another, are tried in milliseconds.
+_SAFE: Final = ((1, MAX_LENGTH), (2, 2_000), (3, 300), (4, 100), (8, 24))
+
+
+class PatternNode(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """A part of a pattern; compared by identity.
+
+    `low` and `high` are bounds of the length of what it matches, not always reached.
+    """
+
+    low: int = 0
+    high: int | None = 0
+    #: Whether a string made from it part by part matches: it has no assertions.
+    plain: bool = True
+    #: The nodes that it is made of.
+    parts: tuple[PatternNode, ...] = ()
+
+    @property
+    def body(self) -> PatternNode:
+        """The only part of a repetition, a group or a look."""
+        return self.parts[0]
+
+
+class Chars(PatternNode, frozen=True, kw_only=True):
+    """One character of a set."""
+
+    chars: CharSet
+
+
+class Sequence(PatternNode, frozen=True):
+    """Parts that match one after the other."""
+
+
+class Alternatives(PatternNode, frozen=True):
+    """Parts of which one matches."""
+
+
+class Repeat(PatternNode, frozen=True, kw_only=True):
+    """A body that is repeated; `most` is None without an upper bound."""
+
+    least: int
+    most: int | None
+
+
+class Group(PatternNode, frozen=True, kw_only=True):
+    """A capturing group."""
+
+    number: int
+
+
+class BackReference(PatternNode, frozen=True, kw_only=True):
+    """The text of a group again; where groups share a name, of the one that matched."""
+
+    numbers: tuple[int, ...]
+
+
+class Look(PatternNode, frozen=True, kw_only=True):
+    """A look-ahead or a look-behind."""
+
+    ahead: bool
+    negative: bool
+
+
+class AnchorKind(StrEnum):
+    """What an anchor asserts of where it stands."""
+
+    START = "^"
+    END = "$"
+    BOUNDARY = "b"
+    """A word begins or ends here."""
+    NO_BOUNDARY = "B"
+
+
+#: Anchors that depend on the characters on both sides.
+BORDERS: Final = (AnchorKind.BOUNDARY, AnchorKind.NO_BOUNDARY)
+
+
+class Anchor(PatternNode, frozen=True, kw_only=True):
+    """An assertion about the position: the start, the end, or the border of a word."""
+
+    kind: AnchorKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A parsed pattern."""
+
+    root: PatternNode
+    #: Bodies of the groups, by their numbers less one.
+    groups: tuple[PatternNode, ...]
+    #: Whether every way through it begins with `^`, or ends with `$`.
+    starts: bool
+    ends: bool
+    #: Whether a string made from it part by part matches without a check.
+    sure: bool
+    #: Longest text on which a backtracking engine answers in milliseconds.
+    safe: int
+    #: How many parts of it repeat a variable number of times.
+    repetitions: int
+
+
+def sequence(parts: list[PatternNode]) -> PatternNode:
+    """Return the node of parts that follow each other."""
+    if len(parts) == 1:
+        return parts[0]
+    highs = [part.high for part in parts]
+    return Sequence(
+        parts=tuple(parts),
+        low=min(MAX_LENGTH, sum(part.low for part in parts)),
+        high=None if None in highs else min(MAX_LENGTH, sum(filter(None, highs))),
+        plain=all(part.plain for part in parts),
+    )
+
+
+def alternatives(options: list[PatternNode]) -> PatternNode:
+    """Return the node of a choice between options."""
+    if len(options) == 1:
+        return options[0]
+    highs = [option.high for option in options]
+    return Alternatives(
+        parts=tuple(options),
+        low=min(option.low for option in options),
+        high=None if None in highs else max(filter(None, highs), default=0),
+        plain=all(option.plain for option in options),
+    )
+
+
+def repeat(body: PatternNode, least: int, most: int | None) -> PatternNode:
+    """Return the node of a repeated body."""
+    high = 0 if body.high == 0 or most == 0 else None
+    if body.high and most:
+        high = min(MAX_LENGTH, body.high * most)
+    return Repeat(
+        parts=(body,),
+        least=least,
+        most=most,
+        low=min(MAX_LENGTH, body.low * least),
+        high=high,
+        plain=body.plain,
+    )
+
+
+def anchored(node: PatternNode, kind: AnchorKind) -> bool:
+    """Return whether every way through a node begins with `^`, or ends with `$`."""
+    if isinstance(node, Anchor):
+        return node.kind is kind
+    if isinstance(node, Group):
+        return anchored(node.body, kind)
+    if isinstance(node, Alternatives):
+        return all(anchored(option, kind) for option in node.parts)
+    if isinstance(node, Sequence) and node.parts:
+        return anchored(node.parts[0 if kind is AnchorKind.START else -1], kind)
+    return False
+
+
+def _repetitions(node: PatternNode, *, within: bool = False) -> tuple[int, bool]:
+    """Return how many parts repeat a variable number of times, and if one is nested."""
+    varies = isinstance(node, Repeat) and node.most != node.least
+    nested = within and (varies or isinstance(node, Alternatives))
+    if isinstance(node, Repeat):
+        within = within or (node.most or 2) > 1
+    total = int(varies)
+    for part in node.parts:
+        count, is_nested = _repetitions(part, within=within)
+        total, nested = total + count, nested or is_nested
+    return total, nested
+
 
 #: Groups within groups.
 _DEEPEST = 60
@@ -64,31 +220,35 @@ def parse(pattern: str) -> Pattern | None:
     reader = _PatternReader(strict)
     try:
         root = reader.disjunction()
-        if reader.index < len(strict):
-            return None
     except (_UnreadableError, RecursionError):
         return None
-    root = _without_behind(root)
-    groups = tuple(reader.groups[number] for number in sorted(reader.groups))
+    if reader.index < len(strict):
+        return None
+    parts = list(root.parts) if isinstance(root, Sequence) else [root]
+    if parts and isinstance(parts[0], Look):
+        look = parts[0]
+        if not look.ahead and not look.negative:
+            # A look-behind at the beginning is matched with the rest.
+            parts[0] = look.body
+            root = sequence(parts)
+            parts = list(root.parts) if isinstance(root, Sequence) else [root]
     starts, ends = anchored(root, AnchorKind.START), anchored(root, AnchorKind.END)
+    if starts and isinstance(parts[0], Anchor):
+        del parts[0]
+    if ends and parts and isinstance(parts[-1], Anchor):
+        del parts[-1]
+    count, nested = _repetitions(root)
+    # To begin anywhere is one more choice.
+    choices = math.inf if nested else count + (not starts)
     return Pattern(
         root=root,
-        groups=groups,
+        groups=tuple(reader.groups[number] for number in sorted(reader.groups)),
         starts=starts,
         ends=ends,
-        sure=is_sure(root),
-        safe=safe_length(root, starts=starts),
-        repetitions=repetitions(root),
+        sure=all(part.plain for part in parts),
+        safe=next((length for most, length in _SAFE if choices <= most), 0),
+        repetitions=count,
     )
-
-
-def _without_behind(root: PatternNode) -> PatternNode:
-    """Return a tree without its first look-behind, if it begins with one."""
-    first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
-    if not isinstance(first, Look) or first.ahead or first.negative:
-        return root
-    tail = root.parts[1:] if isinstance(root, Sequence) else ()
-    return sequence([first.body, *tail])
 
 
 def strict_text(pattern: str) -> str | None:
@@ -134,7 +294,7 @@ class _PatternReader:
                 self.index = quantifier.end()
                 atom = _repeated(atom, quantifier)
             parts.append(atom)
-        return sequence(parts) if parts else EMPTY
+        return sequence(parts)
 
     def _atom(self) -> PatternNode:
         character = self.text[self.index]
@@ -149,13 +309,13 @@ class _PatternReader:
             return _chars(character_sets.DOT)
         if character == "\\":
             return self._escape()
-        return _chars(character_sets.set_of(character))
+        return _chars(character_sets.set_of(ord(character)))
 
     def _group(self) -> PatternNode:
         for opening, ahead, negative in _LOOKS:
             if self._take(opening):
                 return Look(
-                    body=self._closed(), ahead=ahead, negative=negative, plain=False
+                    parts=(self._closed(),), ahead=ahead, negative=negative, plain=False
                 )
         if self._take("(?:"):
             return self._closed()
@@ -170,7 +330,11 @@ class _PatternReader:
         body = self._closed()
         self.groups[number] = body
         return Group(
-            body=body, number=number, low=body.low, high=body.high, plain=body.plain
+            parts=(body,),
+            number=number,
+            low=body.low,
+            high=body.high,
+            plain=body.plain,
         )
 
     def _closed(self) -> PatternNode:
@@ -187,16 +351,13 @@ class _PatternReader:
         if letter in "123456789":
             match = re.compile(r"\d+").match(self.text, self.index)
             self.index += len(match[0]) if match else 1
-            return self._reference((int(match[0]),) if match else ())
+            return _reference((int(match[0]),) if match else ())
         if self._take("k<"):
             end = self.text.index(">", self.index)
             name = self.text[self.index : end]
             self.index = end + 1
-            return self._reference(self._named(name))
+            return _reference(self._named(name))
         return _chars(self._set())
-
-    def _reference(self, numbers: tuple[int, ...]) -> PatternNode:
-        return BackReference(numbers=numbers, low=0, high=None, plain=False)
 
     def _named(self, name: str) -> tuple[int, ...]:
         if self.names is None:
@@ -222,8 +383,7 @@ class _PatternReader:
             if charset is None:
                 raise _UnreadableError
             return charset
-        code = self._code(letter)
-        return CharSet(character_sets.normal(((code, code),)))
+        return character_sets.set_of(self._code(letter))
 
     def _code(self, letter: str) -> int:
         if letter in _CONTROLS:
@@ -300,6 +460,10 @@ _LOOKS = (
 )
 
 
+def _reference(numbers: tuple[int, ...]) -> PatternNode:
+    return BackReference(numbers=numbers, high=None, plain=False)
+
+
 @lru_cache(maxsize=4096)
 def _chars(chars: CharSet) -> PatternNode:
     return Chars(chars=chars, low=1, high=1, plain=bool(chars.ranges))
@@ -309,8 +473,8 @@ def _repeated(atom: PatternNode, quantifier: re.Match[str]) -> PatternNode:
     if quantifier[4]:
         least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[4]]
     else:
-        least = min(MOST, int(quantifier[1]))
+        least = min(MAX_LENGTH, int(quantifier[1]))
         most = least
         if quantifier[2]:
-            most = min(MOST, int(quantifier[3])) if quantifier[3] else None
+            most = min(MAX_LENGTH, int(quantifier[3])) if quantifier[3] else None
     return repeat(atom, least, most)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-from curation.instances.regex import syntax_tree as trees
+from curation.instances.regex import parser as trees
 from curation.instances.regex.character_sets import DOT, CharSet
 from curation.instances.regex.words import WORDS
 
@@ -57,7 +57,7 @@ class _StringWriter:
         elif isinstance(node, trees.Sequence):
             self._sequence(node.parts, want)
         elif isinstance(node, trees.Alternatives):
-            self.write(self._pick(node.options, want), want)
+            self.write(self._pick(node.parts, want), want)
         elif isinstance(node, trees.Repeat):
             self._repeat(node, want)
         elif isinstance(node, trees.Group):

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import (
-    admits,
-    admitted_examples,
-    likely_types,
-)
-from curation.instances.constraints.conjunction import (
-    ALL_TYPES,
-    Conjunction,
-    ExtraConstraint,
-    Goals,
-)
 from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.search.choices import solve
 from curation.instances.search.containers import build_array, build_object
@@ -27,20 +15,20 @@ from curation.instances.search.context import (
     NOTHING,
     REDRAWS,
     BuildContext,
-    ExhaustedError,
     Nothing,
     ValueBuilder,
 )
 from curation.instances.values import numbers, strings
 from curation.instances.values.model import InstanceKind, SearchFailure
-from curation.json.pointer import tokens_of
 from curation.json.values import identity, is_multiple
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import FailedAssertion
-    from curation.instances.constraints.interpretations import Interpretations
+    from curation.instances.constraints.conjunction import (
+        Conjunction,
+        Goals,
+    )
     from curation.instances.search.reach import Guide
 
 #: Types with enough values that drawing again is worth it.
@@ -63,7 +51,7 @@ def build_scalar(
         if value is NOTHING:
             return value
         new = not context.avoid or identity(value) not in context.avoid
-        if new and not (watched and not admits(conjunction, value)):
+        if new and not (watched and not conjunction.admits(value)):
             if not watched and not context.avoid and kind in _DRAWN:
                 builder.redraws[context.path] = partial(
                     _draw, builder, conjunction, kind, context.name, 0
@@ -211,7 +199,7 @@ class WitnessBuilder(ValueBuilder):
         Objects and arrays are used for `random` witnesses only: a `full` one should
         have every optional property.
         """
-        examples: list[Json] = admitted_examples(conjunction)
+        examples: list[Json] = conjunction.examples()
         if not examples or context.path in self.refused_paths:
             return NOTHING
         if self.varies(context):
@@ -228,7 +216,7 @@ class WitnessBuilder(ValueBuilder):
         return NOTHING
 
     def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
-        types = likely_types(conjunction)
+        types = conjunction.likely_types()
         if self.guide and len(types) > 1:
             leading = self._leading_types(conjunction, self.guide)
             return sorted(types, key=lambda kind: kind not in leading)
@@ -258,94 +246,3 @@ class WitnessBuilder(ValueBuilder):
             return build(self, conjunction, context)
         with self.guide.within(conjunction.locations):
             return build(self, conjunction, context)
-
-
-_ANY_BUT_NULL: Final = tuple(kind for kind in ALL_TYPES if kind != "null")
-#: What the least instance must meet that is neither null nor empty: of the type of an
-#: empty one if possible.
-_OBJECT: Final[Goals] = (
-    ExtraConstraint(types=("object",), schema={"minProperties": 1}),
-)
-_ARRAY: Final[Goals] = (ExtraConstraint(types=("array",), schema={"minItems": 1}),)
-_TELLING: Final[Goals] = (
-    ExtraConstraint(types=_ANY_BUT_NULL, schema={"minProperties": 1, "minItems": 1}),
-)
-
-
-def goals_beyond(trivial: Json) -> tuple[Goals, ...]:
-    """Return what to ask for instead of an empty value, in the order to try."""
-    if trivial is None:
-        return (_TELLING,)
-    return (_OBJECT if trivial == {} else _ARRAY, _TELLING)
-
-
-def is_trivial(value: Json) -> bool:
-    """Return whether a value is null, or holds nothing."""
-    return value is None or value in ({}, [])
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class WitnessSearch:
-    """A search for one witness."""
-
-    #: By each of them the value must be valid.
-    interpretations: Interpretations
-    #: What is drawn is drawn from it.
-    rng: random.Random
-    #: What the value has beside what is required.
-    kind: InstanceKind
-    #: How large it may become.
-    context: BuildContext
-    #: Times that it is made at most.
-    repairs: int
-    #: What it must meet beside the schema.
-    extra: Goals = ()
-    #: Makes what it is to reach, anew for each time that it is made.
-    guide: Callable[[], Guide] | None = None
-    refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
-    failures: dict[SearchFailure, str] = field(default_factory=dict)
-    #: Whether a value was refused where no format is asserted, and only there.
-    hinges_on_formats: bool = False
-    steps_left: int = 0
-
-    def run(self, steps: int) -> Json | Nothing:
-        """Return a value that is valid by each interpretation, or NOTHING."""
-        self.steps_left = steps
-        for _ in range(self.repairs):
-            builder = WitnessBuilder(
-                compiled=self.interpretations.strictest,
-                rng=self.rng,
-                kind=self.kind,
-                steps=self.steps_left,
-                refused_paths=self.refused_paths,
-                guide=self.guide() if self.guide else None,
-            )
-            value = self._make(builder, steps)
-            self.steps_left = builder.steps
-            self.failures = {**builder.failures, **self.failures}
-            if value is NOTHING:
-                return value
-            refused = self.interpretations.refusing(value)
-            if refused is None:
-                return value
-            compiled, formats = refused
-            self.hinges_on_formats |= not formats
-            self._note_refusals(compiled.errors(value, formats=formats))
-        return NOTHING
-
-    def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:
-        try:
-            root = self.interpretations.strictest.root
-            return builder.value((root, *self.extra), self.context)
-        except (ExhaustedError, RecursionError):
-            return builder.record_failure(SearchFailure.EXHAUSTED, f"{steps} steps")
-
-    def _note_refusals(self, errors: list[FailedAssertion]) -> None:
-        for error in errors:
-            path = tokens_of(error.instance_pointer)
-            self.refused_paths[path] = self.refused_paths.get(path, 0) + 1
-        first = errors[0]
-        self.failures[SearchFailure.REFUSED] = (
-            f"{first.keyword} at {first.schema_pointer or '/'} "
-            f"for {first.instance_pointer or '/'}"
-        )

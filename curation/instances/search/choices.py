@@ -7,14 +7,15 @@ the goals, and the value is made again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import TypeAlias
 
 from curation.core.json_types import Json
-from curation.instances.constraints.admission import admits
-from curation.instances.constraints.conjoin import conjoin, contradiction
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import (
+    ALL_TYPES,
     BranchChoice,
     Conjunction,
     Dependency,
@@ -22,8 +23,16 @@ from curation.instances.constraints.conjunction import (
     Goal,
     Goals,
     Negation,
+    conjoin,
+    with_member,
 )
-from curation.instances.constraints.keyword_values import accepts_everything
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    array_of,
+    item_keywords,
+    names_of,
+    object_of,
+)
 from curation.instances.constraints.minimal_depth import likely_depth
 from curation.instances.search.context import (
     NOTHING,
@@ -31,9 +40,160 @@ from curation.instances.search.context import (
     Nothing,
     ValueBuilder,
 )
-from curation.instances.search.negation import ways_to_fail
 from curation.instances.values.model import SearchFailure
+from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
+
+_NUMBERS = ("integer", "number")
+#: A bound, the bound that contradicts it, the step between, and the types.
+_OPPOSITES = {
+    "minimum": ("exclusiveMaximum", 0, _NUMBERS),
+    "maximum": ("exclusiveMinimum", 0, _NUMBERS),
+    "minLength": ("maxLength", -1, ("string",)),
+    "maxLength": ("minLength", 1, ("string",)),
+    "minItems": ("maxItems", -1, ("array",)),
+    "maxItems": ("minItems", 1, ("array",)),
+    "minProperties": ("maxProperties", -1, ("object",)),
+    "maxProperties": ("minProperties", 1, ("object",)),
+    "exclusiveMinimum": ("maximum", 0, _NUMBERS),
+    "exclusiveMaximum": ("minimum", 0, _NUMBERS),
+}
+#: Pairs of branches of a oneOf that are tried together.
+_MOST_PAIRS = 6
+#: Names for one more property; the second is short, where names must be.
+_EXTRA_NAMES = ("extra", "x")
+
+
+@memo
+def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
+    """Return the ways to fail the schema of a location, the most natural first."""
+    return list(_ways(compiled, location))
+
+
+def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
+    schema = location.schema
+    if not isinstance(schema, dict):
+        return
+    for target in compiled.targets(location):
+        yield (Negation(target),)
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
+        return
+    for constraint in _ways_of_objects(compiled, location, schema):
+        yield (constraint,)
+    yield from _ways_of_dependencies(compiled, location, schema)
+    for constraint in _ways_of_scalars(schema):
+        yield (constraint,)
+    for constraint in _ways_of_arrays(compiled, location, schema):
+        yield (constraint,)
+    yield from _ways_of_choices(compiled, location, schema)
+    if "type" in schema:
+        allowed = names_of(schema["type"])
+        if "number" in allowed:
+            allowed.append("integer")
+        others = tuple(name for name in ALL_TYPES if name not in allowed)
+        yield (ExtraConstraint(types=others),)
+
+
+def _ways_of_objects(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[ExtraConstraint]:
+    for name in names_of(schema.get("required")):
+        yield ExtraConstraint(types=("object",), forbidden=(name,))
+    members = object_of(schema, "properties")
+    for name, member in members.items():
+        if not accepts_everything(member):
+            yield with_member(
+                name, (Negation(compiled.child(location, ("properties", name))),)
+            )
+    if not accepts_everything(schema.get("additionalProperties", True)):
+        additional = Negation(compiled.child(location, ("additionalProperties",)))
+        for name in _EXTRA_NAMES:
+            if name not in members:
+                yield with_member(name, (additional,))
+    if "unevaluatedProperties" in schema:
+        unevaluated = Negation(compiled.child(location, ("unevaluatedProperties",)))
+        yield with_member("unevaluated", (unevaluated,))
+    if "propertyNames" in schema:
+        names = compiled.child(location, ("propertyNames",))
+        yield ExtraConstraint(types=("object",), extra_name=(Negation(names),))
+
+
+def _ways_of_dependencies(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Goals]:
+    for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
+        for name, needs in object_of(schema, keyword).items():
+            presence = ExtraConstraint(types=("object",), schema={"required": [name]})
+            if isinstance(needs, list):
+                for needed in names_of(needs):
+                    yield presence, ExtraConstraint(forbidden=(needed,))
+            else:
+                yield presence, Negation(compiled.child(location, (keyword, name)))
+
+
+def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
+    values = [*array_of(schema, "enum")]
+    if "const" in schema:
+        values.append(schema["const"])
+    if {} in values or [] in values:
+        least = {"minProperties": 1, "minItems": 1}
+        yield ExtraConstraint(excluded=tuple(values), schema=least)
+    if values:
+        yield ExtraConstraint(excluded=tuple(values))
+    for keyword, (opposite, step, types) in _OPPOSITES.items():
+        bound = schema.get(keyword)
+        if is_number(bound) and (step == 0 or bound + step >= 0):
+            yield ExtraConstraint(types=types, schema={opposite: bound + step})
+    factor = schema.get("multipleOf")
+    if is_number(factor):
+        yield ExtraConstraint(types=_NUMBERS, not_multiples=(factor,))
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield ExtraConstraint(types=("string",), not_patterns=(pattern,))
+
+
+def _ways_of_arrays(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[ExtraConstraint]:
+    prefix, remaining = item_keywords(schema, compiled.dialect)
+    elements = [(prefix, str(index)) for index in range(len(array_of(schema, prefix)))]
+    for index, tokens in enumerate([*elements, *([(remaining,)] if remaining else [])]):
+        element = compiled.child(location, tokens)
+        if not accepts_everything(element.schema):
+            yield with_member(index, (Negation(element),))
+    if schema.get("uniqueItems") is True:
+        yield ExtraConstraint(types=("array",), duplicate=True)
+    if "contains" in schema:
+        contained = compiled.child(location, ("contains",))
+        yield ExtraConstraint(types=("array",), every=(Negation(contained),))
+        most = schema.get("maxContains")
+        if is_number(most):
+            yield ExtraConstraint(
+                types=("array",), schema={"minItems": most + 1}, every=(contained,)
+            )
+
+
+def _ways_of_choices(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Goals]:
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(schema.get(keyword), list):
+            yield tuple(map(Negation, compiled.branches(location, keyword)))
+
+    def child(keyword: str) -> SchemaLocation:
+        return compiled.child(location, (keyword,))
+
+    one_of = compiled.branches(location, "oneOf")
+    yield from islice(combinations(one_of, 2), _MOST_PAIRS)
+    for branch in compiled.branches(location, "allOf"):
+        yield (Negation(branch),)
+    if "not" in schema:
+        yield (child("not"),)
+    if "if" in schema and "then" in schema:
+        yield child("if"), Negation(child("then"))
+    if "if" in schema and "else" in schema:
+        yield Negation(child("if")), Negation(child("else"))
+
 
 #: What is decided: choices, schemas with a condition, dependencies.
 Picked: TypeAlias = "frozenset[BranchChoice | SchemaLocation | Dependency]"
@@ -47,7 +207,7 @@ _REBUILDS = 3
 def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
     conjunction = conjoin(builder.compiled, goals)
-    if conjunction.is_decided and not contradiction(builder.compiled, conjunction):
+    if conjunction.is_decided and not conjunction.contradiction():
         return next(builder.candidates(conjunction, context), NOTHING)
     depth = len(context.path)
     attempts = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
@@ -69,7 +229,7 @@ class _BranchSearch:
         self.builder.spend(
             len(conjunction.parts) * (1 + len(conjunction.required)) // 64
         )
-        why = contradiction(self.builder.compiled, conjunction)
+        why = conjunction.contradiction()
         if why:
             return self.builder.record_failure(SearchFailure.CONTRADICTION, why)
         choice = next(
@@ -164,9 +324,13 @@ class _BranchSearch:
             ):
                 return NOTHING
             context = context._replace(vary=True)
-        return self.builder.record_failure(
-            SearchFailure.CONTRADICTION, _where(conjunction)
-        )
+        places = [
+            goal.pointer or "/"
+            for goal in conjunction.goals
+            if isinstance(goal, SchemaLocation)
+        ]
+        detail = "no value for " + " and ".join(places[:3])
+        return self.builder.record_failure(SearchFailure.CONTRADICTION, detail)
 
     def _mark(self) -> tuple[int, tuple[int, int]]:
         """Return where a search stands that is guided: values made, and the guide."""
@@ -182,7 +346,7 @@ class _BranchSearch:
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may repair the value; None if it is right."""
         compiled = self.builder.compiled
-        if conjunction.excluded and not admits(conjunction, value):
+        if conjunction.excluded and not conjunction.admits(value):
             return []
         violated = [
             negation
@@ -251,21 +415,8 @@ class _BranchSearch:
         ]
         for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))
-            for keyword in ("then", "else"):
-                place = (
-                    (compiled.child(holder, (keyword,)),)
-                    if keyword in holder.schema
-                    else ()
-                )
-                first = test if keyword == "then" else Negation(test)
-                ways.append((first, *place))
+            for keyword, first in (("then", test), ("else", Negation(test))):
+                ways.append((first,))
+                if keyword in holder.schema:
+                    ways[-1] += (compiled.child(holder, (keyword,)),)
         return ways
-
-
-def _where(conjunction: Conjunction) -> str:
-    places = [
-        goal.pointer or "/"
-        for goal in conjunction.goals
-        if isinstance(goal, SchemaLocation)
-    ]
-    return "no value for " + " and ".join(places[:3])

@@ -93,8 +93,8 @@ class ValueBuilder(ABC):
     steps: int
     #: Values made so far.
     values_made: int = 0
-    #: Paths of the values that the validator has refused, and how often.
-    refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
+    #: Paths of the values that the validator has refused.
+    refused_paths: set[tuple[str, ...]] = field(default_factory=set)
     failures: dict[SearchFailure, str] = field(default_factory=dict)
     #: What the value is to reach; None if that does not matter.
     guide: Guide | None = None

@@ -5,13 +5,19 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
 
+from curation.instances.constraints.conjunction import ALL_TYPES, ExtraConstraint, Goals
 from curation.instances.constraints.interpretations import Interpretations
-from curation.instances.search.builder import WitnessSearch, goals_beyond, is_trivial
-from curation.instances.search.context import NOTHING, BuildContext, Nothing
+from curation.instances.search.builder import WitnessBuilder
+from curation.instances.search.context import (
+    NOTHING,
+    BuildContext,
+    ExhaustedError,
+    Nothing,
+)
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
 from curation.instances.values.model import (
     InstanceKind,
@@ -19,12 +25,12 @@ from curation.instances.values.model import (
     Witness,
     Witnesses,
 )
+from curation.json.pointer import tokens_of
 from curation.json.values import identity
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.conjunction import Goals
     from curation.schema.subschemas import SchemaLocation
 
 
@@ -43,15 +49,15 @@ class Budget:
     #: Witnesses that are made for what these do not reach; four times as many at most
     #: where they reach much.
     covering: int = 0
-    #: Times that a value which the validator refuses is made anew.
-    repairs: int = 6
 
 
-_PLENTY = Budget()
+_PLENTY: Final = Budget()
+#: Times that a value which the validator refuses is made anew.
+_REPAIRS: Final = 6
 #: Witnesses of a schema each of whose witnesses some reader refuses.
-_DISPUTED = 1
+_DISPUTED: Final = 1
 #: Which failure is reported where several were met: the first of these.
-_ORDER = (
+_ORDER: Final = (
     SearchFailure.TOO_LARGE,
     SearchFailure.EXHAUSTED,
     SearchFailure.ENDLESS,
@@ -59,6 +65,92 @@ _ORDER = (
     SearchFailure.PATTERN,
     SearchFailure.CONTRADICTION,
 )
+#: Goals of the least value that is neither null nor empty: of the type of an empty one
+#: if possible.
+_TELLING: Final[Goals] = (
+    ExtraConstraint(
+        types=tuple(kind for kind in ALL_TYPES if kind != "null"),
+        schema={"minProperties": 1, "minItems": 1},
+    ),
+)
+_OBJECT: Final[Goals] = (
+    ExtraConstraint(types=("object",), schema={"minProperties": 1}),
+)
+_ARRAY: Final[Goals] = (ExtraConstraint(types=("array",), schema={"minItems": 1}),)
+
+
+def _is_trivial(value: Json) -> bool:
+    """Return whether a value is null, or holds nothing."""
+    return value is None or value in ({}, [])
+
+
+def _goals_beyond(trivial: Json) -> tuple[Goals, ...]:
+    """Return the goals that are tried instead of an empty value, in their order."""
+    if trivial is None:
+        return (_TELLING,)
+    return (_OBJECT if trivial == {} else _ARRAY, _TELLING)
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class WitnessSearch:
+    """A search for one witness."""
+
+    #: By each of them the value must be valid.
+    interpretations: Interpretations
+    rng: random.Random
+    #: Which optional members the value has.
+    kind: InstanceKind
+    #: Times that it is made at most.
+    repairs: int
+    #: How many values it may hold before only required ones are made.
+    allowance: float = 0
+    #: Goals besides the schema.
+    extra: Goals = ()
+    #: Makes what it is to reach, anew for each time that it is made.
+    guide: Callable[[], Guide] | None = None
+    failures: dict[SearchFailure, str] = field(default_factory=dict)
+    #: Whether a value was refused where no format is asserted, and only there.
+    hinges_on_formats: bool = False
+    steps_left: int = 0
+
+    def run(self, steps: int) -> Json | Nothing:
+        """Return a value that is valid by each interpretation, or NOTHING."""
+        every, self.steps_left = self.interpretations, steps
+        refused_paths: set[tuple[str, ...]] = set()
+        for _ in range(self.repairs):
+            builder = WitnessBuilder(
+                compiled=every.strictest,
+                rng=self.rng,
+                kind=self.kind,
+                steps=self.steps_left,
+                refused_paths=refused_paths,
+                guide=self.guide() if self.guide else None,
+            )
+            try:
+                value = builder.value(
+                    (every.strictest.root, *self.extra),
+                    BuildContext(allowance=self.allowance),
+                )
+            except (ExhaustedError, RecursionError):
+                value = builder.record_failure(
+                    SearchFailure.EXHAUSTED, f"{steps} steps"
+                )
+            self.steps_left = builder.steps
+            self.failures = {**builder.failures, **self.failures}
+            if value is NOTHING:
+                return value
+            refused = every.refusing(value)
+            if refused is None:
+                return value
+            compiled, formats = refused
+            self.hinges_on_formats |= not formats
+            errors = compiled.errors(value, formats=formats)
+            refused_paths.update(tokens_of(error.instance_pointer) for error in errors)
+            self.failures[SearchFailure.REFUSED] = (
+                f"{errors[0].keyword} at {errors[0].schema_pointer or '/'} "
+                f"for {errors[0].instance_pointer or '/'}"
+            )
+        return NOTHING
 
 
 def find_witnesses(
@@ -83,13 +175,7 @@ def find_witnesses(
 
 
 def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witnesses:
-    """Return what `find_witnesses` does, of a schema with its interpretations.
-
-    Args:
-        every: The schema.
-        seed: Seed of random choices, with the schema's content.
-        budget: Number of witnesses, and steps.
-    """
+    """Return what `find_witnesses` does, of a schema with its interpretations."""
     if detail := every.own.fault[:200]:
         return Witnesses(witnesses=(), failure=SearchFailure.UNUSABLE, detail=detail)
     plan = _Plan(every, seed, budget)
@@ -107,12 +193,9 @@ def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witne
 class _Plan:
     """The searches for the witnesses of one schema, one after the other."""
 
-    def __init__(
-        self, interpretations: Interpretations, seed: int, budget: Budget
-    ) -> None:
-        self.interpretations = interpretations
-        self.budget, self.steps = budget, budget.steps
-        self.base = seed_of(interpretations.own, seed)
+    def __init__(self, every: Interpretations, seed: int, budget: Budget) -> None:
+        self.every, self.budget, self.steps = every, budget, budget.steps
+        self.seed = seed_of(every.own, seed)
         self.witnesses: dict[bytes, Witness] = {}
         self.failures: dict[SearchFailure, str] = {}
         #: Whether a value was refused for formats that are not asserted.
@@ -126,28 +209,33 @@ class _Plan:
         plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
         for kind, allowance in plan[: budget.count]:
             self._search(kind, allowance)
-        self._drop_trivial()
+        telling = {
+            key: witness
+            for key, witness in self.witnesses.items()
+            if not _is_trivial(witness.value)
+        }
+        self.witnesses = telling or self.witnesses
         if budget.covering and self.witnesses:
-            self._cover()
+            known = list(self.witnesses.values())
+            for value in cover(self.every, known, self.seed, rounds=budget.covering):
+                self._keep(InstanceKind.COVERING, value)
         for _ in range(budget.count - max(len(plan), len(self.witnesses))):
             self._search(InstanceKind.RANDOM, budget.random)
         if self.witnesses:
             return Witnesses(witnesses=tuple(self.witnesses.values()))
-        failure = next(
-            (failure_met for failure_met in _ORDER if failure_met in self.failures),
-            SearchFailure.EXHAUSTED,
-        )
+        met = [failure for failure in _ORDER if failure in self.failures]
+        failure = met[0] if met else SearchFailure.EXHAUSTED
         detail = self.failures.get(failure, "")
         return Witnesses(witnesses=(), failure=failure, detail=detail)
 
     def _search(self, kind: InstanceKind, allowance: float) -> None:
         """Look for one witness, and for another one if it is empty."""
-        value = self._one(kind, allowance, ())
-        if value is not NOTHING and is_trivial(value):
+        value = self._value(kind, allowance, ())
+        if value is not NOTHING and _is_trivial(value):
             if not self.witnesses:
                 self._keep(kind, value)
-            for extra in goals_beyond(value):
-                value = self._one(kind, allowance, extra)
+            for extra in _goals_beyond(value):
+                value = self._value(kind, allowance, extra)
                 if value is not NOTHING:
                     break
         if value is not NOTHING:
@@ -156,17 +244,18 @@ class _Plan:
     def _keep(self, kind: InstanceKind, value: Json) -> None:
         self.witnesses.setdefault(identity(value), Witness(kind=kind, value=value))
 
-    def _one(
+    def _value(
         self, kind: InstanceKind, allowance: float, extra: Goals
     ) -> Json | Nothing:
-        rng = random.Random(self.base + _bytes_of(self.searches))  # noqa: S311 - no secret
+        number = self.searches
+        draws = number.to_bytes(max(1, (number.bit_length() + 7) // 8))
         self.searches += 1
         search = WitnessSearch(
-            interpretations=self.interpretations,
-            rng=rng,
+            interpretations=self.every,
+            rng=random.Random(self.seed + draws),  # noqa: S311 - no secret
             kind=kind,
-            context=BuildContext(allowance=allowance),
-            repairs=self.budget.repairs,
+            repairs=_REPAIRS,
+            allowance=allowance,
             extra=extra,
         )
         value = search.run(self.steps)
@@ -176,32 +265,18 @@ class _Plan:
         self.failures = {**search.failures, **self.failures}
         return value
 
-    def _cover(self) -> None:
-        witnesses = list(self.witnesses.values())
-        values = cover(
-            self.interpretations, witnesses, self.base, rounds=self.budget.covering
-        )
-        for value in values:
-            self._keep(InstanceKind.COVERING, value)
-
-    def _drop_trivial(self) -> None:
-        telling = {
-            key: witness
-            for key, witness in self.witnesses.items()
-            if not is_trivial(witness.value)
-        }
-        self.witnesses = telling or self.witnesses
-
-
-def _bytes_of(number: int) -> bytes:
-    return number.to_bytes(max(1, (number.bit_length() + 7) // 8))
-
 
 def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
     """Return what the draws for a schema start from."""
     return hashlib.sha256(compiled.canonical + str(seed).encode()).digest()
 
 
+#: Values of a covering witness after which only required ones are made.
+_COVERING_VALUES: Final = 400
+#: Steps of the search for one of them.
+_COVERING_STEPS: Final = 3_000
+#: Times that a value which the validator refuses is made anew.
+_COVERING_REPAIRS: Final = 4
 #: Rounds that may go for a target before it is given up.
 _TRIES: Final = 3
 #: Rounds in a row that may reach nothing new.
@@ -217,28 +292,13 @@ _FEWER: Final = 4
 _IN_VAIN: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoveringBudget:
-    """How much the covering witnesses of one schema may cost."""
-
-    #: Values of one witness after which only required ones are made.
-    values: int = 400
-    #: Steps of the search for one of them.
-    steps: int = 3_000
-    #: Times that a value which the validator refuses is made anew.
-    repairs: int = 4
-
-
-_USUAL: Final = CoveringBudget()
-
-
 def cover(
     interpretations: Interpretations,
     witnesses: Iterable[Witness],
     seed: bytes,
     *,
     rounds: int,
-    budget: CoveringBudget = _USUAL,
+    steps: int = _COVERING_STEPS,
 ) -> list[Json]:
     """Return values that reach what given witnesses do not.
 
@@ -247,49 +307,32 @@ def cover(
         witnesses: Values that it accepts.
         seed: Seed of random choices.
         rounds: Maximum of values; four times as many while they reach several places.
-        budget: Size and steps of each.
+        steps: Budget of the search for each.
     """
-    graph = SchemaGraph(interpretations.strictest)
-    rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
-    covering = _Covering(graph, interpretations, set(graph.targets()), budget, rng)
+    covering = _Covering(interpretations, seed, steps)
     for witness in witnesses:
-        covering.note(reached_by(graph, witness.value))
+        covering.note(witness.value)
     values = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
-        covering.go_on_with_formats()
+        # No other value reaches what is left.
+        covering.interpretations = interpretations.with_formats
+        covering.tries.clear()
+        covering.given_up.clear()
+        covering.in_vain = 0
         values += covering.run(max(0, rounds - len(values)))
     return values
-
-
-class _Attempt(NamedTuple):
-    """The value of a search, or NOTHING, with the targets that it went for."""
-
-    value: Json | Nothing
-    #: All of them, also those that were taken back.
-    tried: set[SchemaLocation]
-    #: Those that the value was taken to reach. Of members of which one excludes the
-    #: others, the rest stays for the next round.
-    claimed: set[SchemaLocation]
-    #: What it cost.
-    steps: int
 
 
 class _Covering:
     """The rounds for one schema."""
 
-    def __init__(
-        self,
-        graph: SchemaGraph,
-        interpretations: Interpretations,
-        unreached: set[SchemaLocation],
-        budget: CoveringBudget,
-        rng: random.Random,
-    ) -> None:
-        self.graph, self.budget, self.rng = graph, budget, rng
-        self.interpretations = interpretations
+    def __init__(self, every: Interpretations, seed: bytes, steps: int) -> None:
+        self.interpretations, self.steps = every, steps
+        self.graph = SchemaGraph(every.strictest)
+        self.rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
         #: Whether formats stood in the way of a value: it holds with them alone.
         self.hinges_on_formats = False
-        self.unreached = unreached
+        self.unreached = set(self.graph.targets())
         self.tries: Counter[SchemaLocation] = Counter()
         self.given_up: set[SchemaLocation] = set()
         self.rounds = 0
@@ -297,21 +340,16 @@ class _Covering:
         self.turn = 0
         #: Steps of searches that reached nothing new.
         self.in_vain = 0
-        #: Values of a witness after which only required ones are made.
-        self.values = budget.values
+        #: Steps of all searches.
+        self.steps_made = 0
+        #: Values of the next witness after which only required ones are made.
+        self.values = _COVERING_VALUES
 
-    def note(self, reached: set[SchemaLocation]) -> int:
-        """Take targets for reached; return how many of them were open."""
+    def note(self, value: Json) -> int:
+        """Take what a value reaches off the targets; return how many were open."""
         before = len(self.unreached)
-        self.unreached -= reached
+        self.unreached -= reached_by(self.graph, value)
         return before - len(self.unreached)
-
-    def go_on_with_formats(self) -> None:
-        """Let values hold with formats alone: where no other reaches what is left."""
-        self.interpretations = self.interpretations.with_formats
-        self.tries.clear()
-        self.given_up.clear()
-        self.in_vain = 0
 
     def run(self, rounds: int) -> list[Json]:
         """Return the values of all rounds."""
@@ -325,51 +363,58 @@ class _Covering:
                 break
             self.rounds += 1
             self.turn = max(0, number + 1 - rounds)
-            attempt = self._attempt(targets)
+            steps_before = self.steps_made
+            value, tried, claimed = self._attempt(targets)
             before, new = new, 0
-            if attempt.value is not NOTHING:
-                new = self.note(reached_by(self.graph, attempt.value))
-                self.values = min(2 * self.values, self.budget.values)
+            if value is not NOTHING:
+                new = self.note(value)
+                self.values = min(2 * self.values, _COVERING_VALUES)
+                if new:
+                    values.append(value)
             else:
                 # The more a value has, the more of it can be in each other's way.
                 self.values = max(self.values // _FEWER, 1)
             if not new:
-                self.in_vain += attempt.steps
-            given_up = len(self.given_up)
-            for target in (attempt.claimed if new else attempt.tried) & self.unreached:
-                self.tries[target] += 1
-                if self.tries[target] >= _TRIES:
-                    self.given_up.add(target)
-            if attempt.value is not NOTHING and new:
-                values.append(attempt.value)
+                self.in_vain += self.steps_made - steps_before
+            missed = (claimed if new else tried) & self.unreached
+            self.tries.update(missed)
+            hopeless = {target for target in missed if self.tries[target] >= _TRIES}
             # Where targets are given up, the next round goes for others.
-            goes_on = new or len(self.given_up) > given_up
-            failures = 0 if goes_on else failures + 1
+            failures = 0 if new or hopeless - self.given_up else failures + 1
+            self.given_up |= hopeless
         return values
 
-    def _attempt(self, targets: set[SchemaLocation]) -> _Attempt:
-        attempt = self._searched(targets, ())
-        if attempt.value is not NOTHING and is_trivial(attempt.value):
-            for extra in goals_beyond(attempt.value):
-                telling = self._searched(targets, extra)
-                attempt = attempt._replace(
-                    tried=attempt.tried | telling.tried,
-                    steps=attempt.steps + telling.steps,
-                )
-                if telling.value is not NOTHING:
-                    return telling._replace(tried=attempt.tried, steps=attempt.steps)
-        return attempt
+    def _attempt(
+        self, targets: set[SchemaLocation]
+    ) -> tuple[Json | Nothing, set[SchemaLocation], set[SchemaLocation]]:
+        """Return a value, or NOTHING, with the targets that the search went for.
 
-    def _searched(self, targets: set[SchemaLocation], extra: Goals) -> _Attempt:
+        First all of them, also those that were taken back; then those that the value
+        was taken to reach. Of members of which one excludes the others, the rest stays
+        for the next round.
+        """
+        value, tried, claimed = self._search(targets, ())
+        if value is not NOTHING and _is_trivial(value):
+            for extra in _goals_beyond(value):
+                telling, further, claimed_then = self._search(targets, extra)
+                tried |= further
+                if telling is not NOTHING:
+                    return telling, tried, claimed_then
+        return value, tried, claimed
+
+    def _search(
+        self, targets: set[SchemaLocation], extra: Goals
+    ) -> tuple[Json | Nothing, set[SchemaLocation], set[SchemaLocation]]:
         guides: list[Guide] = []
 
         def guide() -> Guide:
+            is_reversed = self.rounds % 2 == 0
             guides.append(
                 Guide(
                     self.graph,
                     targets,
                     self.values,
-                    is_reversed=self.rounds % 2 == 0,
+                    is_reversed=is_reversed,
                     turn=self.turn,
                 )
             )
@@ -379,16 +424,12 @@ class _Covering:
             interpretations=self.interpretations,
             rng=self.rng,
             kind=InstanceKind.COVERING,
-            context=BuildContext(),
-            repairs=self.budget.repairs,
+            repairs=_COVERING_REPAIRS,
             extra=extra,
             guide=guide,
         )
-        value = search.run(self.budget.steps)
+        value = search.run(self.steps)
+        self.steps_made += self.steps - search.steps_left
         self.hinges_on_formats |= search.hinges_on_formats
-        return _Attempt(
-            value=value,
-            tried=set().union(*(used.tried for used in guides)),
-            claimed=guides[-1].claimed,
-            steps=self.budget.steps - search.steps_left,
-        )
+        tried = {target for used in guides for target in used.tried}
+        return value, tried, guides[-1].claimed

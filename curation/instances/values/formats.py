@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from curation.instances.values import realistic
 from curation.instances.values.realistic import plain_word
@@ -168,29 +168,16 @@ def accepts(name: str, text: str, dialect: str = "") -> bool:
 _WITH_SCHEME: Final = frozenset({"uri", "iri"})
 
 
-class _FormatChecker(Protocol):
-    """The part of jsonschema's class that is used; it ships no types own."""
-
-    def conforms(self, instance: object, format: str) -> bool:  # noqa: A002 - its name
-        """Return whether an instance is of a format."""
-
-
-@lru_cache(maxsize=1)
-def _checker() -> _FormatChecker:
-    from curation.validation.python_validators import PYTHON_VALIDATORS  # noqa: PLC0415 - slow
-
-    checker: _FormatChecker = PYTHON_VALIDATORS["2020-12"].FORMAT_CHECKER
-    return checker
-
-
 def accepts_twice(name: str, text: str) -> bool:
     """Return whether jsonschema-rs and jsonschema both accept it as one of a format."""
     if name in _WITH_SCHEME and not text.partition(":")[2]:
         return False
     if not accepts(name, text):
         return False
+    from curation.validation.python_validators import PYTHON_VALIDATORS  # noqa: PLC0415 - slow
+
     try:
-        return _checker().conforms(text, name)
+        return bool(PYTHON_VALIDATORS["2020-12"].FORMAT_CHECKER.conforms(text, name))
     except (OverflowError, RecursionError):
         # Of `re`, which jsonschema asks about `regex`.
         return False

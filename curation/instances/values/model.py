@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
 from curation.core.json_types import Json
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 
 class InstanceKind(StrEnum):
@@ -106,3 +110,24 @@ class InstanceRow:
         """The instance itself, parsed from its text."""
         parsed: Json = json.loads(self.text)
         return parsed
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+def text_of(value: Json) -> str:
+    """Return an instance's text with Python's default separators, not escaped.
+
+    A text with half of a surrogate pair is escaped, since UTF-8 has no such character.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    text = _ENCODER.encode(value)
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False)
+    return text

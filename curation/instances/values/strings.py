@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import regress
 
@@ -21,9 +21,6 @@ from curation.instances.regex.automaton import automaton, single
 from curation.instances.regex.sampling import draw_text
 from curation.instances.regex.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
 from curation.instances.values import formats, realistic
-
-if TYPE_CHECKING:
-    from curation.instances.regex.syntax_tree import Pattern, PatternNode
 
 #: Longer strings are not made.
 LONGEST: Final = 10_000_000
@@ -264,14 +261,16 @@ def _pattern_samples(
             yield _extended(tree, text, constraints, rng)
 
 
-def _wanted_length(root: PatternNode, least: int, most: int | None, rng: Random) -> int:
+def _wanted_length(
+    root: parser.PatternNode, least: int, most: int | None, rng: Random
+) -> int:
     low = max(least, root.low)
     room = 8 if most is None else max(0, most - low)
     return low + int(rng.random() * (min(room, 8) + 1))
 
 
 def _extended(
-    tree: Pattern, text: str, constraints: StringConstraints, rng: Random
+    tree: parser.Pattern, text: str, constraints: StringConstraints, rng: Random
 ) -> str:
     """Add text before or behind, where the pattern is not anchored there."""
     lacking = constraints.min_length - len(text)

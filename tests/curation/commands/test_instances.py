@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from typer.testing import CliRunner
 
 from curation.commands.export import export
 from curation.commands.instances import instances
-from curation.instances.dataset.report import TOTAL, given_lines, report_of
 from curation.system.errors import BadData, CannotCreate, NoInput
 
 APP = typer.Typer()
@@ -243,43 +241,8 @@ def test_a_record_is_found_by_its_id(sample_build: Path) -> None:
         run("instances", "nobody", "--in", str(sample_build))
 
 
-def test_the_report_has_a_denominator_for_every_share(sample_build: Path) -> None:
-    """The counts of the configs add up to those of all."""
-    code, text = run("instances", "--report", str(sample_build), "--format", "json")
-    found = json.loads(text)
-    assert code == 0
-    configs = found["configs"]
-    total = configs.pop("all")
-    assert total["records"] == sum(each["records"] for each in configs.values())
-    assert total["witnessed"] + len(found["without_witness"]) == total["records"]
-    assert total["shares"]["witnessed"] >= 0.97
-    assert total["shares"]["keywords_covered"] >= 0.95
-    assert total["pairs_possible"] <= total["pairs"] - total["pairs_implied"]
-    assert found["costs"]["schema_seconds"] > 0
-    assert run("instances", "--report", "--in", str(sample_build))[0] == 0
-
-
-def test_given_instances_that_schemas_refuse_are_told_by_keyword(
-    sample_build: Path,
-) -> None:
-    """Where sources give none, nothing is said."""
-    report = report_of(sample_build)
-    assert list(given_lines(report)) == []
-    figures = replace(report.figures[TOTAL], given=7, given_refused={"enum": 2})
-    told = given_lines(replace(report, figures={TOTAL: figures}))
-    assert list(told) == [
-        "Of 9 instances that sources give for right ones, the schemas refuse 2: enum 2."
-    ]
-
-
-def test_a_build_without_instances_has_no_report(tmp_path: Path) -> None:
-    """The fault says what to type."""
-    with pytest.raises(NoInput, match="csbdata build --instances"):
-        run("instances", "--report", str(tmp_path))
-
-
 def test_nothing_to_do_is_wrong_usage() -> None:
-    """Without a target or an option there is nothing to print."""
+    """Without a target there is nothing to make."""
     assert (
         run(
             "instances",

@@ -19,9 +19,8 @@ from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
 from curation.fit.records import record_fit
-from curation.instances.dataset.make_instances import make_instances
+from curation.instances.dataset.make_instances import InstanceTask, make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
-from curation.instances.dataset.tasks import InstanceTask
 from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from curation.download.acquire import FetchSettings
-from curation.instances.dataset.records import MaskFile, MaskTest, write_files
+from curation.instances.dataset.records import maskbench_text
 from curation.sources.local import json_lines, made_unique
 from curation.system.errors import BadData, CannotCreate, NoInput
 from curation.system.progress import Quiet
@@ -116,24 +116,17 @@ def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
     """Config, id, order and labels are the files'; near misses keep their keyword."""
     folder = tmp_path / "maskbench"
     folder.mkdir()
-    tests = (
-        MaskTest(description="full", valid=True, data={"b": 1, "a": "\u65e5"}),
-        MaskTest(description="near_miss: required at /required", valid=False, data={}),
-        MaskTest(description="from the suite", valid=False, data=None),
-    )
-    write_files(
-        [
-            MaskFile(
-                split="Github_easy",
-                unique_id="o/1",
-                description="",
-                schema={"required": ["a"]},
-                tests=tests,
-                name="Github_easy---o%2F1.json",
-            )
-        ],
-        folder,
-    )
+    tests = [
+        {"description": "full", "valid": True, "data": {"b": 1, "a": "\u65e5"}},
+        {
+            "description": "near_miss: required at /required",
+            "valid": False,
+            "data": {},
+        },
+        {"description": "from the suite", "valid": False, "data": None},
+    ]
+    text = maskbench_text("", {"required": ["a"]}, tests)
+    (folder / "Github_easy---o%2F1.json").write_text(text, "ascii")
     data = _open(folder)
     sample = _named(data)["Github_easy/o/1"]
     assert data.instances == "given"

@@ -11,7 +11,7 @@ import pytest
 from curation.core.documents import Rejected
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin, contradiction
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.interpretations import (
     Interpretations,
     heeding,
@@ -398,33 +398,28 @@ def test_references_and_all_of_are_merged() -> None:
         },
         "2020-12",
     )
-    assert (conjunction.types, conjunction.minimum, conjunction.maximum) == (
-        ("integer",),
-        3,
-        9,
-    )
+    assert conjunction.types == ("integer",)
+    assert conjunction.bounds == {"minimum": 3, "maximum": 9}
 
 
 def test_a_count_spelled_as_a_float_is_an_integer() -> None:
     """A length cuts a text, and `maxLength: 2.0` is one as much as 2."""
     conjunction = _conjunction({"maxLength": 2.0, "minItems": 1.0, "maximum": 2.5})
-    counts = (conjunction.max_length, conjunction.min_items)
-    assert counts == (2, 1)
-    assert all(type(count) is int for count in counts)
-    assert conjunction.maximum == 2.5
+    assert conjunction.bounds == {"maxLength": 2, "minItems": 1, "maximum": 2.5}
+    assert type(conjunction.bounds["maxLength"]) is int
 
 
 def test_a_reference_hides_its_siblings_up_to_draft_07() -> None:
     """Beside `$ref` nothing counts in the old drafts."""
     schema = {"definitions": {"a": {}}, "$ref": "#/definitions/a", "minimum": 3}
-    assert _conjunction(schema, "draft-07").minimum is None
-    assert _conjunction(schema, "2019-09").minimum == 3
+    assert not _conjunction(schema, "draft-07").bounds
+    assert _conjunction(schema, "2019-09").bounds == {"minimum": 3}
 
 
 def test_old_exclusive_bounds_are_flags() -> None:
     """Draft-04's boolean exclusiveMinimum turns minimum into an open bound."""
     conjunction = _conjunction({"minimum": 3, "exclusiveMinimum": True}, "draft-04")
-    assert (conjunction.minimum, conjunction.exclusive_minimum) == (None, 3)
+    assert conjunction.bounds == {"exclusiveMinimum": 3}
 
 
 def test_numbers_include_integers() -> None:
@@ -520,4 +515,4 @@ def test_elements_have_schemas(dialect: str, keyword: str, rest: str) -> None:
 def test_plain_contradictions_are_seen(schema: UntypedJson) -> None:
     """What plainly contradicts itself is said to, with a reason."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    assert contradiction(compiled, conjoin(compiled, (compiled.root,)))
+    assert conjoin(compiled, (compiled.root,)).contradiction()

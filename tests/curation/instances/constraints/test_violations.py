@@ -14,17 +14,17 @@ from curation.instances.constraints.assertions import (
     goals_below,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin
-from curation.instances.constraints.positions import fails_at
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.violations import (
     MIXED,
     as_near_miss,
+    fails_at,
     find_violations,
 )
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.near_misses.sites import count_entered_schemas
 from curation.instances.search.witnesses import find_witnesses
-from curation.instances.values.json_text import text_of
+from curation.instances.values.model import text_of
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:

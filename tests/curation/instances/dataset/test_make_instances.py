@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -22,15 +22,14 @@ from curation.instances.dataset import make_instances as module
 from curation.instances.dataset import worker
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.records import (
-    MaskFile,
-    MaskTest,
     maskbench_names,
+    maskbench_text,
     meta_of,
-    write_files,
 )
 from curation.instances.dataset.worker import InstanceRequest, program, start, witnesses
 from curation.instances.values.model import InstanceKind
 from curation.lint.satisfiability import Satisfiability
+from curation.system.file_names import name_of
 from curation.workers.child import collecting
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
@@ -351,47 +350,34 @@ VALUES = st.recursive(
 )
 
 
-def file_of(schema: UntypedJson, *tests: MaskTest, unique_id: str = "o1") -> MaskFile:
-    """Return a file of a schema and its tests."""
-    return MaskFile(
-        split="Github_easy",
-        unique_id=unique_id,
-        description="a test",
-        schema=schema,
-        tests=tests,
-        name=maskbench_names([("Github_easy", unique_id)])["Github_easy", unique_id],
-    )
+@given(values=st.lists(st.tuples(VALUES, st.booleans()), max_size=3))
+def test_what_is_written_is_read_again(
+    values: list[tuple[UntypedJson, bool]],
+) -> None:
+    """Keys' order, numbers and any text survive the round trip, in ASCII."""
+    tests = [
+        {"description": "made", "valid": valid, "data": data} for data, valid in values
+    ]
+    text = maskbench_text("a test", {"type": "object"}, tests)
+    assert text.isascii()
+    again = json.loads(text)
+    assert again["schema"] == {"type": "object"}
+    assert json.dumps(again["tests"]) == json.dumps(tests)
 
 
 @given(
-    values=st.lists(st.tuples(VALUES, st.booleans()), max_size=3),
-    unique_id=st.text(min_size=1, max_size=20).filter(lambda text: text.isprintable()),
-)
-def test_what_is_written_is_read_again(
-    tmp_path_factory: pytest.TempPathFactory,
-    values: list[tuple[UntypedJson, bool]],
-    unique_id: str,
-) -> None:
-    """Names, keys' order, numbers and any text survive the round trip."""
-    folder = tmp_path_factory.mktemp("maskbench")
-    tests = [
-        MaskTest(description="made", valid=valid, data=data) for data, valid in values
-    ]
-    file = file_of({"type": "object"}, *tests, unique_id=unique_id)
-    assert write_files([file], folder) == 1
-    (path,) = folder.iterdir()
-    again = json.loads(path.read_text("ascii"))
-    assert json.dumps(again["schema"]) == json.dumps(file.schema)
-    assert [each["valid"] for each in again["tests"]] == [valid for _, valid in values]
-    assert json.dumps([each["data"] for each in again["tests"]]) == json.dumps(
-        [each.data for each in file.tests]
+    st.text(min_size=1, max_size=10).filter(
+        lambda text: text.isprintable() and "---" not in text
     )
-
-
-def test_a_name_is_split_and_file() -> None:
-    """`{Split}---{file}.json`, as MaskBench's runner expects."""
-    assert file_of({}).name == "Github_easy---o1.json"
-    assert "/" not in file_of({}, unique_id="a/b").name
+)
+@example("o1")
+@example("a/b")
+def test_a_name_is_split_and_file(unique_id: str) -> None:
+    """`{Split}---{file}.json`, as MaskBench's runner expects, is read back."""
+    (name,) = maskbench_names([("Github_easy", unique_id)]).values()
+    assert name.startswith("Github_easy---")
+    assert "/" not in name
+    assert name_of(Path(name)) == ("Github_easy", unique_id)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from curation.core.documents import ABSENT
 from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjoin import conjoin
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.violations import find_violations
 from curation.instances.near_misses.coverage import find_proof, measure_coverage
-from curation.instances.near_misses.edits import EDITS
-from curation.instances.near_misses.scalar_edits import EditTarget, is_complete
+from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.near_misses.sites import (
     KnownSites,
@@ -33,7 +32,7 @@ from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.near_misses.scalar_edits import Edit
+    from curation.instances.near_misses.edits import Edit
 
 
 def _target(schema: UntypedJson, keyword: str, value: Json) -> EditTarget:

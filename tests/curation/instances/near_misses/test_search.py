@@ -18,9 +18,8 @@ from curation.instances.constraints.violations import (
     find_violations,
 )
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.near_misses.coverage import measure_coverage
-from curation.instances.near_misses.quotas import most_others
-from curation.instances.near_misses.scalar_edits import LONGEST
+from curation.instances.near_misses.coverage import measure_coverage, most_others
+from curation.instances.near_misses.edits import LONGEST
 from curation.instances.near_misses.search import Effort, find_near_misses
 from curation.instances.near_misses.sites import member_at
 from curation.instances.search.witnesses import find_witnesses

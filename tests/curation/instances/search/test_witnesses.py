@@ -13,13 +13,13 @@ from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
 from curation.instances.constraints.interpretations import Interpretations
-from curation.instances.search.builder import WitnessBuilder, WitnessSearch
+from curation.instances.search.builder import WitnessBuilder
+from curation.instances.search.choices import ways_to_fail
 from curation.instances.search.context import NOTHING, BuildContext
-from curation.instances.search.negation import ways_to_fail
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
 from curation.instances.search.witnesses import (
     Budget,
-    CoveringBudget,
+    WitnessSearch,
     cover,
     find_witnesses,
 )
@@ -613,8 +613,7 @@ def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
     names = [f"n{number}" for number in range(300)]
     schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    budget = CoveringBudget(steps=200)
-    made = cover(Interpretations.of(compiled), [], b"seed", rounds=4, budget=budget)
+    made = cover(Interpretations.of(compiled), [], b"seed", rounds=4, steps=200)
     assert not unreached(schema, made)
     assert 2 <= len(made) <= 16
 
@@ -632,10 +631,9 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("curation.instances.search.witnesses._IN_VAIN", 450)
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    budget = CoveringBudget(steps=150)
-    cover(Interpretations.of(compiled), [], b"seed", rounds=16, budget=budget)
+    cover(Interpretations.of(compiled), [], b"seed", rounds=16, steps=150)
     in_vain = results.count(NOTHING)
-    assert 1 < in_vain <= 450 // budget.steps + 1
+    assert 1 < in_vain <= 450 // 150 + 1
     assert in_vain < len(results) < 64
 
 
