@@ -28,11 +28,14 @@ from evaluation.analysis.paper_tables import (
     SuiteSide,
     suite_table,
 )
+from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import check_participants, differences
 from evaluation.results.edition import (
+    BY_CONFIG,
     COLUMNS,
+    HEADLINE,
     INDEX,
     ROWS,
     SAMPLE,
@@ -46,12 +49,14 @@ from evaluation.results.edition import (
     Tasks,
     all_asked_table,
     common_records,
-    engines_table,
+    headline_tables,
     scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
+from evaluation.results.headline import ALL, headline, outcomes_table, times_table
 from evaluation.results.measurements import measure
+from evaluation.results.refusal_messages import warns_of
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.cases import Row
+    from evaluation.core.run_header import RunHeader
     from evaluation.results.edition import Line
     from evaluation.results.reader import RecordedRun
 
@@ -95,7 +101,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     lines: dict[tuple[str, str, str, str], Line] = {}
     for run in runs:
         for row in run.rows():
-            line = line_of(row, run.header.limits.compile_ns)
+            line = line_of(row, run.header)
             if lines.setdefault(_key(line), line)["case"] != line["case"]:
                 raise BadData(
                     f"another result of {'/'.join(_key(line))} than before it",
@@ -113,7 +119,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
             _index(runs, ordered, out),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
         )
-    _write(out, index, [*_paper_tables(index.engines, ordered)])
+    _write(out, index, frame, [*_paper_tables(index.engines, ordered)])
     return index
 
 
@@ -142,10 +148,16 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     check_participants(runs)
 
 
-def line_of(row: Row, cut_ns: int | None) -> Line:
-    """Return the line of a row, its times with three digits."""
+def line_of(row: Row, header: RunHeader) -> Line:
+    """Return the line of a row of a run with this header, times with three digits."""
     criterion = criterion_of(row.task)
-    case = measure(row, cut_ns, criterion)
+    case = measure(row, header.limits.compile_ns, criterion)
+    refusals = header.participant(row.engine).refusals
+    accepted = [
+        str(walk.label.get("keyword") or (walk.why.keyword if walk.why else ""))
+        for walk in row.walks
+        if walk.verdict is WalkVerdict.ACCEPTED and not walk.valid
+    ]
     between = case.mean_between_ns
     judged = criterion is not None or (case.has_instances and len(row.walks) > 0)
     why = {
@@ -176,6 +188,9 @@ def line_of(row: Row, cut_ns: int | None) -> Line:
         "rss_mib": None if row.rss_bytes is None else row.rss_bytes >> 20,
         "quiet": row.quiet,
         "weight": row.weight,
+        "warned": all(warns_of(row, keyword, refusals) for keyword in accepted)
+        if accepted
+        else None,
         "message": fingerprint(detail=row.detail)[:_DIGEST] if row.detail else "",
         "case": row.fingerprint[:_DIGEST],
     }
@@ -354,14 +369,16 @@ def _suite_case(line: Line) -> CaseOutcome:
     )
 
 
-def _write(out: Path, index: Index, paper: Sequence[str]) -> None:
+def _write(out: Path, index: Index, rows: pl.DataFrame, paper: Sequence[str]) -> None:
     contents = {"schema/index.schema.json": _json(msgspec.json.schema(Index))}
+    contents |= headline_files(index, rows)
     if fits := read_fits(out):
         contents |= fits_files(fits, index.edition)
-    table = as_markdown(engines_table(index))
     values = {
         "index": index,
-        "table": table,
+        "table": contents[TABLE].decode(),
+        "by_config": BY_CONFIG,
+        "headline": HEADLINE,
         "all_asked": as_markdown(all_asked_table(index)),
         "paper": paper,
         "fits": contents.get(FITS_TABLE, b"").decode(),
@@ -371,13 +388,29 @@ def _write(out: Path, index: Index, paper: Sequence[str]) -> None:
         "sample": SAMPLE,
         "core": CORE_LIST if (out / CORE_LIST).exists() else "",
     }
-    contents[TABLE] = table.encode()
     contents[PICTURE] = picture_of(index).encode()
     contents[_CARD] = render_template("edition.md.j2", values).encode()
     # The last of all: where it is missing an edition begins.
     contents[INDEX] = _json(index)
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
+
+
+def headline_files(index: Index, rows: pl.DataFrame) -> dict[str, bytes]:
+    """Return the headline of an edition, by the names of its files."""
+    lines = headline(rows.filter(task="masks"))
+    by_config = lines.filter(pl.col("config") != ALL)
+    return {
+        HEADLINE: lines.write_csv().encode(),
+        TABLE: "\n".join(map(as_markdown, headline_tables(index, lines))).encode(),
+        BY_CONFIG: "\n".join(
+            as_markdown(table)
+            for table in (
+                outcomes_table(by_config, f"Results {index.edition} by config"),
+                times_table(by_config),
+            )
+        ).encode(),
+    }
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:

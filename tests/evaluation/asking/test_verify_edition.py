@@ -28,7 +28,7 @@ from evaluation.results.edition import (
     Line,
     common_records,
     read_index,
-    read_lines,
+    read_rows,
 )
 from evaluation.results.reader import open_run
 from evaluation.site.build import files_of
@@ -323,4 +323,4 @@ def test_lines_of_another_file_are_refused(tmp_path: Path) -> None:
     """A file of rows without a column of ours is named with the column."""
     pl.DataFrame({"engine": ["e"]}).write_parquet(tmp_path / ROWS)
     with pytest.raises(BadData, match="no column between_ns"):
-        read_lines(tmp_path)
+        read_rows(tmp_path).to_dicts()

@@ -19,7 +19,7 @@ from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.results.edition import ROWS, read_lines
+from evaluation.results.edition import ROWS, read_rows
 from evaluation.results.frames import CASE_COLUMNS, WALK_COLUMNS
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import LINES, NotARow, gaps_of, open_run, parse_row
@@ -294,10 +294,13 @@ def test_rows_are_read_with_all_that_pages_show(
         edition_line("alpha 1.0", "1", "compile_error"),
     ]
     path = write_edition(tmp_path, lines) / ROWS
-    assert [it["outcome"] for it in read_lines(tmp_path)] == ["passed", "compile_error"]
+    assert [it["outcome"] for it in read_rows(tmp_path).to_dicts()] == [
+        "passed",
+        "compile_error",
+    ]
     change(pl.read_parquet(path)).write_parquet(path)
     with pytest.raises(BadData, match=said):
-        read_lines(tmp_path)
+        read_rows(tmp_path).to_dicts()
 
 
 SCHEMA = json.loads(

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import pyarrow.parquet as pq
 import pytest
 
-from bench.edition.figures import figures, interval, times
+from bench.edition.figures import figures, headline, interval
 from curation.dataset.content_digest import content_digest
-from evaluation.results.edition import common_records, read_lines
+from evaluation.results.edition import common_records, read_rows
 from evaluation.site.build import build_site
 from evaluation.site.records import bundle_of
 from tests.builds import write_build
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 _EDITION: Final = Path("results/2026.11")
-_RECORD: Final = f"record.html#{'/'.join(min(common_records(read_lines(_EDITION))))}"
+_RECORD: Final = (
+    f"record.html#{'/'.join(min(common_records(read_rows(_EDITION).to_dicts())))}"
+)
 #: Address, and what is done there: pages whose content a script makes.
 _MADE: Final = {
     "schema.html": [["click", "#example"], ["expect", "targets take it"]],
@@ -234,11 +236,6 @@ def _of_all(engine: str, all_: dict[str, Any]) -> Iterator[_Expected]:
         part = all_[name.replace(" ", "_")]
         share = 100 * part["count"] / part["of"]
         yield (engine, name), [share, part["count"], part["of"]]
-    for name, part in (("first mask", "compile"), ("between masks", "between")):
-        yield (
-            (engine, f"time {'to ' * (part == 'compile')}{name}"),
-            [all_[part]["median_ns"]],
-        )
 
 
 def _of_engines(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
@@ -247,7 +244,7 @@ def _of_engines(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
         if row["task"] == "masks":
             own[row["engine"]][row["config"], row["id"]] = row
     common = set.intersection(*map(set, own.values()))
-    compiled = [{key for key in common if by[key]["compiled"]} for by in own.values()]
+    lines = headline([row for row in rows if row["task"] == "masks"])
     for engine, by in own.items():
         shared = [by[key] for key in common]
         outcomes = Counter(row["outcome"] for row in shared)
@@ -255,11 +252,9 @@ def _of_engines(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
             rate = _rate(sum(outcomes[word] for word in words), len(shared))
             yield (engine, name), rate[:3]
             yield (f"version {engine}", name), rate
-        timed = [by[key] for key in sorted(set.intersection(*compiled))]
-        for name, column in (("compile", "compile_ns"), ("mask", "between_ns")):
-            found = times(timed, column)
-            assert found is not None
-            yield (engine, name), [found["median_ns"]]
+        for name in ("compile", "first", "mask"):
+            title = name.replace("first", "first mask")
+            yield (engine, title), [lines["all", engine][f"{name}_median"]]
         yield from _of_all(engine, figures(list(by.values())))
 
 
