@@ -12,17 +12,12 @@ import json
 import statistics
 import sys
 from collections import Counter, defaultdict
-from math import fsum, isclose, sqrt
+from math import fsum, isclose
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-Z = 1.959963984540054
-TEXTS = {
-    "valid_accepted": ("valid_accepted", "valid"),
-    "invalid_blocked": ("invalid_blocked", "invalid"),
-}
 #: Column of the headline to the outcomes that it counts.
 OUTCOMES = {
     "refused": {"compile_error"},
@@ -32,33 +27,14 @@ OUTCOMES = {
 }
 
 
-def interval(count: int, of: int) -> tuple[float | None, float | None]:
-    """Return Wilson's interval of a share, with six digits."""
-    if not of:
-        return None, None
-    share, square = count / of, Z * Z
-    middle = share + square / (2 * of)
-    spread = Z * sqrt(share * (1 - share) / of + square / (4 * of * of))
-    scale = 1 + square / of
-    low = 0.0 if count == 0 else min(share, (middle - spread) / scale)
-    high = 1.0 if count == of else max(share, (middle + spread) / scale)
-    return round(low, 6), round(high, 6)
-
-
 def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of one engine and task in the index."""
     result: dict[str, Any] = {
         "asked": len(rows),
         "outcomes": dict(Counter(row["outcome"] for row in rows)),
     }
-    for name in ("compiled", "passed"):
-        flags = [row[name] for row in rows if row[name] is not None]
-        low, high = interval(sum(flags), len(flags))
-        result[name] = {"count": sum(flags), "of": len(flags), "low": low, "high": high}
-    for name, (good, whole) in TEXTS.items():
-        count, of = sum(r[good] for r in rows), sum(r[whole] for r in rows)
-        result[name] = {"count": count, "of": of, "low": None, "high": None}
-    return result
+    tested = [row["passed"] for row in rows if row["passed"] is not None]
+    return result | {"passed": sum(tested), "tested": len(tested)}
 
 
 def violates_format_alone(row: dict[str, Any]) -> bool:
@@ -78,7 +54,9 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
     so_far = [
         row
         for row in others
-        if row["outcome"] in OUTCOMES["limited"] and not row["wrong"]
+        if row["outcome"] in OUTCOMES["limited"]
+        and not row["wrong"]
+        and row["passed"] is not None
     ]
     accepting = [row for row in rows if row["outcome"] in OUTCOMES["accepts_invalid"]]
     warned = [row["warned"] for row in accepting]
@@ -206,20 +184,7 @@ def differences(folder: Path) -> list[str]:
     lines = headline_differences(folder, every)
     if len(every) != index["rows"]["rows.parquet"]:
         lines.append("rows.parquet: another number of rows")
-    asked = [
-        {(row["config"], row["id"]) for row in rows}
-        for (_, task), rows in parts.items()
-        if task == "masks"
-    ]
-    common = set.intersection(*asked) if asked else set()
     for entry in index["engines"]:
-        own = [
-            row
-            for row in parts.get((entry["engine"], "masks"), [])
-            if (row["config"], row["id"]) in common
-        ]
-        if entry["common"] != (figures(own) | {"undecided": 0} if own else "not run"):
-            lines.append(f"index.json: {entry['engine']} on the common records")
         for task, published in entry["tasks"].items():
             rows = parts.get((entry["engine"], task))
             ours = figures(rows) if rows else "not run"

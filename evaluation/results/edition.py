@@ -19,7 +19,7 @@ from curation.system.errors import BadData, NoInput
 from curation.system.user_files import reading_parquet
 from curation.system.words import counted
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
-from evaluation.results.headline import ALL, outcomes_table, times_table
+from evaluation.results.headline import ALL, outcomes, outcomes_table, times_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -75,70 +75,33 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
 Line: TypeAlias = "dict[str, Any]"
 
 
-class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """A count of a whole, with Wilson's 95 % interval where schemas are counted."""
-
-    count: int
-    of: int
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[Line], column: str) -> Share:
-        """Return the share of lines with a value in which a column is true."""
-        flags = [row[column] for row in rows if row[column] is not None]
-        between = Rate(sum(flags), len(flags)).interval
-        return cls(
-            count=sum(flags),
-            of=len(flags),
-            low=round(between.low, 6) if between else None,
-            high=round(between.high, 6) if between else None,
-        )
-
-    @classmethod
-    def of_texts(cls, rows: Sequence[Line], good: str, all_: str) -> Share:
-        """Return the share of texts; those of one schema are not independent."""
-        return cls(count=sum(r[good] for r in rows), of=sum(r[all_] for r in rows))
-
-    @property
-    def cell(self) -> Cell:
-        """The share as a cell of a table."""
-        if self.low is not None:
-            return Rate(self.count, self.of)
-        if not self.of:
-            return None
-        return f"{100 * self.count / self.of:.1f} % ({self.count:,} of {self.of:,})"
-
-
 def is_cut(row: Line) -> bool:
     """Return whether a deadline has cut off the compile call of a line."""
     return row["outcome"] == "timeout" and not row["compiled"]
 
 
 class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What one engine came to in one task."""
+    """What one engine came to in one task; `headline.csv` has more of task masks."""
 
     #: Schemas with a line.
     asked: int
     #: Schemas that a busy machine left undecided; they have no line.
     undecided: int
     outcomes: dict[str, int]
-    compiled: Share
-    passed: Share
-    valid_accepted: Share
-    invalid_blocked: Share
+    #: Schemas that pass, of those that were tested.
+    passed: int
+    tested: int
 
     @classmethod
     def of_rows(cls, rows: Sequence[Line], undecided: int = 0) -> TaskFigures:
         """Return the figures of the lines of one engine and task."""
+        tested = [row["passed"] for row in rows if row["passed"] is not None]
         return cls(
             asked=len(rows),
             undecided=undecided,
             outcomes=dict(sorted(Counter(row["outcome"] for row in rows).items())),
-            compiled=Share.of_rows(rows, "compiled"),
-            passed=Share.of_rows(rows, "passed"),
-            valid_accepted=Share.of_texts(rows, "valid_accepted", "valid"),
-            invalid_blocked=Share.of_texts(rows, "invalid_blocked", "invalid"),
+            passed=sum(tested),
+            tested=len(tested),
         )
 
 
@@ -170,8 +133,6 @@ class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
     #: Those of them that `--option` gave.
     assigned: dict[str, str] = {}
     tasks: Tasks
-    #: Task masks on the records that every engine of the edition was asked in it.
-    common: TaskFigures | Literal["not run"]
 
 
 class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -267,15 +228,6 @@ def read_rows(folder: Path) -> pl.DataFrame:
     return frame
 
 
-#: Columns of task masks: the title, and the figure.
-_SHOWN: Final = (
-    ("compiles", "compiled"),
-    ("passes", "passed"),
-    ("valid accepted", "valid_accepted"),
-    ("invalid blocked", "invalid_blocked"),
-)
-
-
 def headline_tables(index: Index, lines: pl.DataFrame) -> list[Table]:
     """Return outcomes and times of the engines of an edition, the best first.
 
@@ -286,24 +238,29 @@ def headline_tables(index: Index, lines: pl.DataFrame) -> list[Table]:
     limits, records = index.limits, counted(index.dataset.common, "record")
     title = f"Results {index.edition}: the {records} that every engine was asked"
     own = lines.filter(config=ALL)
-    outcomes = outcomes_table(own, title)
+    shown = outcomes_table(own, title)
     tasks = {entry.engine: entry.tasks for entry in index.engines}
     rows = tuple(
-        (*row, *(_shown(tasks[str(row[0])][task], "passed") for task in TASKS[1:]))
-        for row in outcomes.rows
+        (*row, *(_passed(tasks[str(row[0])][task]) for task in TASKS[1:]))
+        for row in shown.rows
     )
     note = (
-        f"{outcomes.note} Probes and official suite have cases of their own. Limits of "
+        f"{shown.note} Probes and official suite have cases of their own. Limits of "
         f"a schema: {limits['compile_seconds']:g} s of processor time to compile, "
         f"{limits['run_seconds']:g} s to walk its texts, {limits['memory_mb']:,} MiB."
     )
-    columns = (*outcomes.columns, "probes passed", "official suite passed")
-    table = replace(outcomes, columns=columns, rows=rows, note=note, name="results")
+    columns = (*shown.columns, "probes passed", "official suite passed")
+    table = replace(shown, columns=columns, rows=rows, note=note, name="results")
     return [table, times_table(own)]
 
 
-def all_asked_table(index: Index) -> Table:
-    """Return task masks of every engine on all the records that it was asked."""
+def all_asked_table(index: Index, rows: pl.DataFrame) -> Table:
+    """Return task masks of every engine on all the records that it was asked.
+
+    Args:
+        index: The index of an edition.
+        rows: Its rows.
+    """
     sample = f" of a sample of {index.dataset.sample:,}" if index.dataset.sample else ""
     undecided = sum(
         figures.undecided
@@ -311,13 +268,13 @@ def all_asked_table(index: Index) -> Table:
         for figures in entry.tasks.values()
         if not isinstance(figures, str)
     )
-    return Table(
-        title="Each engine on all the records that it was asked",
-        columns=("engine", *(title for title, _ in _SHOWN)),
-        rows=tuple(
-            (entry.engine, *(_shown(entry.tasks["masks"], name) for _, name in _SHOWN))
-            for entry in index.engines
+    masks = rows.filter(task=TASKS[0]).with_columns(config=pl.lit(ALL))
+    return replace(
+        outcomes_table(
+            outcomes(masks).sort("passed", descending=True, maintain_order=True),
+            "Each engine on all the records that it was asked",
         ),
+        name="all-asked",
         note=f"Some engine was asked {counted(index.dataset.asked, 'record')}, every "
         f"engine {index.dataset.common:,}{sample}. Engines with other denominators are "
         f"not to be compared. Left out, since the machine was busy: "
@@ -340,8 +297,7 @@ def scorecards_table(index: Index) -> Table:
     )
 
 
-def _shown(figures: TaskFigures | str, name: str) -> Cell:
+def _passed(figures: TaskFigures | str) -> Cell:
     if isinstance(figures, str):
         return NOT_RUN
-    share: Share = getattr(figures, name)
-    return share.cell
+    return Rate(figures.passed, figures.tested)

@@ -13,12 +13,11 @@ import polars as pl
 from curation.core.benchmark import in_benchmark_order
 from curation.system.words import counted
 from evaluation.reporting.tables import (
-    NOT_RUN,
     Cell,
-    Duration,
     MissingFigure,
     Rate,
     Table,
+    duration,
 )
 
 #: The line of all configs.
@@ -80,11 +79,12 @@ def outcomes(masks: pl.DataFrame) -> pl.DataFrame:
         passed, _OUTCOME == "compile_error", _LIMITED, _ACCEPTS, _BLOCKS
     )
     untested = _OUTCOME == "untested"
+    right_so_far = (pl.col("wrong") == "") & pl.col("passed").is_not_null()
     return masks.group_by("config", "engine", maintain_order=True).agg(
         asked=pl.len(),
         tested=pl.col("passed").count(),
         passed=passed.sum(),
-        without_limits=(passed | _LIMITED & (pl.col("wrong") == "")).sum(),
+        without_limits=(passed | _LIMITED & right_so_far).sum(),
         without_formats=(passed | _FORMATS).sum(),
         compiled=pl.col("compiled").sum(),
         refused=(_OUTCOME == "compile_error").sum(),
@@ -183,30 +183,40 @@ def outcomes_table(lines: pl.DataFrame, title: str) -> Table:
             for line in lines.iter_rows(named=True)
         ),
         _OUTCOMES_NOTE,
-        "headline",
-    ).without_empty_columns("config")
+        _named("headline", lines),
+    ).without_empty_columns("config", "passes", "without limits", "without formats")
 
 
 def times_table(lines: pl.DataFrame) -> Table:
-    """Return times, a row for each line of `headline`; engines apart come last."""
+    """Return times, a row for each kind and line of `headline`; none without any.
+
+    Engines apart come last.
+    """
     shown = [0, *lines.filter(~pl.col("apart"))["schemas"].drop_nulls()]
     apart = lines.filter("apart")["engine"].unique(maintain_order=True)
     few = f" Compiles less than half of what the others share: {', '.join(apart)}."
+    ordered = [*lines.sort("apart", maintain_order=True).iter_rows(named=True)]
     rows: list[dict[str, Cell]] = []
-    for line in lines.sort("apart", maintain_order=True).iter_rows(named=True):
-        row: dict[str, Cell] = {**_names(line), "schemas": line["schemas"] or 0}
-        for name in _TIMES:
-            for figure in ("median", "mean", "p99"):
-                ns = line[f"{name}_{figure}"]
-                row[f"{name} {figure}"] = None if ns is None else Duration(ns)
-        row["cut off"] = NOT_RUN if line["cut_off"] is None else line["cut_off"]
-        rows.append(row)
+    for name in _TIMES if lines["schemas"].count() else ():
+        for line in ordered:
+            figures = {
+                figure: duration(line[f"{name}_{figure}"])
+                for figure in ("median", "mean", "p99")
+            }
+            cut = line["cut_off"] if name == "mask" else None
+            ends = {"schemas": line["schemas"] or 0, **figures, "cut off": cut}
+            rows.append({"time": name, **_names(line), **ends})
     return Table.of_records(
         f"Times, of the {counted(max(shown), 'schema')} that all compile",
         rows,
         _TIMES_NOTE + (few if len(apart) else ""),
-        "times",
+        _named("times", lines),
     ).without_empty_columns("config")
+
+
+def _named(name: str, lines: pl.DataFrame) -> str:
+    """Return the name of a table for programs, by whether its lines are of configs."""
+    return name if {*lines["config"]} <= {ALL} else f"{name}-by-config"
 
 
 def _names(line: dict[str, str]) -> dict[str, Cell]:

@@ -72,9 +72,11 @@ def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool
 
     Args:
         row: What the engine made of a case.
-        keyword: The keyword.
+        keyword: The keyword; empty if it is unknown, which no warning is about.
         own: The patterns of the engine's own file.
     """
+    if not keyword:
+        return False
     name = row.engine.partition("==")[0].partition(" ")[0]
     quote = r"[\"'`]" if keyword.islower() else ""
     named = re.compile(rf"{quote}(?<![\w$]){re.escape(keyword)}(?!\w){quote}")

@@ -44,7 +44,7 @@ def pages(site: Site) -> Iterator[Page]:
             each for each in Class if any(row["rates"][each].count for row in matrix)
         ],
         timed=max((it["schemas"] or 0 for it in times.values()), default=0),
-        table=all_asked_table(site.index),
+        table=all_asked_table(site.index, site.rows),
         providers=_providers(site),
     )
 

@@ -83,9 +83,14 @@ class Site:
         return {engine: own for engine, own in lines.items() if own}
 
     @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The lines, as a table."""
+        return read_rows(self.folder)
+
+    @cached_property
     def headline(self) -> pl.DataFrame:
         """Outcomes and times, a line a config and engine."""
-        return headline(read_rows(self.folder).filter(task=MASKS))
+        return headline(self.rows.filter(task=MASKS))
 
     @cached_property
     def features(self) -> Counter[str]:

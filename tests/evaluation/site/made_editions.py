@@ -17,7 +17,6 @@ from evaluation.results.edition import (
     TASKS,
     Line,
     TaskFigures,
-    common_records,
     read_index,
 )
 from evaluation.results.reader import open_run
@@ -110,25 +109,19 @@ def hostile_run(folder: Path) -> RecordedRun:
 def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Path:
     """Write an edition of these lines, with the conditions of the published one."""
     index = read_index(_PUBLISHED)
-    engines, common = [], common_records(lines)
+    engines = []
     for engine in sorted({line["engine"] for line in lines}):
         own = [line for line in lines if line["engine"] == engine]
         tasks: dict[str, TaskFigures | Literal["not run"]] = {}
         for task in TASKS:
             rows = [line for line in own if line["task"] == task]
             tasks[task] = TaskFigures.of_rows(rows) if rows else "not run"
-        masks = [
-            line
-            for line in own
-            if (line["config"], line["id"]) in common and line["task"] == "masks"
-        ]
         entry = msgspec.structs.replace(
             index.engines[0],
             engine=engine,
             name=engine,
             spec=engine,
             tasks=tasks,
-            common=TaskFigures.of_rows(masks),
         )
         engines.append(entry)
     dataset = msgspec.structs.replace(index.dataset, content=content)
