@@ -32,8 +32,6 @@ from curation.system.terminal import (
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from curation.core.json_types import Json
     from curation.dataset.story import DocumentStory
     from curation.rules.sets import AnyRule, RuleSet
@@ -203,11 +201,8 @@ def _explain_reason(
     show(f"given by {_givers(reason, rule_sets)}")
     if any(reason.value in rules.numbers for rules in rule_sets):
         _explain_rule(reason.value, rule_sets, format_)
-    if rows is not None:
-        _print_rejected(rows)
-
-
-def _print_rejected(rows: pl.DataFrame) -> None:
+    if rows is None:
+        return
     show(counted(len(rows), "document"))
     if len(rows):
         columns = ["config", "unique_id", "rule"]
@@ -252,7 +247,13 @@ def _print_story(story: DocumentStory, summaries: Mapping[str, str]) -> None:
             show(f"  {name:<12}{value}")
     if not story.kept:
         show("")
-        _print_rejection(story, summaries)
+        show(f"  reason      {entry.outcome}: {story.explanation}")
+        if entry.rule:
+            summary = summaries.get(entry.rule, "")
+            show(f"  rule        {entry.rule}: {summary}".rstrip(" :"))
+        if entry.detail:
+            detail = shortened(entry.detail, 2_000)
+            show(f"  detail      {detail}", style="yellow")
     for rule, changes in groupby(entry.changes, key=lambda change: change.rule):
         show("")
         show(f"{rule}: {summaries.get(rule, '')}".strip(" :"), style="bold cyan")
@@ -295,17 +296,6 @@ def _places_of_lints(record: BenchmarkRecord) -> str:
         places = [lint.pointer or "the root" for lint in found if lint.code == code]
         named.append(f"{code} at {', '.join(places)}" if places else code)
     return shortened("; ".join(named), _MOST_OF_LINTS)
-
-
-def _print_rejection(story: DocumentStory, summaries: Mapping[str, str]) -> None:
-    entry = story.entry
-    show(f"  reason      {entry.outcome}: {story.explanation}")
-    if entry.rule:
-        show(
-            f"  rule        {entry.rule}: {summaries.get(entry.rule, '')}".rstrip(" :")
-        )
-    if entry.detail:
-        show(f"  detail      {shortened(entry.detail, 2_000)}", style="yellow")
 
 
 def _print_changes(changes: Sequence[Change]) -> None:

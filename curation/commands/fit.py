@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
-    from curation.fit.verdict import FitFinding
 
 #: The providers that most schemas are written for.
 _USUAL = "openai-strict,anthropic,gemini"
@@ -281,7 +280,11 @@ def _print(fits: Sequence[SchemaFit], profiles: Sequence[Profile], count: int) -
     rows = []
     for name in names:
         outcomes = Counter(each.outcome(name) for each in fits)
-        reasons = Counter(it for each in fits for it in _reasons(each.findings[name]))
+        reasons = Counter(
+            cause
+            for each in fits
+            for cause in sorted({it.cause for it in each.findings[name]})
+        )
         common = ", ".join(f"{it} {count:,}" for it, count in reasons.most_common(3))
         rows.append([name, *(outcomes[it] for it in FitOutcome), common])
     headers = ["target", *FitOutcome, "schemas refused, ignored for"]
@@ -324,11 +327,6 @@ def _print_request(
         show(
             f"{target}: refuses the whole request, for {count}: {shortened(place, 400)}"
         )
-
-
-def _reasons(findings: Iterable[FitFinding]) -> Iterator[str]:
-    """Yield what keeps a schema from being held as it is, each once."""
-    yield from sorted({it.cause for it in findings})
 
 
 def _print_one(each: SchemaFit, profiles: Sequence[Profile]) -> None:

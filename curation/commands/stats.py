@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from curation.dataset.edition_statistics import EditionStatistics
-    from curation.dataset.paper_tables import SchemaMeasures, Spread
+    from curation.dataset.paper_tables import SchemaMeasures
 
 #: Categories of Table 1; what the user adds has none.
 _CATEGORIES = {
@@ -115,7 +115,12 @@ def _tables(statistics: EditionStatistics) -> dict[str, Group]:
 def _table_1(statistics: EditionStatistics) -> Group:
     counts, sizes = table_1(statistics.records), statistics.effective
     rows: list[list[object]] = [
-        [config, _category(config), count, round(sizes[config]) if sizes else "-"]
+        [
+            config,
+            _CATEGORIES.get(config, _MISC) if config in CONFIGS else "",
+            count,
+            round(sizes[config]) if sizes else "-",
+        ]
         for config, count in counts.items()
     ]
     total = sum(count for config, count in counts.items() if config in CONFIGS)
@@ -128,15 +133,16 @@ def _table_1(statistics: EditionStatistics) -> Group:
     )
 
 
-def _category(config: str) -> str:
-    return _CATEGORIES.get(config, _MISC) if config in CONFIGS else ""
-
-
 def _table_8(statistics: EditionStatistics) -> Group:
-    rows = [
-        [config, *(_middle_and_most(name, spread) for name, spread in measures.items())]
-        for config, measures in table_8(statistics.measured).items()
-    ]
+    rows = []
+    for config, measures in table_8(statistics.measured).items():
+        forms = dict.fromkeys(measures, "{:,.0f} / {:,.0f}")
+        forms["size_kb"] = "{:,.1f} / {:,.1f}"
+        cells = (
+            forms[name].format(spread.median, spread.most)
+            for name, spread in measures.items()
+        )
+        rows.append([config, *cells])
     whose = "raw files" if statistics.raw else "records"
     return table(
         ["config", *TITLES.values()],
@@ -144,11 +150,6 @@ def _table_8(statistics: EditionStatistics) -> Group:
         title=f"Table 8: measures of the {whose}, median / largest",
         numbers=range(1, 5),
     )
-
-
-def _middle_and_most(name: str, spread: Spread) -> str:
-    form = "{:,.1f} / {:,.1f}" if name == "size_kb" else "{:,.0f} / {:,.0f}"
-    return form.format(spread.median, spread.most)
 
 
 def _table_9(schemas: Sequence[SchemaMeasures]) -> Group:

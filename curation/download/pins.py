@@ -48,12 +48,11 @@ class Selection:
 
 @cache
 def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(_translated, patterns)), re.DOTALL)
-
-
-def _translated(pattern: str) -> str:
-    parts = _TOKENS.findall(pattern)
-    return "".join(_MEANINGS.get(part) or re.escape(part) for part in parts)
+    translated = (
+        "".join(_MEANINGS.get(part) or re.escape(part) for part in parts)
+        for parts in map(_TOKENS.findall, patterns)
+    )
+    return re.compile("|".join(translated), re.DOTALL)
 
 
 _Sha256 = Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")]

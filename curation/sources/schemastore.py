@@ -195,18 +195,13 @@ def _entries(reading: Reading) -> list[_Entry]:
     return sorted(entries, key=lambda entry: natural_key(entry.unique_id))
 
 
-def _licence(reading: Reading, entry: _Entry) -> str:
-    """Return SchemaStore's own licence; that of what it links to is not stated."""
-    if reading.origin is Origin.SAMPLE:
-        return reading.licence
-    return "Apache-2.0" if entry.hosted else "NOASSERTION"
-
-
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield the entries that the archive holds; a live copy's path is its URL."""
     for entry in _entries(reading):
         if entry.path is None:
             continue
+        # What SchemaStore links to has no licence that it states.
+        licence = "Apache-2.0" if entry.hosted else "NOASSERTION"
         yield document(
             reading,
             source=_NAME,
@@ -215,7 +210,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             path=entry.url if entry.path.startswith(LIVE) else entry.path,
             base_uri=entry.url.partition("#")[0],
             content=reading.files.read(entry.path),
-            licence=_licence(reading, entry),
+            licence=reading.licence if reading.origin is Origin.SAMPLE else licence,
         )
 
 
@@ -225,18 +220,16 @@ def uris(reading: Reading) -> Mapping[str, str]:
     Tolerant of http for https and of a missing `.json`, as SchemaStore's own
     server is; then the URIs that the files claim for themselves.
     """
-    paths = dict(_served(reading))
+    paths = {
+        f"{address}{name}{suffix}": path
+        for name, path in _named(reading)
+        for address in _ADDRESSES
+        for suffix in ("", ".json")
+    }
     for entry in _entries(reading):
         if entry.path is not None:
             paths.setdefault(entry.url.partition("#")[0], entry.path)
     return claimed_uris(reading.files.read, sorted(set(paths.values()))) | paths
-
-
-def _served(reading: Reading) -> Iterator[tuple[str, str]]:
-    for name, path in _named(reading):
-        for address in _ADDRESSES:
-            yield address + name, path
-            yield f"{address}{name}.json", path
 
 
 def _named(reading: Reading) -> Iterator[tuple[str, str]]:

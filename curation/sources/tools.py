@@ -218,7 +218,13 @@ def read_mcp_server(
         raise BadUsage("no command is given", "--with mcp:COMMAND")
     import asyncio  # noqa: PLC0415 (slow)
 
-    _require_library()
+    try:
+        import mcp  # noqa: F401, PLC0415 (an extra)
+    except ImportError as error:
+        hint = install_extra("mcp")
+        raise Unavailable(
+            "needs the library mcp", "--with mcp:COMMAND", hint
+        ) from error
     foreign = 0
 
     def drop(_: logging.LogRecord) -> bool:
@@ -250,15 +256,6 @@ def read_mcp_server(
     if not schemas:
         raise BadData("lists no tool with a schema", words[0])
     return schemas
-
-
-def _require_library() -> None:
-    try:
-        import mcp  # noqa: F401, PLC0415 (an extra)
-    except ImportError as error:
-        raise Unavailable(
-            "needs the library mcp", "--with mcp:COMMAND", install_extra("mcp")
-        ) from (error)
 
 
 async def _listed(words: list[str]) -> list[dict[str, Json]]:

@@ -314,11 +314,10 @@ _IN_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
 
 def redacted_words(words: Iterable[str]) -> list[str]:
     """Return the words of a command line without the credentials in them."""
-    return [redacted(_IN_WORD.sub(_clean_part, word)) for word in words]
-
-
-def _clean_part(match: re.Match[str]) -> str:
-    return split_url(match[0]).clean
+    return [
+        redacted(_IN_WORD.sub(lambda match: split_url(match[0]).clean, word))
+        for word in words
+    ]
 
 
 def redacted_traceback(error: BaseException) -> str:

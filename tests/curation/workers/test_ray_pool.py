@@ -28,6 +28,8 @@ from tests.curation.workers.local_ray import LocalRay
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curation.workers.limits import Message
+
 PROGRAM = Program(file=Path(__file__).with_name("miniature_worker.py"))
 
 
@@ -76,7 +78,7 @@ def test_an_address_without_a_cluster_fails_at_once() -> None:
 def test_every_batch_has_its_results_whatever_the_order(ray: LocalRay) -> None:
     """A death is the outcome of its request there, too; an empty batch has none."""
     said: list[str] = []
-    batches = [[["echo", n], ["echo", -n]] for n in range(6)]
+    batches: list[list[Message]] = [[["echo", n], ["echo", -n]] for n in range(6)]
     batches += [[["leave", 3], ["echo", "after"]], []]
     pool = RayPool(ray, said.append, PROGRAM, jobs=1)
     found = {it.index: it.results for it in pool.run_batches(iter(batches))}
