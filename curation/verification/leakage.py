@@ -84,15 +84,15 @@ def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResu
     names = clusters([row.sha256 for _, row in rows], [row.shingles for _, row in rows])
     weights = cluster_weights([table.folder for table, _ in rows], names)
     splits: defaultdict[str, list[str]] = defaultdict(list)
-    firsts: dict[str, str] = {}
+    firsts: dict[str, tuple[RecordShingles, str]] = {}
     skeletons: dict[str, tuple[str, str]] = {}
     for (table, row), cluster, weight in zip(rows, names, weights, strict=True):
         splits[cluster].append(table.split)
         where = f"{table.folder}/{row.unique_id}"
-        first = firsts.setdefault(row.sha256, where)
+        first, name = firsts.setdefault(row.sha256, (row, where))
         alike, split = skeletons.setdefault(row.skeleton, (where, table.split))
         for detail, is_wrong, failure in (
-            (f"the same schema as {first}", where != first, contents.must_be_valid),
+            (f"the same schema as {name}", row is not first, contents.must_be_valid),
             (
                 f"in {table.split}, its skeleton in {split} too ({alike})",
                 table.split != split,
