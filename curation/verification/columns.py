@@ -15,7 +15,7 @@ from itertools import chain
 from typing import cast
 
 from curation.core.benchmark import bounds_of, size_of
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
 from curation.json import text as jsontext
 from curation.lint.liveness import liveness
 from curation.references.loops import is_recursive
@@ -41,7 +41,7 @@ _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
 _COMMON = _SILENT | {"type", "properties", "$schema", "$id", "id", "$vocabulary"}
 
 
-def columns(schema: Json, dialect: Dialect, *, paper: bool) -> dict[str, Json]:
+def columns(schema: Json, dialect: Dialect, *, paper: bool) -> dict[str, UntypedJson]:
     """Return the columns that follow from a schema and its dialect.
 
     Args:

@@ -44,13 +44,13 @@ def _judge_digests(
             lists.append((SUMS, read_sums(contents.folder), frozenset({SUMS})))
         except (BadData, ValueError, OSError) as error:
             findings.append((SUMS, f"not readable ({error})"))
-    for name, listed, exempt in lists:
-        for path in sorted((digests.keys() | listed.keys()) - exempt - unread):
+    for name, sums, exempt in lists:
+        for path in sorted((digests.keys() | sums.keys()) - exempt - unread):
             if path not in digests:
                 findings.append((path, f"missing, but listed in {name}"))
-            elif path not in listed:
+            elif path not in sums:
                 findings.append((path, f"not listed in {name}"))
-            elif digests[path] != listed[path]:
+            elif digests[path] != sums[path]:
                 findings.append((path, f"changed: not the digest in {name}"))
     return CheckResult(
         findings=[

@@ -54,14 +54,14 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     return row_batches(contents, _COLUMNS)
 
 
-def _work(folder: Path, item: CheckItem) -> RecordShingles | None:
-    """Read one record; None if its schema cannot be read, which `rows` reports."""
+def _work(folder: Path, item: CheckItem) -> list[RecordShingles]:
+    """Read one record; nothing if its schema cannot be read, which `rows` reports."""
     row = row_of(folder, item, _COLUMNS)
     text = str(row.pop("json_schema") or "")
     schema = jsontext.parse(text.encode("utf-8", "surrogatepass"))
     dialect = BY_NAME.get(str(row.pop("dialect")))
     if dialect is None or isinstance(schema, Rejected):
-        return None
+        return []
     bare = skeleton(text, dialect)
     digests = [sha256(jsontext.canonical(each)).hexdigest() for each in (schema, bare)]
     paper = facts(folder).rules == "paper"
@@ -71,28 +71,28 @@ def _work(folder: Path, item: CheckItem) -> RecordShingles | None:
         "split": split_of(digests[1][:16] if paper else split_key(bare)),
         "shingles": shingles(bare),
     }
-    return msgspec.convert({**row, **computed}, RecordShingles)
+    return [msgspec.convert({**row, **computed}, RecordShingles)]
 
 
 def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
     findings = list(without_columns(_NAME, contents, _COLUMNS))
     rows = [
         (contents.tables[item.where], row)
-        for item, row in answers(_NAME, results, RecordShingles | None, findings)
-        if row is not None
+        for item, read in answers(_NAME, results, list[RecordShingles], findings)
+        for row in read
     ]
     names = clusters([row.sha256 for _, row in rows], [row.shingles for _, row in rows])
     weights = cluster_weights([table.folder for table, _ in rows], names)
     splits: defaultdict[str, list[str]] = defaultdict(list)
-    firsts: dict[str, str] = {}
+    firsts: dict[str, tuple[RecordShingles, str]] = {}
     skeletons: dict[str, tuple[str, str]] = {}
     for (table, row), cluster, weight in zip(rows, names, weights, strict=True):
         splits[cluster].append(table.split)
         where = f"{table.folder}/{row.unique_id}"
-        first = firsts.setdefault(row.sha256, where)
+        first, name = firsts.setdefault(row.sha256, (row, where))
         alike, split = skeletons.setdefault(row.skeleton, (where, table.split))
         for detail, is_wrong, failure in (
-            (f"the same schema as {first}", where != first, contents.must_be_valid),
+            (f"the same schema as {name}", row is not first, contents.must_be_valid),
             (
                 f"in {table.split}, its skeleton in {split} too ({alike})",
                 table.split != split,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
@@ -25,7 +26,7 @@ from curation.dataset.content_digest import content_digest, content_rows
 from curation.dataset.edition_statistics import as_json, statistics_of
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import write_ledger
-from curation.dataset.paper_tables import figure_2, table_8, table_9
+from curation.dataset.paper_tables import PLOTS, figure_2, table_8, table_9
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import ConfigFigures
 from curation.download.acquire import FetchSettings
@@ -58,7 +59,7 @@ from tests.builds import write_build, write_config
 from tests.made import count_entries, entry, facts, in_split, record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from curation.core.records import BenchmarkRecord
     from curation.packaging.manifest import Manifest
@@ -76,15 +77,24 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     }
 
 
+@contextmanager
+def plots_taken_from(folder: Path) -> Iterator[None]:
+    """Copy the plots of a folder where any would be drawn."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            "curation.packaging.plots.draw_plots",
+            lambda _tables, into: copytree(
+                folder / "plots", into / "plots", dirs_exist_ok=True
+            ),
+        )
+        yield
+
+
 @pytest.fixture
-def drawn(sample_build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def drawn(sample_build: Path) -> Iterator[None]:
     """Take the sample's own plots where a test is not about drawing them."""
-    monkeypatch.setattr(
-        "curation.packaging.plots.draw_plots",
-        lambda _tables, into: copytree(
-            sample_build / "plots", into / "plots", dirs_exist_ok=True
-        ),
-    )
+    with plots_taken_from(sample_build):
+        yield
 
 
 @pytest.mark.slow
@@ -180,14 +190,16 @@ def test_every_parquet_file_carries_the_canary(sample_build: Path) -> None:
 def test_the_plots_are_those_of_the_rows(sample_build: Path, tmp_path: Path) -> None:
     """Drawn in this process from the folder's rows, they have the same bytes."""
     statistics = statistics_of(open_edition(str(sample_build)))
-    paths = plots.draw(
+    plots.draw(
         figure_2(statistics.records),
         table_8(statistics.measured),
         table_9(statistics.declared),
         tmp_path,
     )
-    for path in paths:
-        assert path.read_bytes() == (sample_build / "plots" / path.name).read_bytes()
+    drawn = bytes_of(tmp_path)
+    assert len(drawn) == 2 * len(PLOTS)
+    for name, content in drawn.items():
+        assert content == (sample_build / "plots" / name).read_bytes()
 
 
 @pytest.mark.usefixtures("drawn")
@@ -602,7 +614,7 @@ BUILD: dict[str, dict[str, list[BenchmarkRecord]]] = {
 
 
 @pytest.fixture(scope="module")
-def small_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small_build(tmp_path_factory: pytest.TempPathFactory, sample_build: Path) -> Path:
     """Write a small build: two configs, an extra, an empty split."""
     made = tmp_path_factory.mktemp("build")
     entries = []
@@ -615,7 +627,8 @@ def small_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
     write_ledger(entries, made)
     write_manifest(facts(extras=["mine"]), made)
-    rebuild(made)
+    with plots_taken_from(sample_build):
+        rebuild(made)
     return made
 
 

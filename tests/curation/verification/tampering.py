@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from curation.core.json_types import UntypedJson
-    from curation.verification import Verification
+    from curation.verification import Finding, Verification
     from curation.verification.check import FolderCheck
 
 
@@ -244,10 +244,10 @@ def card_again(folder: Path) -> None:
         write_derived(folder, folder)
 
 
-def said_here(
+def judged(
     check: FolderCheck, folder: Path, *, whole: bool = False, quick: bool = False
-) -> list[str]:
-    """Return what a check says of a folder, its items done in this process.
+) -> list[Finding]:
+    """Return what a check finds in a folder, its items done in this process.
 
     Args:
         check: The check.
@@ -272,5 +272,12 @@ def said_here(
             except Exception as error:  # noqa: BLE001 - as a worker does
                 result = ProcessResult(ending=Ending.ERROR, detail=str(error))
             results.append(ItemResult(item=item, result=result))
-    found = check.judge(contents, results).findings
-    return [str(finding) for finding in (*contents.findings, *found) if finding.failure]
+    return [*contents.findings, *check.judge(contents, results).findings]
+
+
+def said_here(
+    check: FolderCheck, folder: Path, *, whole: bool = False, quick: bool = False
+) -> list[str]:
+    """Return the failures of `judged`, as lines."""
+    found = judged(check, folder, whole=whole, quick=quick)
+    return [str(finding) for finding in found if finding.failure]

@@ -158,6 +158,11 @@ RECORD_TAMPERS = list(
             ("cluster", record(cluster="0" * 64), "cluster is not the smallest"),
             ("weight", record(weight=0.125), "weight is 0.125, but"),
             ("copied to another config", _copied, "the same schema as"),
+            (
+                "copied in its table",
+                rewrite(RECORDS, lambda r: pl.concat([r.head(1), r])),
+                "the same schema as",
+            ),
         ),
         tampers(
             LABELS,
