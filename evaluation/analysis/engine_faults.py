@@ -89,14 +89,14 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
                 by_cause.setdefault(cause, index)
         if not by_cause:
             by_cause[outcome, row.phase, VARYING.sub("", row.detail)] = None
-        for cause, index in by_cause.items():
-            known = smallest.get(cause)
-            fault = EngineFault(outcome=outcome, row=row, index=index, schemas=1)
+        for key, first in by_cause.items():
+            known = smallest.get(key)
+            fault = EngineFault(outcome=outcome, row=row, index=first, schemas=1)
             if known is not None:
                 size = number_in(row, "size", 0)
                 smaller = fault if size < number_in(known.row, "size", 0) else known
                 fault = replace(smaller, schemas=known.schemas + 1)
-            smallest[cause] = fault
+            smallest[key] = fault
     return sorted(
         smallest.values(),
         key=lambda fault: (SEVERITY.index(fault.outcome), -fault.schemas),
@@ -116,7 +116,7 @@ def fault_lines(
     """
     known = faults(run, label, task)
     lines: list[str] = []
-    tokenizer = get_tokenizer(run.header.tokenizer.name, fetch) if known else None
+    tokenizer = get_tokenizer(str(run.header.tokenizer.name), fetch) if known else None
     for fault in known[:_DESCRIBED]:
         if tokenizer is not None:
             lines += _described(run, fault, tokenizer, fetch)

@@ -20,7 +20,7 @@ from evaluation.generation.text_generation import (
     TokenizedRequest,
 )
 from evaluation.setup.engine_files import UNCONSTRAINED
-from evaluation.walking.engine_worker import ONE_THREAD, tokenizer_setup
+from evaluation.walking.engine_worker import tokenizer_setup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -249,7 +249,7 @@ class LocalWriter:
                 "tokenizer": tokenizer_setup(self._tokenizer),
             },
             interpreter=engine.interpreter,
-            environment={} if engine.chooses_its_threads else ONE_THREAD,
+            environment=engine.environment(),
         )
 
     def close(self) -> None:

@@ -30,6 +30,17 @@ from evaluation.setup.environments import (
 )
 
 _NO_VERSION = "(no version)"
+#: Libraries that would use more than the one core that they are given.
+_ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+    ),
+    "1",
+) | {"TOKENIZERS_PARALLELISM": "false"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +74,11 @@ class EngineUnderTest:
     def chooses_its_threads(self) -> bool:
         """Whether it has all cores, and as many threads as it makes by itself."""
         return self.preset == VENDOR
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment variables of its process, beyond those of any."""
+        threads = {} if self.chooses_its_threads else _ONE_THREAD
+        return threads | self.file.environment()
 
     @property
     def identity(self) -> str:

@@ -143,17 +143,6 @@ _MAX_WARNINGS: Final = 50
 _NEVER = 1 << 40
 #: Seconds after which it is said that an engine is still being loaded.
 _SLOW_START = 5.0
-#: Libraries that would use more than the one core that they are given.
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "RAYON_NUM_THREADS",
-        "NUMEXPR_NUM_THREADS",
-    ),
-    "1",
-) | {"TOKENIZERS_PARALLELISM": "false"}
 #: The result of a case by the ending of the engine's process.
 RESULTS: Final = {
     Ending.TIMEOUT: Result.TIMEOUT,
@@ -264,8 +253,7 @@ class EngineWorker:
                 str(self._printed),
                 str(_HERE / "walk_session.py"),
             ),
-            environment=({} if participant.chooses_its_threads else ONE_THREAD)
-            | participant.file.environment(),
+            environment=participant.environment(),
         )
         self._worker = Worker(program, bounds.limits())
         self._pending: deque[PendingCase] = deque()

@@ -208,6 +208,8 @@ def test_a_run_of_given_texts_loads_few_modules() -> None:
     )
     count, *names = done.stderr.splitlines()[-1].split()
     assert int(count) <= 136, names
-    unwanted = ("evaluation.suites", "evaluation.servers", "evaluation.models")
-    unwanted += ("curation.fit", "curation.instances.dataset", "evaluation.tasks.probe")
+    unwanted = (
+        *("evaluation.suites", "evaluation.servers", "evaluation.models"),
+        *("curation.fit", "curation.instances.dataset", "evaluation.tasks.probe"),
+    )
     assert not [name for name in names if name.startswith(unwanted)]
