@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -204,7 +205,7 @@ def find_reachable_keywords(
         conjunction = conjoin(compiled, location.goals)
         for assertion in assertions_of(conjunction):
             reachable.add(assertion, location)
-        for step, goals in _values_below(compiled, conjunction):
+        for step, goals in _values_below(conjunction):
             path = (*location.path, step)
             if goals is None:
                 _add_forbidden(reachable, conjunction, step, path)
@@ -266,15 +267,15 @@ def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLoc
 
 
 def _values_below(
-    compiled: CompiledSchema, conjunction: Conjunction
+    conjunction: Conjunction,
 ) -> Iterator[tuple[str | int, Goals | None]]:
     if "object" in conjunction.types:
-        for name in _names(compiled, conjunction):
+        for name in _names(conjunction):
             yield name, goals_below(conjunction, name)
-    if "array" in conjunction.types and conjunction.bounds.get("maxItems") != 0:
-        most = conjunction.bounds.get("maxItems")
+    if "array" in conjunction.types:
+        most = conjunction.bounds.get("maxItems", math.inf)
         for index in range(conjunction.prefix_length() + 1):
-            if most is None or index < most:
+            if index < most:
                 yield index, goals_below(conjunction, index)
 
 
@@ -300,39 +301,27 @@ def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
     return tuple(goal for goal in goals if goal not in deciding)
 
 
-def _names(compiled: CompiledSchema, conjunction: Conjunction) -> list[str]:
-    """Return the declared names, one for each pattern, and one that is neither."""
+def _names(conjunction: Conjunction) -> Iterator[str]:
+    """Yield the declared names, one for each pattern, and one that is neither."""
     declared = conjunction.named_members("properties")
-    patterns = conjunction.named_members("patternProperties")
-    names = [*declared, *map(_matching_name, patterns)]
+    patterns = tuple(conjunction.named_members("patternProperties"))
+    yield from declared
+    for pattern in patterns:
+        name = _name(strings.StringConstraints(patterns=(pattern,)), 0)
+        if name is not None:
+            yield name
     if conjunction.is_map():
-        names.append(_extra_name(compiled, conjunction, declared, tuple(patterns)))
-    return [name for name in names if name is not None]
+        shape = strings.StringConstraints(not_patterns=patterns)
+        for name in (*_EXTRA_NAMES, _name(shape, 1)):
+            if (
+                name is not None
+                and name not in declared
+                and strings.matches(shape, name)
+                and conjunction.allows_name(name)
+            ):
+                yield name
+                return
 
 
-def _matching_name(pattern: str) -> str | None:
-    """Return a name that a pattern of `patternProperties` matches, or None."""
-    shape = strings.StringConstraints(patterns=(pattern,))
-    return strings.make_string(shape, random.Random(0))  # noqa: S311 - no secret
-
-
-def _extra_name(
-    compiled: CompiledSchema,
-    conjunction: Conjunction,
-    declared: dict[str, None],
-    patterns: tuple[str, ...],
-) -> str | None:
-    shape = strings.StringConstraints(not_patterns=patterns)
-    random_name = strings.make_string(shape, random.Random(1))  # noqa: S311 - no secret
-    for name in (*_EXTRA_NAMES, random_name):
-        if (
-            name is not None
-            and name not in declared
-            and strings.matches(shape, name)
-            and all(
-                compiled.accepts(location, name)
-                for location in conjunction.name_locations
-            )
-        ):
-            return name
-    return None
+def _name(shape: strings.StringConstraints, seed: int) -> str | None:
+    return strings.make_string(shape, random.Random(seed))  # noqa: S311 - no secret

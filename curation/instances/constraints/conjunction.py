@@ -478,6 +478,11 @@ class Conjunction:
             for name in object_of(part.schema, keyword)
         }
 
+    def allows_name(self, name: str) -> bool:
+        """Return whether every `propertyNames` accepts a name."""
+        accepts = self.tree.accepts
+        return all(accepts(location, name) for location in self.name_locations)
+
     def is_map(self) -> bool:
         """Return whether there is a schema for properties that are not declared."""
         return any(

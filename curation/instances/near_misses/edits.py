@@ -565,16 +565,10 @@ def more(target: EditTarget) -> Iterator[Edit]:
     yield longer
 
 
-def _is_allowed(target: EditTarget, name: str) -> bool:
-    accepts = target.compiled.accepts
-    locations = target.conjunction.name_locations
-    return all(accepts(location, name) for location in locations)
-
-
 def _value_of(target: EditTarget, name: str) -> Json | Nothing:
     """Make a value for a property, or NOTHING if it must not be there."""
     goals = target.conjunction.member_goals(name)
-    if goals is None or not _is_allowed(target, name):
+    if goals is None or not target.conjunction.allows_name(name):
         return NOTHING
     return target.fill(goals)
 
@@ -583,7 +577,7 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with a property of a name that is refused."""
     members = target.members
     for name in (*_BAD_NAMES, *(name + "!" for name in members)):
-        if _is_allowed(target, name):
+        if target.conjunction.allows_name(name):
             continue
         goals = target.conjunction.member_goals(name)
         value = NOTHING if goals is None else target.fill(goals)

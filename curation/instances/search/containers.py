@@ -263,10 +263,7 @@ class _ObjectBuilder(_ContainerBuilder):
         if name in self.failed:
             return False
         goals = self.conjunction.member_goals(name)
-        accepts = self.builder.compiled.accepts
-        if goals is None or not all(
-            accepts(location, name) for location in self.conjunction.name_locations
-        ):
+        if goals is None or not self.conjunction.allows_name(name):
             return False
         value = self.builder.value(goals, self.context.member(name, allowance))
         if value is NOTHING:
