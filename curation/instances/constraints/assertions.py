@@ -273,7 +273,7 @@ def _values_below(
         for name in _names(conjunction):
             yield name, goals_below(conjunction, name)
     if "array" in conjunction.types:
-        most = conjunction.bounds.get("maxItems", math.inf)
+        most = conjunction.counts.get("maxItems", math.inf)
         for index in range(conjunction.prefix_length() + 1):
             if index < most:
                 yield index, goals_below(conjunction, index)

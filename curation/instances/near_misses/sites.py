@@ -152,7 +152,7 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
     below = conjunction.member_goals(step) or ()
     inner = cut_behind(compiled, below, member_at(value, step), remaining)
     if isinstance(value, list):
-        last = max(int(step) + 1, int(conjunction.bounds.get("minItems", 0)))
+        last = max(int(step) + 1, conjunction.counts.get("minItems", 0))
         return with_edit(value[:last], (step,), inner)
     if not isinstance(value, dict):
         return value
