@@ -354,19 +354,15 @@ class Guide:
                     continue
                 visited.add(inner)
                 before[inner] = here
-                if self.is_open(inner):
-                    self._note_way(before, inner)
-                    return True
                 queue.append(inner)
+                if self.is_open(inner):
+                    target = inner
+                    while target in before:
+                        self._next[before[target]] = target
+                        target = before[target]
+                    return True
         self._exhausted |= visited
         return False
-
-    def _note_way(
-        self, before: dict[SchemaLocation, SchemaLocation], target: SchemaLocation
-    ) -> None:
-        while target in before:
-            self._next[before[target]] = target
-            target = before[target]
 
     def _still_leads(self, location: SchemaLocation) -> bool:
         """Return whether the way that was found last from a location is still open."""
