@@ -1,112 +1,190 @@
 """Compute every figure of an edition again from its rows, and compare: all digits.
 
-Plain Python without csbdata's packages; pyarrow reads rows. Exit 1 if any differ.
+By the rule in docs/results.md ("The headline"), in plain Python without csbdata's
+packages; pyarrow reads rows. Exit 1 if any differ.
 Usage: python -m bench.edition.figures results/2026.11
 """
 
 from __future__ import annotations
 
+import csv
 import json
+import statistics
 import sys
 from collections import Counter, defaultdict
-from math import ceil, floor, sqrt
+from math import fsum, isclose
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-Z = 1.959963984540054
-TEXTS = {
-    "valid_accepted": ("valid_accepted", "valid"),
-    "invalid_blocked": ("invalid_blocked", "invalid"),
+#: Column of the headline to the outcomes that it counts.
+OUTCOMES = {
+    "refused": {"compile_error"},
+    "accepts_invalid": {"under_constrained", "wrong_both_ways"},
+    "blocks_valid": {"over_constrained", "mask_gap"},
+    "limited": {"timeout", "out_of_memory"},
 }
 
 
-def interval(count: int, of: int) -> tuple[float | None, float | None]:
-    """Return Wilson's interval of a share, with six digits."""
-    if not of:
-        return None, None
-    share, square = count / of, Z * Z
-    middle = share + square / (2 * of)
-    spread = Z * sqrt(share * (1 - share) / of + square / (4 * of * of))
-    scale = 1 + square / of
-    low = 0.0 if count == 0 else min(share, (middle - spread) / scale)
-    high = 1.0 if count == of else max(share, (middle + spread) / scale)
-    return round(low, 6), round(high, 6)
-
-
-def quantile(
-    values: list[float], bound: float | None, percent: float
-) -> tuple[float, bool]:
-    """Return a quantile (Hyndman and Fan, 7), and whether it is at least that."""
-    place = (len(values) - 1) * percent / 100
-    low, high = float(values[floor(place)]), float(values[ceil(place)])
-    value = low + (high - low) * (place - floor(place))
-    return value, bound is not None and bound <= high
-
-
-def times(rows: list[dict[str, Any]], column: str) -> dict[str, Any] | None:
-    """Return the quantiles of a column."""
-    timed = [row for row in rows if row[column] is not None]
-    if not timed:
-        return None
-    values = sorted(float(row[column]) for row in timed)
-    late = [row for row in timed if row["outcome"] == "timeout" and not row["compiled"]]
-    cuts = [row[column] for row in late]
-    # Only a compile call is given the time at which a deadline cut it off.
-    bound = min(cuts, default=None) if column == "compile_ns" else None
-    median, median_at_least = quantile(values, bound, 50)
-    high, high_at_least = quantile(values, bound, 95)
-    return {
-        "of": len(values),
-        "median_ns": median,
-        "p95_ns": high,
-        "median_at_least": median_at_least,
-        "p95_at_least": high_at_least,
-    }
-
-
 def figures(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the figures of one engine and task."""
+    """Return the figures of one engine and task in the index."""
     result: dict[str, Any] = {
         "asked": len(rows),
         "outcomes": dict(Counter(row["outcome"] for row in rows)),
     }
-    for name in ("compiled", "passed"):
-        flags = [row[name] for row in rows if row[name] is not None]
-        low, high = interval(sum(flags), len(flags))
-        result[name] = {"count": sum(flags), "of": len(flags), "low": low, "high": high}
-    for name, (good, whole) in TEXTS.items():
-        count, of = sum(r[good] for r in rows), sum(r[whole] for r in rows)
-        result[name] = {"count": count, "of": of, "low": None, "high": None}
-    for name in ("compile", "first_mask", "between"):
-        result[name] = times(rows, f"{name}_ns")
+    tested = [row["passed"] for row in rows if row["passed"] is not None]
+    return result | {"passed": sum(tested), "tested": len(tested)}
+
+
+def violates_format_alone(row: dict[str, Any]) -> bool:
+    """Return whether every wrong text is an accepted one that violates `format`."""
+    classes = [name.split("; ") for name in row["why"].split(" | ")]
+    return row["outcome"] == "under_constrained" and all(
+        parts[0] == "accepted to its end" and parts[1:2] == ["format"]
+        for parts in classes
+    )
+
+
+def counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what became of the schemas of one engine."""
+    ended = Counter(row["outcome"] for row in rows)
+    passed = [row for row in rows if row["passed"]]
+    others = [row for row in rows if not row["passed"]]
+    so_far = [
+        row
+        for row in others
+        if row["outcome"] in OUTCOMES["limited"]
+        and not row["wrong"]
+        and row["passed"] is not None
+    ]
+    accepting = [row for row in rows if row["outcome"] in OUTCOMES["accepts_invalid"]]
+    warned = [row["warned"] for row in accepting]
+    result: dict[str, Any] = {
+        "asked": len(rows),
+        "tested": sum(row["passed"] is not None for row in rows),
+        "passed": len(passed),
+        "without_limits": len(passed) + len(so_far),
+        "without_formats": len(passed) + sum(map(violates_format_alone, others)),
+        "compiled": sum(row["compiled"] for row in rows),
+        "warned": None if None in warned else sum(warned),
+    }
+    for name, kinds in OUTCOMES.items():
+        result[name] = sum(ended[kind] for kind in kinds)
+    named = set().union(*OUTCOMES.values())
+    result["failed"] = sum(row["outcome"] not in named | {"untested"} for row in others)
     return result
+
+
+def is_timed(row: dict[str, Any]) -> bool:
+    """Return whether an engine compiled a schema and computed a first mask for it."""
+    return bool(row["compiled"]) and row["first_mask_ns"] is not None
+
+
+def compared(rows: list[dict[str, Any]]) -> tuple[set[tuple[str, str]], set[str]]:
+    """Return the schemas of which times are shown, and the engines apart."""
+    timed: dict[str, set[tuple[str, str]]] = {row["engine"]: set() for row in rows}
+    for row in filter(is_timed, rows):
+        timed[row["engine"]].add((row["config"], row["id"]))
+    apart: set[str] = set()
+    while True:
+        shown = sorted(timed.keys() - apart)
+        if len(shown) < 2:  # noqa: PLR2004 (nothing to share with)
+            break
+        ratios = []
+        for engine in shown:
+            shared = set.intersection(*(timed[it] for it in shown if it != engine))
+            own = len(shared & timed[engine])
+            ratios.append((own / len(shared) if shared else 1.0, engine))
+        share, engine = min(ratios)
+        if share >= 0.5:  # noqa: PLR2004 (half)
+            break
+        apart.add(engine)
+    return set.intersection(*(timed[engine] for engine in shown)), apart
+
+
+def times(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the times of one engine on the compared schemas."""
+    masks = [(row["between_ns"], row["tokens"]) for row in rows if row["tokens"]]
+    values = {
+        "compile": [row["compile_ns"] for row in rows],
+        "first": [row["compile_ns"] + row["first_mask_ns"] for row in rows],
+        "mask": [row["between_ns"] for row in rows if row["between_ns"] is not None],
+    }
+    result: dict[str, Any] = {
+        "schemas": len(rows),
+        "cut_off": sum(row["outcome"] == "timeout" for row in rows),
+    }
+    for name, own in values.items():
+        cuts = statistics.quantiles(own, n=100, method="inclusive") if own[1:] else []
+        result[f"{name}_median"] = statistics.median(own) if own else None
+        result[f"{name}_mean"] = fsum(own) / len(own) if own else None
+        result[f"{name}_p99"] = cuts[98] if len(rows) >= 100 else None  # noqa: PLR2004
+    total = sum(tokens for _, tokens in masks)
+    result["mask_mean"] = fsum(ns * n for ns, n in masks) / total if total else None
+    return result
+
+
+def headline(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the headline, by config and engine."""
+    engines = {row["engine"] for row in rows}
+    askers: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row in rows:
+        askers[row["config"], row["id"]].add(row["engine"])
+    rows = [row for row in rows if askers[row["config"], row["id"]] == engines]
+    schemas, apart = compared(rows)
+    parts: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        parts["all", row["engine"]].append(row)
+        parts[row["config"], row["engine"]].append(row)
+    found = {}
+    for (config, engine), own in parts.items():
+        line = counts(own) | {"apart": engine in apart}
+        timed = [
+            row
+            for row in own
+            if is_timed(row) and (row["config"], row["id"]) in schemas
+        ]
+        found[config, engine] = line | (times(timed) if timed else {})
+    return found
+
+
+def is_same(ours: Any, text: str) -> bool:  # noqa: ANN401 - any figure
+    """Return whether a cell of the file is this figure, to twelve digits."""
+    if ours is None or not text:
+        return ours is None and not text
+    if isinstance(ours, bool):
+        return text == str(ours).lower()
+    return isclose(float(text), ours, rel_tol=1e-12)
+
+
+def headline_differences(folder: Path, rows: list[dict[str, Any]]) -> list[str]:
+    """Return the figures of `headline.csv` that are others, a line each."""
+    ours = headline([row for row in rows if row["task"] == "masks"])
+    lines = []
+    with (folder / "headline.csv").open(newline="") as file:
+        for line in csv.DictReader(file):
+            key = line.pop("config"), line.pop("engine")
+            own = ours.pop(key, {})
+            lines += [
+                f"headline.csv: {key} {name}: {own.get(name)} here, {text} there"
+                for name, text in line.items()
+                if not is_same(own.get(name), text)
+            ]
+    return lines + [f"headline.csv: no line of {key}" for key in ours]
 
 
 def differences(folder: Path) -> list[str]:
     """Return every figure that is another one, a line each."""
     parts: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in pq.read_table(folder / "rows.parquet").to_pylist():
+    every = pq.read_table(folder / "rows.parquet").to_pylist()
+    for row in every:
         parts[row["engine"], row["task"]].append(row)
     index = json.loads((folder / "index.json").read_text())
-    lines = []
-    if sum(map(len, parts.values())) != index["rows"]["rows.parquet"]:
+    lines = headline_differences(folder, every)
+    if len(every) != index["rows"]["rows.parquet"]:
         lines.append("rows.parquet: another number of rows")
-    asked = [
-        {(row["config"], row["id"]) for row in rows}
-        for (_, task), rows in parts.items()
-        if task == "masks"
-    ]
-    common = set.intersection(*asked) if asked else set()
     for entry in index["engines"]:
-        own = [
-            row
-            for row in parts.get((entry["engine"], "masks"), [])
-            if (row["config"], row["id"]) in common
-        ]
-        if entry["common"] != (figures(own) | {"undecided": 0} if own else "not run"):
-            lines.append(f"index.json: {entry['engine']} on the common records")
         for task, published in entry["tasks"].items():
             rows = parts.get((entry["engine"], task))
             ours = figures(rows) if rows else "not run"

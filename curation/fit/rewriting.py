@@ -172,6 +172,8 @@ class _Rewriting:
     has_algebra: bool = True
     #: Searches for values that refute a step.
     searches: int = 0
+    #: The schema that was judged last, and what was found.
+    judged: tuple[Shaped, tuple[FitFinding, ...]] | None = None
 
     def __post_init__(self) -> None:
         self.begun = time.thread_time() + self.comparer.spent
@@ -210,7 +212,10 @@ class _Rewriting:
         return min(most, max(_LEAST_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
-        return judge_fit(self.shaped.schema, self.profile, tool=self.tool)
+        if self.judged is None or self.judged[0] is not self.shaped:
+            findings = judge_fit(self.shaped.schema, self.profile, tool=self.tool)
+            self.judged = self.shaped, findings
+        return self.judged[1]
 
     def _failing(self) -> tuple[FitFinding, ...]:
         return tuple(it for it in self._findings() if it.effect in FAILING)
@@ -261,11 +266,12 @@ class _Rewriting:
                     asked[tokens] = known | {finding.keyword}
             if asked and self._left() > 0:
                 limits = [
-                    rule.most or 0
+                    rule.most
                     for rule in self.profile.rules
-                    if rule.check in {it.rule for it in findings}
+                    if rule.most is not None
+                    and rule.check in {it.rule for it in findings}
                 ]
-                sites = Sites(keywords=asked, most=min(limits))
+                sites = Sites(keywords=asked, most=min(limits, default=0))
                 self._try(candidate, sites, places)
 
     def _is_site(

@@ -360,9 +360,7 @@ def _find_pinned(
     for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
-            lacks = source.incomplete.get(name)
-            if source.complete is not None:
-                got, lacks = source.complete(got, settings, rules)
+            got, lacks = source.complete(got, settings, rules)
             pinned = _pinned_input(source, rules, pins[name], got)
             return replace(pinned, lacks=lacks, not_had=tuple(not_had))
         not_had.append(got)

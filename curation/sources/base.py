@@ -7,9 +7,9 @@ through the entry point group `csbdata.sources`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from curation.core.documents import Files, Origin, RawDocument
@@ -43,23 +43,14 @@ class Reading:
     config: str | None = None
 
 
-class Complete(Protocol):
-    """How an archive gets what it is known to lack."""
-
-    def __call__(
-        self, archive: Acquired, settings: FetchSettings, rules: str, /
-    ) -> tuple[Acquired, str | None]:
-        """Return the archive with what was fetched beside it, and what it still lacks.
-
-        Args:
-            archive: The archive as it is published.
-            settings: Where what was fetched is kept; nothing is fetched here.
-            rules: The name of the rule set that asks.
-        """
-
-
 def _no_uris(_reading: Reading) -> Mapping[str, str]:
     return {}
+
+
+def _as_published(
+    archive: Acquired, _settings: FetchSettings, _rules: str
+) -> tuple[Acquired, str | None]:
+    return archive, None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +67,12 @@ class Source:
     read: Callable[[Reading], Iterable[RawDocument]]
     #: Absolute URI (no fragment) to path, for references between documents.
     uris: Callable[[Reading], Mapping[str, str]] = _no_uris
-    #: Why a build from this archive is known to be incomplete, by archive name.
-    incomplete: Mapping[str, str] = field(default_factory=dict)
-    #: Puts what was fetched beside an archive to its files, where there is such.
-    complete: Complete | None = None
+    #: Return the archive with what was fetched beside it, and what it still lacks; from
+    #: the archive as it is published, where things are kept (nothing is fetched here),
+    #: and the name of the rule set.
+    complete: Callable[[Acquired, FetchSettings, str], tuple[Acquired, str | None]] = (
+        _as_published
+    )
     #: Whether `--fastjsonschema` tries its records; a large source may take hours.
     tries_fastjsonschema: bool = True
     #: Outside the ten configs; only with `--with` or `--only`.

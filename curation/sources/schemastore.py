@@ -250,7 +250,7 @@ def _named(reading: Reading) -> Iterator[tuple[str, str]]:
             yield path.removeprefix(_REPOSITORY).removesuffix(".json"), path
 
 
-_INCOMPLETE = {
+INCOMPLETE = {
     _ARCHIVE: "295 of the catalogue's 716 entries are hosted elsewhere; "
     "`csbdata sources --fetch --live schemastore` gets and locks them",
     _WHEEL: "the catalogue of October 2022 instead of the pinned one",
@@ -264,7 +264,7 @@ def complete(
 
     The rule set `paper` takes the archive as it is.
     """
-    lacks = _INCOMPLETE.get(archive.archive)
+    lacks = INCOMPLETE.get(archive.archive)
     if archive.archive != _ARCHIVE or rules == "paper":
         return archive, lacks
     locked = read_lock(lock_path(settings))
@@ -385,6 +385,5 @@ SOURCE = Source(
     archives={"paper": (_ARCHIVE,), "clean": (_ARCHIVE, _WHEEL)},
     read=read,
     uris=uris,
-    incomplete=_INCOMPLETE,
     complete=complete,
 )

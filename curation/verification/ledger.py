@@ -10,10 +10,10 @@ import polars as pl
 from curation.core.benchmark import (
     CANARY,
     CONFIGS,
+    INSTANCES,
     final_config,
     holds_instances,
     is_github_config,
-    records_config,
 )
 from curation.core.benchmark import LEDGER as FOLDER
 from curation.core.documents import KEPT, Origin, Reason
@@ -201,7 +201,7 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
     ]
     columns = ("unique_id", "number", "kind", "valid", "keyword")
     instances = columns_of_tables(contents, tables, columns).with_columns(
-        pl.col("config").map_elements(records_config, pl.String)
+        pl.col("config").str.strip_prefix(f"{INSTANCES}/")
     )
     kinds = [kind.value for kind in InstanceKind]
     keys = [*_KEY, "split"]

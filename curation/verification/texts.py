@@ -120,7 +120,9 @@ def _work(folder: Path, item: CheckItem) -> TextsOfGroup:
     """Search the texts of a row group; one credential a text at most."""
     with pq.ParquetFile(folder / item.where) as file:
         texts = [
-            each.name for each in file.schema_arrow if pa.types.is_string(each.type)
+            each.name
+            for each in file.schema_arrow
+            if each.type in {pa.string(), pa.large_string()}
         ]
         rows = file.read_row_group(item.group, columns=texts)
     leaked = []

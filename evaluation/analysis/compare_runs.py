@@ -10,15 +10,16 @@ Between two runs a ratio of times is divided by that of the calibration work.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product, zip_longest
-from math import exp, log
+from math import exp
 from pathlib import Path
 from statistics import fmean, geometric_mean
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
+import polars as pl
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadData, BadUsage, NoInput
@@ -28,16 +29,16 @@ from evaluation.core.suite import ScoredRun
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
+from evaluation.results.attempts import attempts_in, table, wrong_texts
 from evaluation.results.conditions import differences
-from evaluation.results.measurements import measure_run
-from evaluation.results.noise import TIMES, reach_of, times_taken, widened
+from evaluation.results.headline import ALL, headline, times_table
+from evaluation.results.noise import TIMES, reach_of, times_by_case, widened
 from evaluation.results.outcomes import RANKS, Outcome
-from evaluation.results.overview import coverage, latency
+from evaluation.results.overview import coverage, firsts
 from evaluation.results.reader import RecordedRun, gaps_of, run_names
 from evaluation.results.suite_pairs import (
     changed_classes,
     changes_table,
-    matched,
     pair_sides,
     paired_rates,
     shares_table,
@@ -49,14 +50,13 @@ from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse
-    from evaluation.results.measurements import (
-        CaseMeasurement,
-        Criterion,
-        RepetitionTimes,
-    )
+    from evaluation.results.attempts import Criterion
 
 #: Task, and CONFIG/ID.
 CaseName: TypeAlias = tuple[str, str]
+#: The columns that name a case.
+CASE: Final = ["config", "id"]
+_KEY: Final = pl.concat_str(CASE, separator="/").alias("key")
 
 
 def criterion_of(task: str) -> Criterion | None:
@@ -81,11 +81,11 @@ class ComparedEngine:
     label: str
     run: RecordedRun
     engine: str
-    #: By config and id.
-    cases: Mapping[tuple[str, str], CaseMeasurement]
-    #: Of every engine of its run, on this task, by config and id: the mean logarithm
-    #: of the time of the calibration work.
-    calibration: Mapping[str, Mapping[tuple[str, str], float]]
+    #: Its attempts (`evaluation.results.attempts`), repetitions too.
+    attempts: pl.DataFrame
+    #: Of every engine of its run, on this task: config, id, and the mean logarithm of
+    #: the time of the calibration work.
+    calibration: Mapping[str, pl.DataFrame]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,48 +94,47 @@ class PairedEngines:
 
     a: ComparedEngine
     b: ComparedEngine
-    #: Cases of a and b with the same config and id, in order.
-    cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
+    #: The first attempts of both at one config and id, b's columns with `_b`.
+    cases: pl.DataFrame
 
 
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task."""
-    measured = [measure_run(run, task, criterion_of(task)) for run in runs]
-    runs_with = Counter(engine for by_engine in measured for engine in by_engine)
+    measured = [
+        table(attempts_in(run, task, criterion_of(task))).partition_by(
+            "engine", as_dict=True
+        )
+        for run in runs
+    ]
+    runs_with = Counter(engine for by_engine in measured for (engine,) in by_engine)
     names, compared = run_names(runs), []
     for run, by_engine in zip(runs, measured, strict=True):
-        calibration = {
-            engine: _calibration(cases) for engine, cases in by_engine.items()
-        }
-        for engine, cases in by_engine.items():
+        calibration = {key: _calibration(own) for (key,), own in by_engine.items()}
+        for (engine,), own in by_engine.items():
             named = f"{names[run.folder]}: {engine}"
             compared.append(
                 ComparedEngine(
                     label=engine if runs_with[engine] == 1 else named,
                     run=run,
                     engine=engine,
-                    cases={case.case_key: case for case in cases},
+                    attempts=own,
                     calibration=calibration,
                 )
             )
     return compared
 
 
-def _calibration(cases: Iterable[CaseMeasurement]) -> dict[tuple[str, str], float]:
-    calibrations = {
-        case.case_key: [
-            log(times.calibration_ns)
-            for times in case.repetitions
-            if times.calibration_ns
-        ]
-        for case in cases
-    }
-    return {key: fmean(logs) for key, logs in calibrations.items() if logs}
+def _calibration(attempts: pl.DataFrame) -> pl.DataFrame:
+    measured = attempts.filter(pl.col("calibration_ns") > 0)
+    return measured.group_by(CASE).agg(pl.col("calibration_ns").log().mean())
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two engines with the cases that both were asked."""
-    return PairedEngines(a=a, b=b, cases=matched(a.cases, b.cases))
+    cases = firsts(a.attempts).join(
+        firsts(b.attempts), on=CASE, suffix="_b", maintain_order="left"
+    )
+    return PairedEngines(a=a, b=b, cases=cases)
 
 
 def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
@@ -204,10 +203,10 @@ def engine_outcomes(
         run: The run.
         engines: Its engines, of every task; those of other runs are left out.
     """
-    cases: dict[str, list[CaseMeasurement]] = defaultdict(list)
+    cases: dict[str, list[pl.DataFrame]] = defaultdict(list)
     for engine in engines:
         if engine.run is run:
-            cases[engine.engine] += engine.cases.values()
+            cases[engine.engine].append(firsts(engine.attempts))
     found = []
     for label, measured in cases.items():
         participant = run.header.participant(label)
@@ -216,12 +215,12 @@ def engine_outcomes(
         outcomes = [
             ExpectedOutcome(
                 engine=with_preset,
-                task=case.task,
-                schema="/".join(case.case_key),
-                outcome=Outcome.PASSED if case.passed else case.outcome,
-                wrong={} if case.passed else dict(sorted(case.wrong.items())),
+                task=case["task"],
+                schema=f"{case['config']}/{case['id']}",
+                outcome=Outcome.PASSED if case["passed"] else Outcome(case["outcome"]),
+                wrong={} if case["passed"] else wrong_texts(case["wrong"]),
             )
-            for case in measured
+            for case in pl.concat(measured).iter_rows(named=True)
         ]
         found.append(
             EngineOutcomes(
@@ -417,24 +416,24 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
         pairs: Which engines are compared.
         task: The task; times are compared only if they are results of it.
     """
-    cases = {
-        side.label: [*side.cases.values()]
-        for pair in pairs
-        for side in (pair.a, pair.b)
-    }
+    sides = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
+    cases = pl.concat(
+        firsts(side.attempts).with_columns(engine=pl.lit(label))
+        for label, side in sides.items()
+    )
     yield from paired_shares(pairs)
     yield coverage(cases)
     if is_timed(task):
         yield from times_tables(pairs)
-        yield from latency(cases)
+        yield times_table(headline(cases).filter(config=ALL))
+    spaced = [
+        pl.col(name).str.replace_all("_", " ") for name in ("outcome", "outcome_b")
+    ]
     outcomes = [
         (
             pair.a.label,
             pair.b.label,
-            [
-                (a.case_key, a.outcome.replace("_", " "), b.outcome.replace("_", " "))
-                for a, b in pair.cases
-            ],
+            pair.cases.select(_KEY, *spaced).rows(),
         )
         for pair in pairs
     ]
@@ -446,13 +445,12 @@ def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     passing, compiling = [], []
     for pair in pairs:
         labels = pair.a.label, pair.b.label
-        tested = [(a, b) for a, b in pair.cases if a.has_instances and b.has_instances]
-        if tested:
-            cases = [(a.case_key, a.passed, b.passed) for a, b in tested]
-            passing.append((*labels, cases))
-        if pair.cases:
-            cases = [(a.case_key, a.compiled, b.compiled) for a, b in pair.cases]
-            compiling.append((*labels, cases))
+        tested = pair.cases.drop_nulls(["passed", "passed_b"])
+        if tested.height:
+            passing.append((*labels, tested.select(_KEY, "passed", "passed_b").rows()))
+        if pair.cases.height:
+            columns = pair.cases.select(_KEY, "compiled", "compiled_b")
+            compiling.append((*labels, columns.rows()))
     if passing:
         yield shares_table("What passes, paired", "passes", passing, _SHARE_NOTE)
     if compiling:
@@ -466,7 +464,7 @@ SLOWER: Final = 1.2
 _TIME_NOTE: Final = (
     "Geometric mean of b / a over the schemas that both compile: below 1 b is faster. "
     "Of each schema the geometric mean of its repetitions, without waits of a process "
-    "for its core; between masks: of each schema's mean, without near misses of "
+    "for its core; mask: of each schema's mean, without near misses of "
     "length bounds. The 95 % interval is by bootstrap over schemas, widened by what "
     "lies between repetitions of one engine (--set repeats=N)."
 )
@@ -485,20 +483,26 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
 
     Of two runs at one speed of the machine, if that is known.
     """
-    compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
+    both = pair.cases.filter("compiled", "compiled_b")
+    compiled = frozenset(both.select(CASE).rows())
     machine = machine_speed(pair) or 1.0
-    return {name: _paired_time(compiled, time, machine) for name, time in TIMES.items()}
+    return {
+        name: _paired_time(pair, compiled, column, machine)
+        for name, column in TIMES.items()
+    }
 
 
 def _paired_time(
-    cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]],
-    time: Callable[[RepetitionTimes], float | None],
+    pair: PairedEngines,
+    compiled: frozenset[tuple[str, str]],
+    column: str,
     machine: float,
 ) -> Ratio | None:
+    first, second = (times_by_case(side.attempts, column) for side in (pair.a, pair.b))
     pairs = [
-        (first, second)
-        for a, b in cases
-        if (first := times_taken(a, time)) and (second := times_taken(b, time))
+        (times, second[case])
+        for case, times in first.items()
+        if case in compiled and case in second
     ]
     sides = [first for first, _ in pairs], [second for _, second in pairs]
     a, b = ([geometric_mean(case) for case in side] for side in sides)
@@ -524,13 +528,12 @@ def machine_speed(pair: PairedEngines) -> float | None:
         return None
     a, b = pair.a.calibration, pair.b.calibration
     both = [(a[engine], b[engine]) for engine in a if engine in b]
-    logs = [
-        second[case] - first[case]
+    logs = pl.concat(
+        first.join(second, on=CASE, suffix="_b")
         for first, second in both or [(a[pair.a.engine], b[pair.b.engine])]
-        for case in first
-        if case in second
-    ]
-    return exp(fmean(logs)) if logs else None
+    )
+    differences = logs["calibration_ns_b"] - logs["calibration_ns"]
+    return exp(fmean(differences)) if logs.height else None
 
 
 def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
@@ -543,7 +546,7 @@ def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
             {
                 "a": pair.a.label,
                 "b": pair.b.label,
-                "schemas": sum(a.compiled and b.compiled for a, b in pair.cases),
+                "schemas": pair.cases.filter("compiled", "compiled_b").height,
                 **paired_times(pair),
                 "machine": machine and Ratio(machine),
             }
@@ -563,16 +566,16 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
     """
     slower, compared = [], False
     for pair in pairs:
-        if not pair.cases or not is_timed(task := pair.cases[0][0].task):
+        if not pair.cases.height or not is_timed(task := pair.cases["task"][0]):
             continue
         times = paired_times(pair)
         if is_of_suites([pair]):
             (ratio,) = time_ratios(pair_sides(_answers([pair], task)))
-            times = {"for an answer": ratio}
+            times = {"answer": ratio}
         for name, ratio in times.items():
             compared |= ratio is not None
             if ratio and ratio.interval and ratio.interval.low > SLOWER:
-                slower.append(f"{pair.b.label} takes {ratio} as long {name}")
+                slower.append(f"{pair.b.label} takes {ratio} as long: {name}")
     return slower if compared else ["no times to compare"]
 
 

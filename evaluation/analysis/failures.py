@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import NoInput
@@ -45,12 +46,16 @@ class FailedCase:
     tokens: int
     #: Characters of the schema; 0 where the task does not say.
     size: int
+    #: How many others of its engine crashed with the same words.
+    others: int = 0
 
 
 def failures(
     run: RecordedRun, only: Sequence[str] = (), engines: Sequence[str] = ()
 ) -> list[FailedCase]:
     """Return failures of a run, the worst first, the shortest texts first.
+
+    Of crashes of an engine with the same words only the first.
 
     A case that its task lets pass is no failure, such as a refused schema that nothing
     satisfies.
@@ -87,8 +92,7 @@ def failures(
         if row.task not in passes or not passes[row.task](row)
         for failure in _failure(row)
     ]
-    return sorted(
-        failed,
+    failed.sort(
         key=lambda failure: (
             SEVERITY.index(failure.outcome),
             failure.tokens,
@@ -98,6 +102,13 @@ def failures(
             failure.id,
         ),
     )
+    crashes: dict[tuple[str, str], list[FailedCase]] = defaultdict(list)
+    for failure in failed:
+        if failure.outcome is Outcome.CRASH:
+            crashes[failure.engine, failure.detail].append(failure)
+    once = [replace(same[0], others=len(same) - 1) for same in crashes.values()]
+    # Nothing is worse than a crash, in the order above.
+    return [*once, *(it for it in failed if it.outcome is not Outcome.CRASH)]
 
 
 def _failure(row: Row) -> Iterator[FailedCase]:
@@ -181,7 +192,7 @@ def failures_table(
             failure.engine,
             failure.task,
             f"{failure.config}/{failure.id}",
-            failure.detail,
+            failure.detail + (f" ({failure.others:,} more)" if failure.others else ""),
             ask_again(run.raw_header, run.folder / RECORDS, failure.config, failure.id)
             if is_suite_run(run.raw_header)
             else rerun_command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations
 from math import floor, log10
 from pathlib import Path
@@ -30,9 +30,13 @@ from evaluation.analysis.paper_tables import (
 )
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
+from evaluation.results.attempts import COLUMNS as ATTEMPTS
+from evaluation.results.attempts import attempt_of
 from evaluation.results.conditions import check_participants, differences
 from evaluation.results.edition import (
+    BY_CONFIG,
     COLUMNS,
+    HEADLINE,
     INDEX,
     ROWS,
     SAMPLE,
@@ -46,12 +50,13 @@ from evaluation.results.edition import (
     Tasks,
     all_asked_table,
     common_records,
-    engines_table,
+    headline_tables,
     scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
-from evaluation.results.measurements import measure
+from evaluation.results.headline import ALL, headline, outcomes_table, times_table
+from evaluation.results.outcomes import Outcome
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.core.cases import Row
+    from evaluation.core.run_header import RunHeader
     from evaluation.results.edition import Line
     from evaluation.results.reader import RecordedRun
 
@@ -95,7 +101,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     lines: dict[tuple[str, str, str, str], Line] = {}
     for run in runs:
         for row in run.rows():
-            line = line_of(row, run.header.limits.compile_ns)
+            line = line_of(row, run.header)
             if lines.setdefault(_key(line), line)["case"] != line["case"]:
                 raise BadData(
                     f"another result of {'/'.join(_key(line))} than before it",
@@ -113,7 +119,7 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
             _index(runs, ordered, out),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
         )
-    _write(out, index, [*_paper_tables(index.engines, ordered)])
+    _write(out, index, frame, [*_paper_tables(index.engines, ordered)])
     return index
 
 
@@ -142,41 +148,20 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     check_participants(runs)
 
 
-def line_of(row: Row, cut_ns: int | None) -> Line:
-    """Return the line of a row, its times with three digits."""
-    criterion = criterion_of(row.task)
-    case = measure(row, cut_ns, criterion)
-    between = case.mean_between_ns
-    judged = criterion is not None or (case.has_instances and len(row.walks) > 0)
-    why = {
-        "; ".join(part for part in walk.why.cause if part)
-        for walk in row.walks
-        if walk.why is not None
-    }
-    compile_ns = case.compile_cut_ns if case.compile_ns is None else case.compile_ns
+def line_of(row: Row, header: RunHeader) -> Line:
+    """Return the line of a row of a run with this header, times with three digits."""
+    attempt = attempt_of(row, header, criterion_of(row.task))
+    cut = attempt.outcome is Outcome.TIMEOUT and not attempt.compiled
+    compile_ns = header.limits.compile_ns if cut else attempt.compile_ns
+    detail = fingerprint(detail=row.detail)[:_DIGEST] if row.detail else ""
     return {
-        "engine": row.engine,
-        "task": row.task,
-        "config": row.config,
-        "id": row.id,
-        "outcome": case.outcome.value,
-        "compiled": case.compiled,
-        "passed": case.passed if judged else None,
-        "phase": row.phase,
-        "valid": case.valid.of,
-        "valid_accepted": case.valid.count,
-        "invalid": case.invalid.of,
-        "invalid_blocked": case.invalid.count,
-        "wrong": " ".join(f"{text}:{at}" for text, at in sorted(case.wrong.items())),
-        "why": " | ".join(sorted(why)),
+        **{name: getattr(attempt, name) for name in COLUMNS if name in ATTEMPTS},
+        "outcome": attempt.outcome.value,
         "compile_ns": _rounded(compile_ns),
-        "first_mask_ns": _rounded(case.first_mask_ns),
-        "between_ns": _rounded(between),
-        "tokens": len(case.ordinary_ns),
+        "first_mask_ns": _rounded(attempt.first_mask_ns),
+        "between_ns": _rounded(attempt.between_ns),
         "rss_mib": None if row.rss_bytes is None else row.rss_bytes >> 20,
-        "quiet": row.quiet,
-        "weight": row.weight,
-        "message": fingerprint(detail=row.detail)[:_DIGEST] if row.detail else "",
+        "message": detail,
         "case": row.fingerprint[:_DIGEST],
     }
 
@@ -200,11 +185,11 @@ def _index(
     days = [run.header.started[:10] for run in runs]
     by_part: dict[tuple[str, str], list[Line]] = defaultdict(list)
     common = common_records(lines)
-    of_common: dict[str, list[Line]] = defaultdict(list)
+    passing: Counter[str] = Counter()
     for line in lines:
         by_part[line["engine"], line["task"]].append(line)
         if line["task"] == "masks" and (line["config"], line["id"]) in common:
-            of_common[line["engine"]].append(line)
+            passing[line["engine"]] += bool(line["passed"])
     undecided = {key for run in runs for key in run.undecided}
     undecided -= {_key(line) for line in lines}
     content, rows = content_of(head)
@@ -243,17 +228,8 @@ def _index(
                 options=heads[label].options or {},
                 assigned=heads[label].assigned or {},
                 tasks=_figures(label, by_part, [key[:2] for key in undecided]),
-                common=TaskFigures.of_rows(of_common[label])
-                if of_common[label]
-                else "not run",
             )
-            for label in sorted(
-                heads,
-                key=lambda label: sum(
-                    bool(line["passed"]) for line in of_common[label]
-                ),
-                reverse=True,
-            )
+            for label in sorted(heads, key=lambda label: -passing[label])
         ],
     )
 
@@ -354,15 +330,17 @@ def _suite_case(line: Line) -> CaseOutcome:
     )
 
 
-def _write(out: Path, index: Index, paper: Sequence[str]) -> None:
+def _write(out: Path, index: Index, rows: pl.DataFrame, paper: Sequence[str]) -> None:
     contents = {"schema/index.schema.json": _json(msgspec.json.schema(Index))}
+    contents |= headline_files(index, rows)
     if fits := read_fits(out):
         contents |= fits_files(fits, index.edition)
-    table = as_markdown(engines_table(index))
     values = {
         "index": index,
-        "table": table,
-        "all_asked": as_markdown(all_asked_table(index)),
+        "table": contents[TABLE].decode(),
+        "by_config": BY_CONFIG,
+        "headline": HEADLINE,
+        "all_asked": as_markdown(all_asked_table(index, rows)),
         "paper": paper,
         "fits": contents.get(FITS_TABLE, b"").decode(),
         "suites": as_markdown(scorecards_table(index)) if index.scorecards else "",
@@ -371,13 +349,29 @@ def _write(out: Path, index: Index, paper: Sequence[str]) -> None:
         "sample": SAMPLE,
         "core": CORE_LIST if (out / CORE_LIST).exists() else "",
     }
-    contents[TABLE] = table.encode()
-    contents[PICTURE] = picture_of(index).encode()
     contents[_CARD] = render_template("edition.md.j2", values).encode()
     # The last of all: where it is missing an edition begins.
     contents[INDEX] = _json(index)
     for name, content in contents.items():
         atomic_write_bytes(out / name, content)
+
+
+def headline_files(index: Index, rows: pl.DataFrame) -> dict[str, bytes]:
+    """Return the headline of an edition, by the names of its files."""
+    lines = headline(rows.filter(task="masks"))
+    by_config = lines.filter(pl.col("config") != ALL)
+    return {
+        HEADLINE: lines.write_csv().encode(),
+        TABLE: "\n".join(map(as_markdown, headline_tables(index, lines))).encode(),
+        PICTURE: picture_of(index, lines).encode(),
+        BY_CONFIG: "\n".join(
+            as_markdown(table)
+            for table in (
+                outcomes_table(by_config, f"Results {index.edition} by config"),
+                times_table(by_config),
+            )
+        ).encode(),
+    }
 
 
 def fits_files(fits: Sequence[FitRow], edition: str) -> dict[str, bytes]:

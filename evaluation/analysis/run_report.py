@@ -11,8 +11,8 @@ from evaluation.core.cases import Result, Row
 from evaluation.reporting.tables import Table
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
+from evaluation.results.refusal_messages import explain
 from evaluation.results.suite_rows import SUITE, scored_run
-from evaluation.tasks.refusal_messages import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from evaluation.analysis.publish_edition import content_of, line_of
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
-from evaluation.results.edition import Line, read_index, read_lines
+from evaluation.results.edition import Line, read_index, read_rows
 from evaluation.results.outcomes import Outcome
 from evaluation.tasks.registry import task_named
 from evaluation.walking.engine_worker import Bounds
@@ -154,7 +154,7 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         NoInput: there is no edition, or no such dataset.
     """
     asker = _Asker(folder, data, work, progress)
-    lines = read_lines(folder)
+    lines = read_rows(folder).to_dicts()
     parts: dict[tuple[str, str], dict[_Case, Line]] = defaultdict(dict)
     for line in draw_lines(lines, count, seed):
         own = parts[line["engine"], line["task"]]
@@ -230,7 +230,7 @@ class _Asker:
                 what = f"content {self._content[:16]}, measured was {measured[:16]}"
                 raise BadData(what, str(self._data), "say which --data was measured")
         return {
-            (row.config, row.id): line_of(row, asked.header.limits.compile_ns)
+            (row.config, row.id): line_of(row, asked.header)
             for row in asked.rows()
             if row.engine == label
         }

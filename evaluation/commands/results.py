@@ -246,10 +246,12 @@ def publish(
     the folder is written anew.
     """
     from evaluation.analysis.publish_edition import publish_edition
-    from evaluation.results.edition import ROWS, engines_table
+    from evaluation.results.edition import ROWS, headline_tables, read_rows
+    from evaluation.results.headline import headline
 
     index = publish_edition([open_and_report_problems(run) for run in runs], out)
-    print_tables([engines_table(index)], ReportFormat.AUTO, {})
+    tables = headline_tables(index, headline(read_rows(out).filter(task="masks")))
+    print_tables(tables, ReportFormat.AUTO, {})
     say(f"{counted(index.rows[ROWS], 'row')} in {out}")
 
 

@@ -8,9 +8,6 @@ from math import ceil, floor
 
 import numpy as np
 
-#: What a table of times shows, in per cent; 100 is the largest.
-PERCENTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0)
-
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
@@ -43,11 +40,6 @@ class Quantiles:
     def __len__(self) -> int:
         """Count the values, those that were cut off among them."""
         return len(self.values)
-
-    @property
-    def mean(self) -> float | None:
-        """The mean, too small where values were cut off; None of no values."""
-        return float(self.values.mean()) if len(self.values) else None
 
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.

@@ -8,6 +8,7 @@ suites are counted from runs, which `csbdata suite run` makes again.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -17,15 +18,8 @@ from curation.core.json_types import UntypedJson
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import reading_parquet
 from curation.system.words import counted
-from evaluation.reporting.quantiles import Quantiles
-from evaluation.reporting.tables import (
-    NOT_RUN,
-    Cell,
-    Duration,
-    MissingFigure,
-    Rate,
-    Table,
-)
+from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
+from evaluation.results.headline import ALL, outcomes, outcomes_table, times_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -35,8 +29,12 @@ if TYPE_CHECKING:
 #: Names in the folder of an edition.
 ROWS: Final = "rows.parquet"
 INDEX: Final = "index.json"
-#: The table of engines, as the dataset's card and the documentation show it.
+#: The tables of engines, as the dataset's card and the documentation show them.
 TABLE: Final = "table.md"
+#: Every figure of the headline, by config and engine.
+HEADLINE: Final = "headline.csv"
+#: The same tables by config.
+BY_CONFIG: Final = "configs.md"
 #: `CONFIG/ID` of each record of the sample, a line each; it may be missing.
 SAMPLE: Final = "sample.txt"
 #: The tasks of an edition; one that an engine was not asked says so.
@@ -67,80 +65,14 @@ COLUMNS: Final[dict[str, tuple[Any, str]]] = {
     "rss_mib": (pl.Int32, "resident memory of the engine's process"),
     "quiet": (pl.Boolean, "whether the process had its core to itself"),
     "weight": (pl.Float64, "1 / the records in its cluster of near-duplicates"),
+    "warned": (
+        pl.Boolean,
+        "whether it warned of the keyword of each invalid text it accepted, if known",
+    ),
     "message": (pl.String, "digest of the engine's message: equal messages are equal"),
     "case": (pl.String, "digest of schema, texts, engine, options, limits and code"),
 }
 Line: TypeAlias = "dict[str, Any]"
-
-
-class Share(msgspec.Struct, frozen=True, kw_only=True):
-    """A count of a whole, with Wilson's 95 % interval where schemas are counted."""
-
-    count: int
-    of: int
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[Line], column: str) -> Share:
-        """Return the share of lines with a value in which a column is true."""
-        flags = [row[column] for row in rows if row[column] is not None]
-        between = Rate(sum(flags), len(flags)).interval
-        return cls(
-            count=sum(flags),
-            of=len(flags),
-            low=round(between.low, 6) if between else None,
-            high=round(between.high, 6) if between else None,
-        )
-
-    @classmethod
-    def of_texts(cls, rows: Sequence[Line], good: str, all_: str) -> Share:
-        """Return the share of texts; those of one schema are not independent."""
-        return cls(count=sum(r[good] for r in rows), of=sum(r[all_] for r in rows))
-
-    @property
-    def cell(self) -> Cell:
-        """The share as a cell of a table."""
-        if self.low is not None:
-            return Rate(self.count, self.of)
-        if not self.of:
-            return None
-        return f"{100 * self.count / self.of:.1f} % ({self.count:,} of {self.of:,})"
-
-
-class Times(msgspec.Struct, frozen=True, kw_only=True):
-    """Quantiles of times, interpolated; at least that where a deadline cut one off."""
-
-    of: int
-    median_ns: float
-    p95_ns: float
-    median_at_least: bool
-    p95_at_least: bool
-
-    @classmethod
-    def of_rows(cls, rows: Sequence[Line], column: str) -> Times | None:
-        """Return the quantiles of a column; None if no line has a value."""
-        timed = [row for row in rows if row[column] is not None]
-        cut = [row[column] for row in timed if column == "compile_ns" and is_cut(row)]
-        kept = [
-            row[column] for row in timed if not (column == "compile_ns" and is_cut(row))
-        ]
-        values = Quantiles.of(kept, cut)
-        median, high = values.at(50), values.at(95)
-        if median is None or high is None:
-            return None
-        return cls(
-            of=len(values),
-            median_ns=median.value,
-            p95_ns=high.value,
-            median_at_least=median.at_least,
-            p95_at_least=high.at_least,
-        )
-
-    @property
-    def cell(self) -> Cell:
-        """The median as a cell of a table."""
-        return Duration(self.median_ns, self.median_at_least)
 
 
 def is_cut(row: Line) -> bool:
@@ -149,37 +81,27 @@ def is_cut(row: Line) -> bool:
 
 
 class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What one engine came to in one task."""
+    """What one engine came to in one task; `headline.csv` has more of task masks."""
 
     #: Schemas with a line.
     asked: int
     #: Schemas that a busy machine left undecided; they have no line.
     undecided: int
     outcomes: dict[str, int]
-    compiled: Share
-    passed: Share
-    valid_accepted: Share
-    invalid_blocked: Share
-    #: The compile call: time to first mask.
-    compile: Times | None
-    first_mask: Times | None
-    #: Each schema's mean time between masks.
-    between: Times | None
+    #: Schemas that pass, of those that were tested.
+    passed: int
+    tested: int
 
     @classmethod
     def of_rows(cls, rows: Sequence[Line], undecided: int = 0) -> TaskFigures:
         """Return the figures of the lines of one engine and task."""
+        tested = [row["passed"] for row in rows if row["passed"] is not None]
         return cls(
             asked=len(rows),
             undecided=undecided,
             outcomes=dict(sorted(Counter(row["outcome"] for row in rows).items())),
-            compiled=Share.of_rows(rows, "compiled"),
-            passed=Share.of_rows(rows, "passed"),
-            valid_accepted=Share.of_texts(rows, "valid_accepted", "valid"),
-            invalid_blocked=Share.of_texts(rows, "invalid_blocked", "invalid"),
-            compile=Times.of_rows(rows, "compile_ns"),
-            first_mask=Times.of_rows(rows, "first_mask_ns"),
-            between=Times.of_rows(rows, "between_ns"),
+            passed=sum(tested),
+            tested=len(tested),
         )
 
 
@@ -211,8 +133,6 @@ class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
     #: Those of them that `--option` gave.
     assigned: dict[str, str] = {}
     tasks: Tasks
-    #: Task masks on the records that every engine of the edition was asked in it.
-    common: TaskFigures | Literal["not run"]
 
 
 class DatasetEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,8 +208,8 @@ def read_index(folder: Path) -> Index:
         raise BadData(f"not of an edition ({error})", str(path)) from error
 
 
-def read_lines(folder: Path) -> list[Line]:
-    """Read the lines of an edition.
+def read_rows(folder: Path) -> pl.DataFrame:
+    """Read the rows of an edition.
 
     Raises:
         BadData: the file cannot be read, or not all of its columns.
@@ -305,51 +225,42 @@ def read_lines(folder: Path) -> list[Line]:
         raise BadData(f"no text in every row of {', '.join(wrong)}", str(path))
     if wrong := sorted({*frame["outcome"]} - {*Outcome}):
         raise BadData(f"no outcome: {', '.join(wrong)}", str(path))
-    return frame.to_dicts()
+    return frame
 
 
-#: Columns of the table of engines: its title, the task, and the figure.
-_SHOWN: Final = (
-    ("compiles", "masks", "compiled"),
-    ("passes", "masks", "passed"),
-    ("valid accepted", "masks", "valid_accepted"),
-    ("invalid blocked", "masks", "invalid_blocked"),
-    ("time to first mask", "masks", "compile"),
-    ("time between masks", "masks", "between"),
-    ("probes passed", "probe", "passed"),
-    ("official suite passed", "test-suite", "passed"),
-)
+def headline_tables(index: Index, lines: pl.DataFrame) -> list[Table]:
+    """Return outcomes and times of the engines of an edition, the best first.
 
-
-def engines_table(index: Index) -> Table:
-    """Return one line an engine, all on the same records, best first."""
-    rows = [
-        (
-            entry.engine,
-            *(
-                _shown(entry.common if task == "masks" else entry.tasks[task], name)
-                for _, task, name in _SHOWN
-            ),
-        )
-        for entry in index.engines
-    ]
-    limits = index.limits
-    return Table(
-        title=f"Results {index.edition}: the {counted(index.dataset.common, 'record')} "
-        "that every engine was asked",
-        name="results",
-        columns=("engine", *(title for title, _, _ in _SHOWN)),
-        rows=tuple(rows),
-        note="Probes and official suite have cases of their own. Limits of a schema: "
-        f"{limits['compile_seconds']:g} s of processor time to compile, "
-        f"{limits['run_seconds']:g} s to walk its texts. Medians; a time that a "
-        "deadline cut off is at least that.",
+    Args:
+        index: Its index.
+        lines: The lines of `evaluation.results.headline.headline`.
+    """
+    limits, records = index.limits, counted(index.dataset.common, "record")
+    title = f"Results {index.edition}: the {records} that every engine was asked"
+    own = lines.filter(config=ALL)
+    shown = outcomes_table(own, title)
+    tasks = {entry.engine: entry.tasks for entry in index.engines}
+    rows = tuple(
+        (*row, *(_passed(tasks[str(row[0])][task]) for task in TASKS[1:]))
+        for row in shown.rows
     )
+    note = (
+        f"{shown.note} Probes and official suite have cases of their own. Limits of "
+        f"a schema: {limits['compile_seconds']:g} s of processor time to compile, "
+        f"{limits['run_seconds']:g} s to walk its texts, {limits['memory_mb']:,} MiB."
+    )
+    columns = (*shown.columns, "probes passed", "official suite passed")
+    table = replace(shown, columns=columns, rows=rows, note=note, name="results")
+    return [table, times_table(own)]
 
 
-def all_asked_table(index: Index) -> Table:
-    """Return task masks of every engine on all the records that it was asked."""
-    shown = [(title, name) for title, task, name in _SHOWN if task == "masks"]
+def all_asked_table(index: Index, rows: pl.DataFrame) -> Table:
+    """Return task masks of every engine on all the records that it was asked.
+
+    Args:
+        index: The index of an edition.
+        rows: Its rows.
+    """
     sample = f" of a sample of {index.dataset.sample:,}" if index.dataset.sample else ""
     undecided = sum(
         figures.undecided
@@ -357,13 +268,13 @@ def all_asked_table(index: Index) -> Table:
         for figures in entry.tasks.values()
         if not isinstance(figures, str)
     )
-    return Table(
-        title="Each engine on all the records that it was asked",
-        columns=("engine", *(title for title, _ in shown)),
-        rows=tuple(
-            (entry.engine, *(_shown(entry.tasks["masks"], name) for _, name in shown))
-            for entry in index.engines
+    masks = rows.filter(task=TASKS[0]).with_columns(config=pl.lit(ALL))
+    return replace(
+        outcomes_table(
+            outcomes(masks).sort("passed", descending=True, maintain_order=True),
+            "Each engine on all the records that it was asked",
         ),
+        name="all-asked",
         note=f"Some engine was asked {counted(index.dataset.asked, 'record')}, every "
         f"engine {index.dataset.common:,}{sample}. Engines with other denominators are "
         f"not to be compared. Left out, since the machine was busy: "
@@ -386,8 +297,7 @@ def scorecards_table(index: Index) -> Table:
     )
 
 
-def _shown(figures: TaskFigures | str, name: str) -> Cell:
+def _passed(figures: TaskFigures | str) -> Cell:
     if isinstance(figures, str):
         return NOT_RUN
-    figure = getattr(figures, name)
-    return MissingFigure("none") if figure is None else figure.cell
+    return Rate(figures.passed, figures.tested)

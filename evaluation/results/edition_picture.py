@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final
 from evaluation.reporting.printing import DEFAULT_PRESET
 from evaluation.reporting.tables import Rate
 from evaluation.results.fits import FitRow, reached
+from evaluation.results.headline import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import polars as pl
 
     from evaluation.results.edition import Index
 
@@ -24,17 +27,20 @@ _HEAD: Final = 34
 _COLOUR: Final = "#7d8590"
 
 
-def picture_of(index: Index) -> str:
+def picture_of(index: Index, figures: pl.DataFrame) -> str:
     """Return the share of schemas that each engine passes, with its interval, as SVG.
 
     On the records that every engine was asked, as in the table; the best first.
+
+    Args:
+        index: The index of an edition.
+        figures: Its headline.
     """
     rates = {
-        entry.engine.removesuffix(DEFAULT_PRESET): Rate(
-            entry.common.passed.count, entry.common.passed.of
+        line["engine"].removesuffix(DEFAULT_PRESET): Rate(
+            line["passed"], line["tested"]
         )
-        for entry in index.engines
-        if not isinstance(entry.common, str)
+        for line in figures.filter(config=ALL).iter_rows(named=True)
     }
     lines = []
     for number, (engine, rate) in enumerate(rates.items()):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import exp, fsum, hypot, log, sqrt
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from evaluation.reporting.statistics import Interval, t_quantile
 from evaluation.reporting.tables import Cell, Ratio, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from evaluation.results.measurements import CaseMeasurement, RepetitionTimes
+    from collections.abc import Mapping, Sequence
 
 
 def reach_of(sides: Sequence[Sequence[Sequence[float]]]) -> float:
@@ -59,37 +59,46 @@ def widened(value: float, interval: Interval, reach: float) -> Interval:
     return Interval(value * exp(-low), value * exp(high))
 
 
-#: Name of a time in tables to what of a measurement it is.
-TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
-    "to first mask": lambda taken: taken.compile_ns,
-    "first mask": lambda taken: taken.first_mask_ns,
-    "between masks": lambda taken: taken.between_ns,
+#: Name of a time in tables to its column.
+TIMES: Final[Mapping[str, str]] = {
+    "compile": "compile_ns",
+    "first mask": "first_mask_ns",
+    "mask": "between_ns",
 }
 
 
-def times_taken(
-    case: CaseMeasurement, time: Callable[[RepetitionTimes], float | None]
-) -> list[float]:
-    """Return what each repetition of a case took; empty unless all have a time."""
-    times = [time(repetition) for repetition in case.repetitions]
-    return [] if None in times else [ns for ns in times if ns]
+def times_by_case(
+    attempts: pl.DataFrame, column: str
+) -> dict[tuple[str, str], list[float]]:
+    """Return what each repetition of a case took, by config and id.
+
+    Without the cases of which a repetition has no time.
+    """
+    lines = attempts.group_by("config", "id", maintain_order=True).agg(column)
+    return {
+        (config, id_): times for config, id_, times in lines.iter_rows() if all(times)
+    }
 
 
-def noise_table(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+def noise_table(attempts: pl.DataFrame) -> Table:
     """Return, for each engine, its slowest repetition by its fastest one."""
+    rows: list[dict[str, Cell]] = []
+    for (engine,), own in attempts.group_by("engine", maintain_order=True):
+        cases = own.group_by("config", "id").agg(
+            pl.len(), unlike=pl.col("verdicts").n_unique() > 1
+        )
+        spreads = {name: _spread(own, column) for name, column in TIMES.items()}
+        rows.append(
+            {
+                "engine": str(engine),
+                "repetitions": max(cases["len"]),
+                **spreads,
+                "unlike": int(cases["unlike"].sum()),
+            }
+        )
     return Table.of_records(
         "An engine beside itself",
-        (
-            {
-                "engine": name,
-                "repetitions": max(
-                    (len(case.repetitions) for case in cases), default=0
-                ),
-                **{what: _spread(cases, time) for what, time in TIMES.items()},
-                "unlike": sum(case.unlike for case in cases),
-            }
-            for name, cases in cases_by_engine.items()
-        ),
+        rows,
         name="repetitions",
         note="The slowest repetition by the fastest, each a geometric mean over all "
         "schemas: so far apart lie processes of one engine that took turns. unlike: "
@@ -98,9 +107,6 @@ def noise_table(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tab
     )
 
 
-def _spread(
-    cases: Sequence[CaseMeasurement], time: Callable[[RepetitionTimes], float | None]
-) -> Cell:
-    repeated = [times for case in cases if (times := times_taken(case, time))]
-    offsets = repetition_offsets(repeated)
+def _spread(attempts: pl.DataFrame, column: str) -> Cell:
+    offsets = repetition_offsets([*times_by_case(attempts, column).values()])
     return Ratio(exp(max(offsets) - min(offsets))) if offsets else None

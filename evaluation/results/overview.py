@@ -1,40 +1,30 @@
-"""Tables of any run: outcomes and times of cases."""
+"""Tables of any run: queries on its attempts."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from curation.core.benchmark import in_benchmark_order
-from curation.system.words import counted
+import polars as pl
+
 from evaluation.reporting.charts import stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
-from evaluation.reporting.quantiles import PERCENTILES, Quantiles
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Plot, Report
-from evaluation.reporting.tables import (
-    NOT_RUN,
-    Cell,
-    ClusterRate,
-    Rate,
-    Table,
-    duration,
-    quantile_cell,
-)
-from evaluation.results.measurements import (
-    CaseMeasurement,
-    between_masks,
-    by_schema,
-    compiled_by_all,
-    first_mask,
-    measure_run,
-    to_first_mask,
+from evaluation.reporting.tables import NOT_RUN, Cell, ClusterRate, Rate, Table
+from evaluation.results.attempts import attempts_in, table
+from evaluation.results.headline import (
+    ALL,
+    headline,
+    outcomes_table,
+    shared_schemas,
+    times_table,
+    with_keys,
 )
 from evaluation.results.noise import noise_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterator
 
     from evaluation.core.task import RunRows
 
@@ -58,225 +48,132 @@ _COLOURS = {
     Outcome.OUT_OF_MEMORY: "#5B2C6F",
     Outcome.CRASH: "#000000",
 }
-_COVERAGE_NOTE = (
+_COVERAGE_NOTE: Final = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
     "Instances are those that were walked. orders accepted: valid instances with their "
     f"members in another order (--set orders=N). {CLUSTERS} {BRACKETS}"
 )
-_FIRST_NOTE = (
-    "The compile call alone, without waiting for a core. A schema that was cut off by "
-    "the deadline counts as at least that; one that was refused, or on which the "
-    "engine died, has no time."
-)
-_BETWEEN_NOTE = (
-    "Each token's mask and commit, all texts of all schemas together but near misses "
-    "of length bounds, which are as long as the bound."
-)
-_BY_SCHEMA_NOTE = (
-    "The mean of each schema's masks and commits: each schema counts once, however "
-    "long its texts are."
-)
-_ALL_COMPILE = "Of the schemas that every engine here compiles: one that takes only "
-_ALL_COMPILE += "easy ones looks no faster for it."
 
 
 def overview(run: RunRows, task: str) -> Report:
     """Return the tables and plots of one task of a run."""
-    cases_by_engine = measure_run(run, task)
+    attempts = table(attempts_in(run, task))
     return Report(
-        tables=tuple(tables(cases_by_engine)), plots=tuple(plots(cases_by_engine, task))
+        tables=tuple(found for found in tables(attempts) if found.rows),
+        plots=tuple(plots(firsts(attempts), task)),
     )
 
 
-def tables(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
-    """Yield coverage, outcomes, times, coverage by config, conditions."""
-    yield coverage(cases_by_engine)
-    yield outcomes(cases_by_engine)
-    yield from latency(cases_by_engine)
-    configs = in_benchmark_order(
-        {case.config for cases in cases_by_engine.values() for case in cases}
+def firsts(attempts: pl.DataFrame) -> pl.DataFrame:
+    """Return the first attempt of each case."""
+    return attempts.unique(
+        ["engine", "config", "id"], keep="first", maintain_order=True
     )
-    if len(configs) > 1:
-        yield coverage_by_config(cases_by_engine, configs)
-    yield conditions(cases_by_engine)
-    everything = [case for cases in cases_by_engine.values() for case in cases]
-    if any(len(case.repetitions) > 1 for case in everything):
-        yield noise_table(cases_by_engine)
 
 
-def coverage(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+def tables(attempts: pl.DataFrame) -> Iterator[Table]:
+    """Yield coverage, the headline, the same by config, outcomes, conditions."""
+    cases = firsts(attempts)
+    lines = headline(cases)
+    yield coverage(cases)
+    yield outcomes_table(lines.filter(config=ALL), "What became of schemas")
+    yield times_table(lines.filter(config=ALL))
+    if cases["config"].n_unique() > 1:
+        by_config = lines.filter(pl.col("config") != ALL)
+        yield outcomes_table(by_config, "What became of schemas, by config")
+        yield times_table(by_config)
+    yield outcomes(cases)
+    yield conditions(cases)
+    if attempts.height > cases.height:
+        yield noise_table(attempts)
+
+
+def coverage(cases: pl.DataFrame) -> Table:
     """Return declared coverage, passing and compliance, a line for each engine."""
-    return Table.of_records(
-        "Coverage",
-        ({"engine": name, **_coverage(own)} for name, own in cases_by_engine.items()),
-        _COVERAGE_NOTE,
-    ).without_empty_columns()
-
-
-def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
-    tested = [case.passed for case in cases if case.has_instances]
-    return Rate(sum(tested), len(tested))
-
-
-def _coverage(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
-    valid = Rate.total(case.valid for case in cases)
-    reordered = Rate.total(case.reordered for case in cases)
-    return {
-        **_compliance(cases),
-        "valid accepted": valid,
-        "orders accepted": reordered if reordered.of or not valid.of else NOT_RUN,
-        "invalid blocked": Rate.total(case.invalid for case in cases),
-    }
-
-
-def _compliance(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
-    tested = [case for case in cases if case.has_instances]
-    compiled = [case for case in tested if case.compiled]
-    return {
-        "declared": Rate(sum(case.compiled for case in cases), len(cases)),
-        "passed": _passed(tested),
-        "compliance": Rate(sum(case.passed for case in compiled), len(compiled)),
-        "declared by cluster": ClusterRate.of_answers(
-            (case.case_key, case.compiled, case.weight) for case in cases
-        ),
-        "passed by cluster": ClusterRate.of_answers(
-            (case.case_key, case.passed, case.weight) for case in tested
-        ),
-    }
-
-
-def coverage_by_config(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], configs: Iterable[str]
-) -> Table:
-    """Return what compiles and what passes, a line for each config and engine."""
     rows: list[dict[str, Cell]] = []
-    for config in configs:
-        for name, cases in cases_by_engine.items():
-            own = [case for case in cases if case.config == config]
-            if own:
-                rows.append({"config": config, "engine": name, **_compliance(own)})
-    table = Table.of_records("Coverage by config", rows, "")
-    return table.without_empty_columns()
-
-
-def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
-    """Return how many cases ended how; each case once."""
-    counted = _counted(cases_by_engine)
-    occurring = [
-        outcome
-        for outcome in Outcome
-        if any(counts[outcome] for counts in counted.values())
-    ]
-    schemas = len(
-        {case.case_key for cases in cases_by_engine.values() for case in cases}
-    )
-    return Table.of_records(
-        "Outcomes",
-        (
+    for (engine,), own in cases.group_by("engine", maintain_order=True):
+        tested = own.filter(pl.col("passed").is_not_null())
+        compiled = tested.filter("compiled")
+        keys = pl.struct("config", "id").alias("key")
+        valid = _texts(own, "valid_accepted", "valid")
+        reordered = _texts(own, "reordered_accepted", "reordered")
+        rows.append(
             {
-                "engine": name,
-                "schemas": counts.total(),
-                **{one.replace("_", " "): counts[one] for one in occurring},
-                "not run": schemas - counts.total(),
+                "engine": str(engine),
+                "declared": Rate(int(own["compiled"].sum()), own.height),
+                "passed": Rate(int(tested["passed"].sum()), tested.height),
+                "compliance": Rate(int(compiled["passed"].sum()), compiled.height),
+                "declared by cluster": ClusterRate.of_answers(
+                    (str(key), good, weight)
+                    for key, good, weight in own.select(
+                        keys, "compiled", "weight"
+                    ).iter_rows()
+                ),
+                "passed by cluster": ClusterRate.of_answers(
+                    (str(key), good, weight)
+                    for key, good, weight in tested.select(
+                        keys, "passed", "weight"
+                    ).iter_rows()
+                ),
+                "valid accepted": valid,
+                "orders accepted": reordered
+                if reordered.of or not valid.of
+                else NOT_RUN,
+                "invalid blocked": _texts(own, "invalid_blocked", "invalid"),
             }
-            for name, counts in counted.items()
-        ),
-        note="; ".join(
-            f"{outcome.replace('_', ' ')}: {outcome.explanation}"
-            for outcome in occurring
         )
-        + "; not run: another engine here was asked, this one was not (yet), or the "
-        "machine was too busy to tell",
-    )
+    return Table.of_records("Coverage", rows, _COVERAGE_NOTE).without_empty_columns()
 
 
-def _counted(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-) -> dict[str, Counter[Outcome]]:
-    return {
-        name: Counter(case.outcome for case in cases)
-        for name, cases in cases_by_engine.items()
-    }
+def _texts(cases: pl.DataFrame, good: str, whole: str) -> Rate:
+    """Return a share of texts; those of one schema are not independent."""
+    return Rate.total(Rate(*pair) for pair in cases.select(good, whole).iter_rows())
 
 
-def comparable(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-) -> tuple[str, Mapping[str, Sequence[CaseMeasurement]]]:
-    """Return the cases whose times can be compared, and what titles say of them.
-
-    Of several engines these are the schemas that all compile.
-    """
-    if len(cases_by_engine) < 2:  # noqa: PLR2004 (two to compare)
-        return "", cases_by_engine
-    count, shared = compiled_by_all(cases_by_engine)
-    return f", the {counted(count, 'schema')} that all compile", shared
-
-
-def latency(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
-) -> Iterable[Table]:
-    """Yield a table of quantiles for each kind of time, on what all compile."""
-    suffix, cases_by_engine = comparable(cases_by_engine)
-    kinds: tuple[
-        tuple[str, str, str, Callable[[Iterable[CaseMeasurement]], Quantiles]], ...
-    ] = (
-        ("Time to first mask", "schemas", _FIRST_NOTE, to_first_mask),
-        ("Time between masks by schema", "schemas", _BY_SCHEMA_NOTE, by_schema),
-        ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
-        ("First mask after compile", "schemas", "", first_mask),
-    )
-    for title, what, meaning, times in kinds:
-        quantiles_by_engine = {
-            name: times(cases) for name, cases in cases_by_engine.items()
-        }
-        if any(map(len, quantiles_by_engine.values())):
-            text = " ".join(filter(None, (meaning, suffix and _ALL_COMPILE)))
-            table = quantiles(title + suffix, quantiles_by_engine, what, text)
-            yield replace(table, name=title)
-
-
-def quantiles(
-    title: str, times_by_engine: Mapping[str, Quantiles], what: str, note: str = ""
-) -> Table:
-    """Return a table of the quantiles of times in nanoseconds, and their mean."""
-    percents = [
-        percent
-        for percent in PERCENTILES
-        if any(
-            _has_values_for(percent, len(times)) for times in times_by_engine.values()
-        )
-    ]
-    is_cut = any(times.cut_off for times in times_by_engine.values())
+def outcomes(cases: pl.DataFrame) -> Table:
+    """Return how many cases ended how; each case once."""
+    schemas = cases.select(pl.struct("config", "id").n_unique()).item()
+    occurring = [outcome for outcome in Outcome if outcome in {*cases["outcome"]}]
     rows: list[dict[str, Cell]] = []
-    for name, times in times_by_engine.items():
-        row: dict[str, Cell] = {"engine": name, what: len(times)}
-        if is_cut:
-            row["cut off"] = times.cut_off
-        for percent in percents:
-            known = _has_values_for(percent, len(times))
-            column = "max" if percent == 100 else f"p{percent:g}"  # noqa: PLR2004 (per cent)
-            row[column] = quantile_cell(times, percent) if known else None
-        row["mean"] = duration(times.mean, at_least=times.first_bound is not None)
-        rows.append(row)
-    return Table.of_records(title, rows, note)
+    for (engine,), own in cases.group_by("engine", maintain_order=True):
+        counts = dict(own["outcome"].value_counts().iter_rows())
+        rows.append(
+            {
+                "engine": str(engine),
+                "schemas": own.height,
+                **{it.replace("_", " "): counts.get(it, 0) for it in occurring},
+                "not run": schemas - own.height,
+            }
+        )
+    words = (f"{it.replace('_', ' ')}: {it.explanation}" for it in occurring)
+    note = "; ".join(words) + (
+        "; not run: another engine here was asked, this one was not (yet), or the "
+        "machine was too busy to tell"
+    )
+    return Table.of_records("Outcomes", rows, note)
 
 
-def _has_values_for(percent: float, count: int) -> bool:
-    """Return whether at least one value is expected beyond a percentile.
-
-    p99.9 needs a thousand values, p75 four; median and maximum need one.
-    """
-    beyond = min(percent, 100 - percent)
-    return percent in {50.0, 100.0} or count * beyond >= 100  # noqa: PLR2004 (per cent)
-
-
-def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+def conditions(cases: pl.DataFrame) -> Table:
     """Return how much memory there was in use, and whether the machine was quiet."""
+    lines = cases.group_by("engine", maintain_order=True).agg(
+        memory=pl.col("rss_bytes").max() // 2**20,
+        quiet=pl.col("quiet").sum(),
+        known=pl.col("quiet").count(),
+        ended=pl.col("ended_by_wall_clock").sum(),
+    )
     return Table.of_records(
         "Conditions",
-        ({"engine": name, **_conditions(own)} for name, own in cases_by_engine.items()),
+        (
+            {
+                "engine": line["engine"],
+                "largest memory (MiB)": line["memory"],
+                "undisturbed": Rate(line["quiet"], line["known"]),
+                "ended by the wall clock": line["ended"],
+            }
+            for line in lines.iter_rows(named=True)
+        ),
         note="memory: resident set of the engine's process when a case was done. "
         "undisturbed: cases during which nothing else was given the engine's core: "
         "where these are few, so are comparable times. ended by the wall clock: "
@@ -285,38 +182,28 @@ def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tabl
     )
 
 
-def _conditions(cases: Sequence[CaseMeasurement]) -> dict[str, Cell]:
-    most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
-    quiet = [case.quiet for case in cases if case.quiet is not None]
-    return {
-        "largest memory (MiB)": None if most is None else most >> 20,
-        "undisturbed": Rate(sum(quiet), len(quiet)),
-        "ended by the wall clock": sum(case.ended_by_wall_clock for case in cases),
+def plots(cases: pl.DataFrame, task: str) -> Iterator[Plot]:
+    """Yield the outcomes, and each kind of time on the schemas that all compile."""
+    counts = {
+        str(engine): dict(own["outcome"].value_counts().iter_rows())
+        for (engine,), own in cases.group_by("engine", maintain_order=True)
     }
-
-
-def plots(
-    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], task: str
-) -> Iterable[Plot]:
-    """Yield the outcomes and the two kinds of time."""
     yield stack(
         f"{task}-outcomes",
         "Outcomes",
         {
-            name: {outcome.replace("_", " "): counts[outcome] for outcome in Outcome}
-            for name, counts in _counted(cases_by_engine).items()
+            engine: {it.replace("_", " "): own.get(it, 0) for it in Outcome}
+            for engine, own in counts.items()
         },
         x_label="schemas",
-        colours={
-            outcome.replace("_", " "): colour for outcome, colour in _COLOURS.items()
-        },
+        colours={it.replace("_", " "): colour for it, colour in _COLOURS.items()},
     )
-    kinds = (
-        ("time-to-first-mask", "Time to first mask", to_first_mask),
-        ("time-between-masks", "Time between masks", between_masks),
-    )
-    suffix, shared = comparable(cases_by_engine)
-    for slug, title, times in kinds:
-        times_by_engine = {name: times(cases) for name, cases in shared.items()}
-        if any(map(len, times_by_engine.values())):
-            yield survival(f"{task}-{slug}", title + suffix, times_by_engine)
+    keyed = with_keys(cases)
+    shared = keyed.filter(pl.col("key").is_in(shared_schemas(keyed)[0]))
+    for column, title in (("compile_ns", "Compile"), ("between_ns", "Mask")):
+        times = {
+            str(engine): Quantiles.of(own[column].drop_nulls().to_numpy())
+            for (engine,), own in shared.group_by("engine", maintain_order=True)
+        }
+        if any(map(len, times.values())):
+            yield survival(f"{task}-{title.lower()}", title, times)

@@ -185,13 +185,13 @@ class RecordedRun:
                 yield parse_row(line)
 
     def frame(self) -> pl.DataFrame:
-        """Return one line for each case (`frames.CASE_COLUMNS`), without times.
+        """Return one line for each case (`attempts.Attempt`), its first attempt.
 
         `run.frame().to_pandas()` is the same for pandas.
         """
-        from evaluation.results.frames import case_frame  # noqa: PLC0415 - loads polars
+        from evaluation.results.attempts import attempt_of, table  # noqa: PLC0415 - loads polars
 
-        return case_frame(self.rows())
+        return table(attempt_of(row, self.header) for row in self.rows())
 
     def walks(self) -> pl.DataFrame:
         """Return one line for each walk (`frames.WALK_COLUMNS`), with all its times."""

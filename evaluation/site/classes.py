@@ -27,8 +27,8 @@ class Class(Explained):
         "the schema was not compiled, and the engine said so",
     )
     SILENT = (
-        "silently wrong",
-        "compiled without a word, and an invalid text could be written",
+        "accepts invalid",
+        "compiled, and an invalid text could be written, warned of or not",
     )
     BLOCKED = ("blocked valid", "a valid text could not be written")
     DIED = ("died", "crashed, ran out of time or memory, or was at odds with itself")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from curation.fit.profile import Profile, SourceKind, load_profiles
-from evaluation.results.edition import Times, all_asked_table
+from evaluation.results.edition import all_asked_table
+from evaluation.results.headline import ALL
 from evaluation.site.classes import Class, rates_of
 from evaluation.site.rendering import render
 
@@ -19,16 +20,14 @@ if TYPE_CHECKING:
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page: the engines on the records that all were asked."""
     own = site.common_lines
-    compiled = [
-        {(line["config"], line["id"]) for line in lines if line["compiled"]}
-        for lines in own.values()
+    times = {
+        line["engine"]: line
+        for line in site.headline.filter(config=ALL).iter_rows(named=True)
+    }
+    matrix: list[dict[str, Any]] = [
+        {"engine": engine, "rates": rates_of(lines), "times": times[engine]}
+        for engine, lines in own.items()
     ]
-    by_all = set.intersection(*compiled) if compiled else set()
-    matrix: list[dict[str, Any]] = []
-    for engine, lines in own.items():
-        timed = [line for line in lines if (line["config"], line["id"]) in by_all]
-        times = [Times.of_rows(timed, name) for name in ("compile_ns", "between_ns")]
-        matrix.append({"engine": engine, "rates": rates_of(lines), "times": times})
     matrix.sort(key=lambda row: -row["rates"][Class.RIGHT].count)
     yield render(
         "index.html",
@@ -36,11 +35,16 @@ def pages(site: Site) -> Iterator[Page]:
         site=site,
         title="Which engine, which provider?",
         matrix=matrix,
+        times={
+            "compile_median": "compile",
+            "first_median": "first mask",
+            "mask_median": "mask",
+        },
         classes=[
             each for each in Class if any(row["rates"][each].count for row in matrix)
         ],
-        timed=len(by_all),
-        table=all_asked_table(site.index),
+        timed=max((it["schemas"] or 0 for it in times.values()), default=0),
+        table=all_asked_table(site.index, site.rows),
         providers=_providers(site),
     )
 

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from curation.system.escaping import safe, safe_lines
 from curation.system.file_names import safe_name
 from curation.system.words import counted
-from evaluation.reporting.tables import Cell, Rate, text_of
+from evaluation.reporting.tables import Cell, Duration, Rate, text_of
 from evaluation.site.site import Page
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "counted": counted,
+        "duration": Duration,
         "figure": figure,
         "side": _side,
         "lines": _lines,

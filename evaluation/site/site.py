@@ -20,9 +20,10 @@ from evaluation.results.edition import (
     Line,
     common_records,
     read_index,
-    read_lines,
+    read_rows,
 )
 from evaluation.results.fits import reached, read_fits
+from evaluation.results.headline import headline
 from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
@@ -80,6 +81,16 @@ class Site:
             if task == MASKS
         }
         return {engine: own for engine, own in lines.items() if own}
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The lines, as a table."""
+        return read_rows(self.folder)
+
+    @cached_property
+    def headline(self) -> pl.DataFrame:
+        """Outcomes and times, a line a config and engine."""
+        return headline(self.rows.filter(task=MASKS))
 
     @cached_property
     def features(self) -> Counter[str]:
@@ -143,7 +154,7 @@ def open_site(results: Path, data: Path | None) -> Site:
         BadData: a file of them cannot be read.
         BadConfiguration: the edition was measured on another dataset.
     """
-    index, lines = read_index(results), read_lines(results)
+    index, lines = read_index(results), read_rows(results).to_dicts()
     if data is not None:
         if not data.is_dir():
             raise NoInput("no such dataset", str(data), "csbdata build makes one")
@@ -153,7 +164,12 @@ def open_site(results: Path, data: Path | None) -> Site:
                 str(data),
                 "name the dataset of the edition, or leave --data out",
             )
-    return Site(folder=results, index=index, lines=lines, data=data)
+    return Site(
+        folder=results,
+        index=index,
+        lines=lines,
+        data=data,
+    )
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -324,7 +324,7 @@ class _Walk:
         return now > self.deadline.next_look and self.deadline.look(now)
 
     def _stop(self, verdict: str, index: int, detail: str) -> None:
-        self.record.update(verdict=verdict, at=index, detail=detail)
+        self.record.update({"verdict": verdict, "at": index, "detail": detail})
 
     def _fail(self, index: int, message: object) -> None:
         self._stop("engine_error", index, _first_line(message))

@@ -16,8 +16,8 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
 from curation.system.file_names import safe_name
 from evaluation.core.cases import Result, Row, WalkVerdict
-from evaluation.results.measurements import measure
-from evaluation.results.outcomes import engine_is_right, is_judged_apart
+from evaluation.results.attempts import steps_ns
+from evaluation.results.outcomes import did_compile, engine_is_right, is_judged_apart
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
@@ -94,22 +94,21 @@ def result_of(row: Row, name: str) -> MaskBenchResult:
     """Return the content of one schema's file, of this name."""
     if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:
         return {"pending_file": 1}
-    measured = measure(row, None)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    steps = (*measured.ordinary_ns, *measured.length_misses_ns)
-    times = [time // _US for time in steps]
-    ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
+    right = [walk.valid for walk in walks if engine_is_right(walk)]
+    times = [time // _US for time in steps_ns(walks)]
+    compile_us = (row.compile_ns or 0) // _US if did_compile(row) else 0
     result: MaskBenchResult = {
         "id": name,
-        "ttfm_us": ttfm or 0,
-        "max_ttfm_us": ttfm or 0,
+        "ttfm_us": compile_us,
+        "max_ttfm_us": compile_us,
         "masks_us": sum(times),
         "max_mask_us": max(times, default=0),
         "num_tokens": len(times),
         "num_tests": len(walks),
         "all_mask_us": times,
-        "num_valid_tests": measured.valid.count,
-        "num_invalid_tests": measured.invalid.count,
+        "num_valid_tests": right.count(True),
+        "num_invalid_tests": right.count(False),
     }
     if row.result is Result.COMPILE_ERROR:
         return {**result, "compile_error": row.detail}

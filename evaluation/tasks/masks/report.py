@@ -1,135 +1,109 @@
-"""Tables of task `masks`."""
+"""Tables of task `masks`: queries on its attempts and their texts."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.cases import Row, WalkVerdict
+import polars as pl
+
+from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table, duration
-from evaluation.results.measurements import CaseMeasurement, measure_run
-from evaluation.results.outcomes import engine_is_right, is_judged_apart
-from evaluation.results.overview import plots, tables
-from evaluation.results.why_classes import WhyClasses
+from evaluation.results.attempts import attempts_in, table
+from evaluation.results.frames import TEXT_COLUMNS, walk_frame
+from evaluation.results.outcomes import FAULTS
+from evaluation.results.overview import firsts, plots, tables
 from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable
 
     from evaluation.core.task import RunRows
 
-    #: Measurements by engine.
-    Cases = Mapping[str, Sequence[CaseMeasurement]]
-
 #: Schemas that are named for each engine.
 _MOST: Final = 5
+_MOST_KEYWORDS: Final = 30
+#: Places that are named in a line of the table of classes.
+_PLACES: Final = 2
+_SCHEMA: Final = pl.concat_str("config", "id", separator="/")
 
 
-def slowest_schemas(cases_by_engine: Cases) -> Table:
+def report_of(run: RunRows) -> Report:
+    """Return the tables and plots of a run."""
+    attempts = table(attempts_in(run, NAME))
+    if not attempts.height:
+        return Report(tables=())
+    cases = firsts(attempts)
+    texts = walk_frame((row for row in run.rows() if row.task == NAME), TEXT_COLUMNS)
+    coverage, *more = tables(attempts)
+    found = (
+        coverage,
+        why_table(cases, texts.filter(~pl.col("apart"))),
+        *more[:2],
+        keywords(texts.filter(~pl.col("apart") & ~pl.col("valid"))),
+        instances(cases, texts),
+        *more[2:],
+        slowest_schemas(cases),
+    )
+    return Report(
+        tables=tuple(each for each in found if each.rows),
+        plots=tuple(plots(cases, NAME)),
+    )
+
+
+def slowest_schemas(cases: pl.DataFrame) -> Table:
     """Name the schemas that take each engine longest, from compile to last mask."""
-    rows: list[dict[str, Cell]] = []
-    for name, cases in cases_by_engine.items():
-        for case in sorted(cases, key=_total, reverse=True)[:_MOST]:
-            if _total(case):
-                times = (*case.ordinary_ns, *case.length_misses_ns)
-                rows.append(
-                    {
-                        "engine": name,
-                        "schema": "/".join(case.case_key),
-                        "outcome": case.outcome.replace("_", " "),
-                        "all": duration(_total(case)),
-                        "compile": duration(case.compile_ns),
-                        "masks": len(times),
-                        "mean": duration(case.mean_between_ns),
-                        "longest": duration(max(times, default=None)),
-                    }
-                )
+    total = pl.col("compile_ns").fill_null(0) + pl.col("walked_ns")
+    timed = cases.with_columns(total=total).filter(pl.col("total") > 0)
+    slowest = timed.sort("engine", "total", descending=[False, True])
+    lines = slowest.group_by("engine", maintain_order=True).head(_MOST)
     return Table.of_records(
         "Slowest schemas",
-        rows,
+        (
+            {
+                "engine": line["engine"],
+                "schema": f"{line['config']}/{line['id']}",
+                "outcome": line["outcome"].replace("_", " "),
+                "all": duration(line["total"]),
+                "compile": duration(line["compile_ns"]),
+                "masks": line["masks"],
+                "mean": duration(line["between_ns"]),
+                "longest": duration(line["longest_ns"]),
+            }
+            for line in lines.iter_rows(named=True)
+        ),
         name="masks-slowest",
         note="all: the compile call and every mask and commit, near misses of length "
         f"bounds too; mean: without these. Of each engine the first {_MOST}.",
     )
 
 
-def _total(case: CaseMeasurement) -> int:
-    return (case.compile_ns or 0) + sum(case.ordinary_ns) + sum(case.length_misses_ns)
-
-
-_MOST_KEYWORDS = 30
-
-
-@dataclass(slots=True)
-class _EngineTotals:
-    verdicts: Counter[WalkVerdict] = field(default_factory=Counter)
-    #: Keyword to whether near misses that violate it were blocked, by schema.
-    keywords: dict[str, list[Rate]] = field(default_factory=lambda: defaultdict(list))
-    #: Tokens forced, by schema.
-    forced: list[Rate] = field(default_factory=list)
-
-    def add(self, row: Row) -> None:
-        """Take the walks of one row."""
-        rights: dict[str, list[bool]] = defaultdict(list)
-        for walked in row.walks:
-            if not is_judged_apart(walked):
-                self.verdicts[walked.verdict] += 1
-                right = engine_is_right(walked)
-                if right is not None and not walked.valid:
-                    keyword = str(walked.label.get("keyword") or "(unknown)")
-                    rights[keyword].append(right)
-            if walked.forced is not None and walked.mask_ns and walked.valid:
-                self.forced.append(Rate(walked.forced, len(walked.mask_ns)))
-        for keyword, own in rights.items():
-            self.keywords[keyword].append(Rate(sum(own), len(own)))
-
-
-def report_of(run: RunRows) -> Report:
-    """Return the tables and plots of a run."""
-    engines: dict[str, _EngineTotals] = {}
-    why = WhyClasses()
-    for row in run.rows():
-        if row.task == NAME:
-            engines.setdefault(row.engine, _EngineTotals()).add(row)
-            why.add(row)
-    if not engines:
-        return Report(tables=())
-    cases_by_engine = measure_run(run, NAME)
-    coverage, outcomes, *more = tables(cases_by_engine)
-    slowest = slowest_schemas(cases_by_engine)
-    return Report(
-        tables=(
-            coverage,
-            outcomes,
-            *(table for table in [why.table("why")] if table.rows),
-            _keywords(engines),
-            _instances(engines),
-            *more,
-            *([slowest] if slowest.rows else []),
-        ),
-        plots=tuple(plots(cases_by_engine, NAME)),
-    )
-
-
-def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
-    return Table.of_records(
-        "Instances",
-        (
+def instances(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
+    """Count the verdicts on texts, and the tokens that an engine offers as forced."""
+    rows: list[dict[str, Cell]] = []
+    for engine in cases["engine"].unique(maintain_order=True):
+        own = texts.filter(engine=engine)
+        verdicts = Counter(own.filter(~pl.col("apart"))["verdict"])
+        forced = own.filter(
+            "valid", pl.col("masks") > 0, pl.col("forced").is_not_null()
+        )
+        shares = [Rate(*pair) for pair in forced.select("forced", "masks").iter_rows()]
+        rows.append(
             {
-                "engine": name,
+                "engine": engine,
                 "walked": verdicts.total() - verdicts[WalkVerdict.NOT_RUN],
                 "not run": verdicts[WalkVerdict.NOT_RUN],
                 "lied about": verdicts[WalkVerdict.LIED],
                 "mask gaps": verdicts[WalkVerdict.MASK_GAP],
                 "contradicted": verdicts[WalkVerdict.CONTRADICTED],
                 "engine errors": verdicts[WalkVerdict.ENGINE_ERROR],
-                "tokens forced": Rate.total(totals.forced) if totals.forced else None,
+                "tokens forced": Rate.total(shares) if shares else None,
             }
-            for name, totals in engines.items()
-            for verdicts in [totals.verdicts]
-        ),
+        )
+    return Table.of_records(
+        "Instances",
+        rows,
         name="masks-instances",
         note="not run: the schema did not compile, or the engine died before. lied "
         "about: mask and commit disagree about a token. mask gaps: a valid text is "
@@ -142,27 +116,93 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
     )
 
 
-def _keywords(engines: Mapping[str, _EngineTotals]) -> Table:
-    near_misses: Counter[str] = Counter()
-    for totals in engines.values():
-        for keyword, rates in totals.keywords.items():
-            near_misses[keyword] += sum(rate.of for rate in rates)
+def keywords(invalid: pl.DataFrame) -> Table:
+    """Return how many near misses are blocked, by keyword and engine."""
+    judged = invalid.drop_nulls("right").with_columns(
+        pl.col("keyword").replace("", "(unknown)")
+    )
+    schemas = judged.group_by("engine", "keyword", "config", "id").agg(
+        right=pl.col("right").sum(), all=pl.len()
+    )
+    engines = [*invalid["engine"].unique(maintain_order=True)]
+    counts = judged["keyword"].value_counts(sort=True).head(_MOST_KEYWORDS)
+    rows: list[tuple[Cell, ...]] = []
+    for keyword in counts["keyword"]:
+        rates = []
+        for engine in engines:
+            own = schemas.filter(engine=engine, keyword=keyword).select("right", "all")
+            rates.append(Rate.total(Rate(*pair) for pair in own.iter_rows()))
+        rows.append((keyword, *(rate if rate.of else None for rate in rates)))
     return Table(
         title="Near misses blocked, by the keyword that they violate",
         name="masks-keywords",
         columns=("keyword", *engines),
-        rows=tuple(
-            (
-                keyword,
-                *(_total_of(totals.keywords[keyword]) for totals in engines.values()),
-            )
-            for keyword, _ in near_misses.most_common(_MOST_KEYWORDS)
-        ),
+        rows=tuple(rows),
         note="Of the near misses walked to a verdict, in schemas that compile; what "
         "is not blocked was accepted: the engine does not enforce the keyword there. "
         f"The {_MOST_KEYWORDS} keywords with most near misses.",
     )
 
 
-def _total_of(rates: Sequence[Rate]) -> Rate | None:
-    return Rate.total(rates) if rates else None
+def why_table(cases: pl.DataFrame, texts: pl.DataFrame) -> Table:
+    """Return every class of wrong texts, by engine, the most frequent first."""
+    asked = Counter(cases["engine"])
+    cause = ["engine", "valid", "stands", "governor", "setting"]
+    wrong = texts.drop_nulls("stands").with_columns(
+        schema=_SCHEMA,
+        size=pl.col("size") + pl.col("tokens"),
+        fault=pl.col("verdict").is_in([*FAULTS]),
+        of_engine=pl.len().over("engine"),
+    )
+    # A failure of an earlier text may be the reason of a later one of its schema.
+    shown = ~pl.col("fault") | pl.struct(*cause, "schema").is_first_distinct()
+    wrong = wrong.with_columns(shown=shown)
+    smallest = pl.col("size").filter("shown").arg_min()
+    classes = wrong.group_by(cause, maintain_order=True).agg(
+        pl.col("fault", "of_engine").first(),
+        walks=pl.len(),
+        schemas=pl.col("schema").n_unique(),
+        contexts=pl.col("context"),
+        smallest=pl.col("schema").filter("shown").get(smallest),
+    )
+    ordered = classes.sort(
+        pl.col("engine").replace_strict([*asked], range(len(asked)), default=None),
+        -pl.col("walks").cast(pl.Int64),
+        "stands",
+        "governor",
+    )
+    return Table.of_records(
+        "Why walks go wrong",
+        (
+            {
+                "engine": line["engine"],
+                "fault": "engine at odds with itself"
+                if line["fault"]
+                else "valid blocked"
+                if line["valid"]
+                else "invalid accepted",
+                "what stands there": line["stands"],
+                "keyword": line["governor"] or None,
+                "setting": line["setting"] or None,
+                "walks": line["walks"],
+                "% of wrong walks": 100 * line["walks"] / line["of_engine"],
+                "schemas": Rate(line["schemas"], asked[line["engine"]]),
+                "places": _places(line["contexts"]),
+                "smallest": line["smallest"],
+            }
+            for line in ordered.iter_rows(named=True)
+        ),
+        name="why",
+        note="Each wrong walk once. what stands there: at the byte that is "
+        "refused. keyword: the first that governs the value there; of an invalid "
+        "text the one that it violates. setting: what about its schema may "
+        "matter. schemas: that have the class, of all that the engine was asked. "
+        "csbdata results shrink makes the smallest one smaller.",
+    )
+
+
+def _places(contexts: Iterable[str]) -> str:
+    """Return where the governing schemas stand, the most frequent first."""
+    counts = Counter(filter(None, contexts))
+    shown = [f"{name} {count:,}" for name, count in counts.most_common(_PLACES)]
+    return ", ".join([*shown, "..."] if len(counts) > _PLACES else shown)

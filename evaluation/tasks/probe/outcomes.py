@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from curation.core.documents import Explained
 from evaluation.core.cases import Result, Row
 from evaluation.core.run_header import RefusalPattern
 from evaluation.results.outcomes import Outcome, number_in, outcome_of
-from evaluation.tasks.refusal_messages import explain
+from evaluation.results.refusal_messages import warns_of
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.
@@ -186,7 +185,9 @@ def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
     standing = of_outcome(outcome_of(row), texts)
-    if standing is ProbeOutcome.IGNORED and _warns_of_the_keyword(row, own):
+    if standing is ProbeOutcome.IGNORED and warns_of(
+        row, str(row.label.get("keyword")), own
+    ):
         return ProbeOutcome.WARNED
     return standing
 
@@ -202,25 +203,6 @@ def of_outcome(outcome: Outcome, texts: int) -> ProbeOutcome:
     if standing is ProbeOutcome.ENFORCED and texts == 1:
         return ProbeOutcome.TOLERATED
     return standing
-
-
-def _warns_of_the_keyword(row: Row, own: Sequence[RefusalPattern]) -> bool:
-    """Return whether a warning is about the keyword of the probe.
-
-    Warnings about its context, such as the `oneOf` around it, are not. A keyword that
-    is an English word, such as `not`, must be quoted in the warning.
-    """
-    keyword = str(row.label.get("keyword"))
-    name = row.engine.partition("==")[0].partition(" ")[0]
-    quote = r"[\"'`]" if keyword.islower() else ""
-    named = re.compile(rf"{quote}(?<![\w$]){re.escape(keyword)}(?!\w){quote}")
-    for warning in row.warnings:
-        if named.search(warning):
-            return True
-        refusal = explain(name, warning, own)
-        if refusal is not None and keyword in refusal.keywords:
-            return True
-    return False
 
 
 def proven(outcomes: Iterable[ProbeResult]) -> Mapping[str, tuple[Support, int, int]]:

@@ -529,19 +529,21 @@ def test_problems_of_a_row_stand_where_its_file_has_them(tmp_path: Path) -> None
         assert places == wanted
 
 
-@pytest.mark.parametrize(
-    "name", ["\U0001f600", "\x7f", "k" * 1_100, "\t"], ids=["pair", "7f", "long", "tab"]
-)
-def test_json_in_a_file_of_yaml_is_read_as_json(tmp_path: Path, name: str) -> None:
+def test_json_in_a_file_of_yaml_is_read_as_json(tmp_path: Path) -> None:
     """What YAML does not take in it is no fault of it: it is JSON all the same."""
-    member = {"type": "string", "default": 3}
-    schema = {"type": "object", "properties": {name: member}}
-    text = "\t" + json.dumps(schema).replace("\\u007f", "\x7f") + "\n"
-    (tmp_path / "a.yml").write_text(text)
-    _, out = run(str(tmp_path / "a.yml"), "--format", "json")
-    problems = json.loads(out)["files"][0]["problems"]
-    (problem,) = [each for each in problems if each["code"] == "refused-default"]
-    assert problem["column"] == text.index('"default"') + 1
+    member, wanted = {"type": "string", "default": 3}, {}
+    for number, name in enumerate(["\U0001f600", "\x7f", "k" * 1_100, "\t"]):
+        schema = {"type": "object", "properties": {name: member}}
+        text = "\t" + json.dumps(schema).replace("\\u007f", "\x7f") + "\n"
+        (tmp_path / f"{number}.yml").write_text(text)
+        wanted[str(tmp_path / f"{number}.yml")] = text.index('"default"') + 1
+    _, out = run(str(tmp_path), "--format", "json")
+    assert wanted == {
+        file["file"]: problem["column"]
+        for file in json.loads(out)["files"]
+        for problem in file["problems"]
+        if problem["code"] == "refused-default"
+    }
 
 
 def test_a_broken_yaml_file_is_refused_for_the_reason_of_yaml(tmp_path: Path) -> None:

@@ -16,9 +16,12 @@ from typer.testing import CliRunner
 from curation.checking import schema_fit
 from curation.commands.check import check
 from curation.commands.fit import fit
+from curation.fit import relation
 from curation.system.errors import BadData, BadUsage, NoInput
+from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
@@ -39,6 +42,18 @@ def run(command: str, *arguments: str) -> tuple[int, str]:
     words = [command, *arguments]
     result = CliRunner().invoke(APP, words, catch_exceptions=False)
     return result.exit_code, result.stdout
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_process() -> Iterator[None]:
+    """Let all commands of this file compare schemas in one child: a start is slow."""
+    with (
+        Worker(relation._PROGRAM, relation._LIMITS) as worker,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(relation, "Worker", lambda *_: worker)
+        patch.setattr(relation.Comparer, "__exit__", lambda *_: None)
+        yield
 
 
 @pytest.fixture

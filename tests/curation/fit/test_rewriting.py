@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json, UntypedJson
+    from curation.fit.profile import Profile
     from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
     from curation.json.pointer import Tokens
@@ -393,6 +394,24 @@ def test_one_of_with_branches_that_overlap_is_no_any_of(comparer: Comparer) -> N
     fit = fit_schema(schema, OPENAI, comparer=comparer)
     assert "one-of-as-any-of" not in [step.rewrite for step in fit.steps]
     _assert_true(fit)
+
+
+def test_a_schema_is_judged_once_for_each_step(
+    comparer: Comparer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a target finds is kept until a step changes the schema."""
+    judged: list[Json] = []
+
+    def counting(schema: Json, profile: Profile, *, tool: bool) -> object:
+        judged.append(schema)
+        return judge_fit(schema, profile, tool=tool)
+
+    monkeypatch.setattr(rewriting, "judge_fit", counting)
+    schema = {"properties": {"a": {"oneOf": [_STRING, {"type": "null"}]}}}
+    fit = fit_schema(schema, OPENAI, comparer=comparer)
+    assert len(fit.steps) > 1
+    # The schema as it is, as it is ported, and after each step.
+    assert len(judged) == 2 + len(fit.steps)
 
 
 def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> None:

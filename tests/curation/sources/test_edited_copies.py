@@ -433,7 +433,7 @@ def test_the_wheel_has_the_catalogue_of_another_day() -> None:
 def test_both_archives_say_that_they_are_incomplete() -> None:
     """A build from either is partial."""
     archives = schemastore.SOURCE.archives["clean"]
-    assert set(archives) == set(schemastore.SOURCE.incomplete)
+    assert set(archives) == set(schemastore.INCOMPLETE)
 
 
 OWN = "src/schemas/json/own.json"
@@ -525,7 +525,7 @@ def test_a_build_takes_exactly_what_is_locked(
     """The pack holds SchemaStore's own files and the others among them."""
     own, lacks = _completed(pin, settings)
     assert own.digest == pin.digest
-    assert lacks == source_named("schemastore").incomplete["schemastore"]
+    assert lacks == schemastore.INCOMPLETE["schemastore"]
     fetch_live(settings, Quiet())
     got, _ = _completed(pin, settings)
     pack = open_pack(got.pack)

@@ -138,4 +138,4 @@ def test_the_catalogue_has_295_entries_that_are_hosted_elsewhere() -> None:
     path = "src/api/json/catalog.json"
     urls = schemastore.catalogue(pinned("schemastore").files.read(path))
     assert len(schemastore.hosted_elsewhere(urls)) == 295
-    assert "295" in schemastore.SOURCE.incomplete["schemastore"]
+    assert "295" in schemastore.INCOMPLETE["schemastore"]

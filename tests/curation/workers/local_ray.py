@@ -45,6 +45,24 @@ class _Reference:
             raise _TaskError(error) from error
 
 
+class _Task:
+    """A function whose calls are references."""
+
+    def __init__(
+        self, function: Callable[..., object], sent: list[tuple[Any, ...]]
+    ) -> None:
+        self._function, self._sent = function, sent
+
+    def options(self, **_: object) -> _Task:
+        """Take what Ray has to know of resources."""
+        return self
+
+    def remote(self, *arguments: Any) -> _Reference:  # noqa: ANN401 - any task's
+        """Send the arguments off."""
+        self._sent.append(arguments)
+        return _Reference(self._function, pickle.dumps(arguments))
+
+
 class LocalRay:
     """Nodes of one CPU each, whose tasks end in another order than they began.
 
@@ -81,18 +99,9 @@ class LocalRay:
             for name in self._known
         ]
 
-    def remote(self, function: Callable[..., object]) -> LocalRay:
-        """Return what runs a function as tasks, one at a time."""
-
-        class Task(LocalRay):
-            def options(_self, **_: object) -> Any:  # noqa: ANN401, N805
-                return _self
-
-            def remote(_self, *arguments: Any) -> Any:  # noqa: ANN401, N805
-                self._sent.append(arguments)
-                return _Reference(function, pickle.dumps(arguments))
-
-        return Task()
+    def remote(self, function: Callable[..., object]) -> _Task:
+        """Return a function as a task."""
+        return _Task(function, self._sent)
 
     def put(self, value: object) -> object:
         """Return the value, which is its own reference."""

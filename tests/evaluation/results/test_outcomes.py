@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict, Why
-from evaluation.results.measurements import measure
+from evaluation.core.run_header import RunHeader
+from evaluation.results.attempts import attempt_of, steps_ns, table
+from evaluation.results.frames import walk_frame
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
 from evaluation.results.reader import NotARow, parse_row
-from evaluation.results.why_classes import WhyClasses
+from evaluation.tasks.masks.report import why_table
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
 _LIED = replace(accepted(), verdict=WalkVerdict.LIED)
@@ -67,33 +69,53 @@ def test_nobody_knows_what_was_not_walked(verdict: WalkVerdict) -> None:
     """Neither right nor wrong, in no denominator."""
     walked = replace(accepted(), verdict=verdict)
     assert engine_is_right(walked) is None
-    assert measure(row(walks=(walked,)), None).valid.of == 0
+    assert attempt_of(row(walks=(walked,)), RunHeader()).valid == 0
 
 
-def test_a_time_out_of_the_compile_is_cut_off_there() -> None:
-    """Its time is at least the deadline; a refusal or a crash has none at all."""
-    lost = row(result=Result.TIMEOUT, phase="compile", compile_ns=None, walks=())
-    assert measure(lost, 7).compile_cut_ns == 7
-    for result in (Result.COMPILE_ERROR, Result.CRASH):
-        case = measure(replace(lost, result=result, compile_ns=9), 7)
-        assert (case.compile_ns, case.compile_cut_ns) == (None, None)
+@pytest.mark.parametrize("result", [Result.TIMEOUT, Result.COMPILE_ERROR, Result.CRASH])
+def test_what_did_not_compile_has_no_time_to_compile(result: Result) -> None:
+    """A deadline, a refusal and a crash are no time of a compile call."""
+    lost = row(result=result, phase="compile", compile_ns=9, walks=())
+    assert attempt_of(lost, RunHeader()).compile_ns is None
 
 
 @pytest.mark.parametrize("phase", ["walk", "generate"])
 def test_a_time_out_after_the_compile_keeps_the_compile(phase: str) -> None:
     """What compiled has compiled, whatever came after."""
     late = row(result=Result.TIMEOUT, phase=phase, compile_ns=5, walks=())
-    case = measure(late, 7)
-    assert case.compiled
-    assert (case.compile_ns, case.compile_cut_ns) == (5, None)
+    attempt = attempt_of(late, RunHeader())
+    assert (attempt.compiled, attempt.compile_ns) == (True, 5)
 
 
 def test_time_between_masks_is_mask_and_commit() -> None:
     """A blocked token has a mask and no commit; one figure for each mask."""
     walked = replace(blocked(1), mask_ns=(10, 20), commit_ns=(3,))
-    case = measure(row(walks=(walked,)), None)
-    assert list(case.ordinary_ns) == [13, 20]
-    assert case.mean_between_ns == 16.5
+    assert steps_ns([walked]) == [13, 20]
+    assert attempt_of(row(walks=(walked,)), RunHeader()).between_ns == 16.5
+
+
+@pytest.mark.parametrize(
+    ("keyword", "warnings", "warned"),
+    [
+        ("uniqueItems", ("uniqueItems is ignored",), True),
+        ("uniqueItems", ('"uniqueItems" is ignored', "'enum' too"), True),
+        ("uniqueItems", ("minItems is ignored",), False),
+        ("uniqueItems", (), False),
+        ("", ("minItems is ignored",), False),
+    ],
+)
+def test_a_gap_is_declared_if_its_keyword_was_warned_of(
+    keyword: str, warnings: tuple[str, ...], *, warned: bool
+) -> None:
+    """Of every invalid text that was accepted; one that was blocked needs no word."""
+    walks = (
+        replace(accepted(valid=False), label={"keyword": keyword}),
+        replace(blocked(), label={"keyword": "maxItems"}),
+    )
+    attempt = attempt_of(row(walks=walks, warnings=warnings), RunHeader())
+    assert attempt.warned is warned
+    right = attempt_of(row(warnings=warnings), RunHeader())
+    assert right.warned is None
 
 
 _JSON = st.recursive(
@@ -171,7 +193,28 @@ def test_wrong_walks_are_counted_by_class() -> None:
     wrong = [
         replace(blocked(valid=True), why=why) for why in (_FRACTION, _ORDER, _FRACTION)
     ]
-    classes = WhyClasses()
-    classes.add(row(walks=(*wrong, accepted())))
-    found = [(line[2], line[3], line[5]) for line in classes.table("why").rows]
+    made = row(walks=(*wrong, accepted()))
+    cases, texts = table([attempt_of(made, RunHeader())]), walk_frame([made])
+    found = [(line[2], line[3], line[5]) for line in why_table(cases, texts).rows]
     assert found == [("fraction", "type", 2), ("member out of order", "properties", 1)]
+
+
+def test_the_smallest_example_is_of_the_class() -> None:
+    """The shortest text; of faults the first of a schema, which later ones may copy."""
+    fault = replace(
+        blocked(),
+        verdict=WalkVerdict.ENGINE_ERROR,
+        why=Why(stands="limit", keyword=""),
+    )
+    texts = {"o1": (9, 1), "o2": (5, 7)}
+    rows = [
+        row(id=id_, walks=tuple(replace(fault, tokens=count) for count in tokens))
+        for id_, tokens in texts.items()
+    ]
+    cases = table(attempt_of(made, RunHeader()) for made in rows)
+    (line,) = why_table(cases, walk_frame(rows)).rows
+    assert (line[1], line[5], line[-1]) == (
+        "engine at odds with itself",
+        4,
+        "Github_easy/o2",
+    )

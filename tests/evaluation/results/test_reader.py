@@ -19,8 +19,9 @@ from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.results.edition import ROWS, read_lines
-from evaluation.results.frames import CASE_COLUMNS, WALK_COLUMNS
+from evaluation.results.attempts import COLUMNS
+from evaluation.results.edition import ROWS, read_rows
+from evaluation.results.frames import WALK_COLUMNS
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import LINES, NotARow, gaps_of, open_run, parse_row
 from evaluation.results.suite_rows import answer_id, ask_again
@@ -61,16 +62,20 @@ def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
     whole = row(walks=(accepted(10, tokens=3), blocked(1), accepted(valid=False)))
     refused = row(id="o2", result=Result.COMPILE_ERROR, walks=(), compile_ns=None)
     frame = open_run(write_run(tmp_path, [whole, refused])).frame()
-    assert list(frame.columns) == list(CASE_COLUMNS)
+    assert list(frame.columns) == list(COLUMNS)
     first, second = frame.to_dicts()
     assert (first["valid"], first["valid_accepted"]) == (1, 1)
     assert (first["invalid"], first["invalid_blocked"]) == (2, 1)
-    assert (first["tokens"], first["mask_ns"]) == (9, 3 * 10 + 2 * 50_000 + 4 * 50_000)
-    assert first["standing"] == "under_constrained"
-    assert [second[name] for name in ("compile_ns", "mask_ns", "max_mask_ns")] == [
-        None
-    ] * 3
-    assert second["standing"] == "compile_error"
+    walked = 3 * 1_010 + 51_000 + 50_000 + 4 * 51_000
+    assert (first["masks"], first["walked_ns"], first["longest_ns"]) == (
+        9,
+        walked,
+        51_000,
+    )
+    assert first["outcome"] == "under_constrained"
+    missing = ("compile_ns", "between_ns", "longest_ns")
+    assert [second[name] for name in missing] == [None] * 3
+    assert second["outcome"] == "compile_error"
 
 
 def test_walks_have_all_their_times(tmp_path: Path) -> None:
@@ -92,7 +97,7 @@ def test_walks_apart_do_not_count(tmp_path: Path) -> None:
         label={"apart": 1},
     )
     run = open_run(write_run(tmp_path, [row(walks=(accepted(), other))]))
-    assert run.frame().to_dicts()[0]["standing"] == "passed"
+    assert run.frame().to_dicts()[0]["outcome"] == "passed"
     assert run.frame()["valid"].to_list() == [1]
     assert run.walks()["apart"].to_list() == [False, True]
 
@@ -270,7 +275,7 @@ def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
     (read,) = run.rows()
     assert (read.id, read.result, run.problems) == ("o76583", Result.OK, ())
     assert (run.header.data.vacuous, run.header.limits.run_seconds) == (87, 40)
-    assert run.frame()["standing"].to_list() == ["passed"]
+    assert run.frame()["outcome"].to_list() == ["passed"]
 
 
 @pytest.mark.parametrize(
@@ -294,10 +299,13 @@ def test_rows_are_read_with_all_that_pages_show(
         edition_line("alpha 1.0", "1", "compile_error"),
     ]
     path = write_edition(tmp_path, lines) / ROWS
-    assert [it["outcome"] for it in read_lines(tmp_path)] == ["passed", "compile_error"]
+    assert [it["outcome"] for it in read_rows(tmp_path).to_dicts()] == [
+        "passed",
+        "compile_error",
+    ]
     change(pl.read_parquet(path)).write_parquet(path)
     with pytest.raises(BadData, match=said):
-        read_lines(tmp_path)
+        read_rows(tmp_path).to_dicts()
 
 
 SCHEMA = json.loads(

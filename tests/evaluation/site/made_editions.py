@@ -17,7 +17,6 @@ from evaluation.results.edition import (
     TASKS,
     Line,
     TaskFigures,
-    common_records,
     read_index,
 )
 from evaluation.results.reader import open_run
@@ -55,7 +54,9 @@ def line(
         "wrong": "",
         "why": "",
         "compile_ns": 1_000_000,
+        "first_mask_ns": 50_000 if taken else None,
         "between_ns": 9_000 if taken else None,
+        "tokens": 9 if taken else 0,
         "quiet": True,
         "weight": 1.0,
         "message": "" if taken else "abc",
@@ -108,25 +109,19 @@ def hostile_run(folder: Path) -> RecordedRun:
 def write_edition(folder: Path, lines: Sequence[Line], content: str = "") -> Path:
     """Write an edition of these lines, with the conditions of the published one."""
     index = read_index(_PUBLISHED)
-    engines, common = [], common_records(lines)
+    engines = []
     for engine in sorted({line["engine"] for line in lines}):
         own = [line for line in lines if line["engine"] == engine]
         tasks: dict[str, TaskFigures | Literal["not run"]] = {}
         for task in TASKS:
             rows = [line for line in own if line["task"] == task]
             tasks[task] = TaskFigures.of_rows(rows) if rows else "not run"
-        masks = [
-            line
-            for line in own
-            if (line["config"], line["id"]) in common and line["task"] == "masks"
-        ]
         entry = msgspec.structs.replace(
             index.engines[0],
             engine=engine,
             name=engine,
             spec=engine,
             tasks=tasks,
-            common=TaskFigures.of_rows(masks),
         )
         engines.append(entry)
     dataset = msgspec.structs.replace(index.dataset, content=content)

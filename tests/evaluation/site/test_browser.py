@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter, defaultdict
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -13,9 +14,9 @@ from urllib.parse import quote
 import pyarrow.parquet as pq
 import pytest
 
-from bench.edition.figures import figures, interval, times
+from bench.edition.figures import headline
 from curation.dataset.content_digest import content_digest
-from evaluation.results.edition import common_records, read_lines
+from evaluation.results.edition import common_records, read_rows
 from evaluation.site.build import build_site
 from evaluation.site.records import bundle_of
 from tests.builds import write_build
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 
 _EDITION: Final = Path("results/2026.11")
-_RECORD: Final = f"record.html#{'/'.join(min(common_records(read_lines(_EDITION))))}"
+_RECORD: Final = (
+    f"record.html#{'/'.join(min(common_records(read_rows(_EDITION).to_dicts())))}"
+)
 #: Address, and what is done there: pages whose content a script makes.
 _MADE: Final = {
     "schema.html": [["click", "#example"], ["expect", "targets take it"]],
@@ -163,7 +166,7 @@ _QUESTIONS: Final[tuple[tuple[str, list[str], str, str], ...]] = (
      ["Your schema", "Show an example"], _MAIN, "OpenAI, strict mode: . refused"),
     ("Does Gemini take oneOf?",
      ["Keywords", "oneOf"], _MAIN, "Gemini, responseJsonSchema[^]{0,40}ignored"),
-    ("How is silently wrong defined?", ["About"], _MAIN, "[Ss]ilently wrong"),
+    ("How is accepts invalid defined?", ["About"], _MAIN, "[Aa]ccepts invalid"),
 )  # fmt: skip
 
 
@@ -189,6 +192,7 @@ def test_a_strangers_six_questions_take_two_clicks(folder: Path) -> None:
     assert len(_QUESTIONS) == 6
 
 
+_Z: Final = 1.959963984540054
 _UNITS: Final = {"%": 1, "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
 _NUMBER: Final = re.compile(r"(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?)(?:\s*(ns|µs|ms|s|%))?")
 _TABLES: Final = """[...document.querySelectorAll("table")].filter(({ tHead }) => tHead)
@@ -209,15 +213,24 @@ def _numbers(text: str) -> list[tuple[float, float]]:
     return found
 
 
+def _interval(count: int, of: int) -> tuple[float, float]:
+    """Return Wilson's interval of a share."""
+    share, square = count / of, _Z * _Z
+    middle = share + square / (2 * of)
+    spread = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of))
+    scale = 1 + square / of
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
 def _rate(count: int, of: int) -> list[float]:
-    low, high = interval(count, of)
-    return [100 * count / of, 100 * (low or 0), 100 * (high or 0), count, of]
+    low, high = _interval(count, of)
+    return [100 * count / of, 100 * low, 100 * high, count, of]
 
 
 _CLASSES: Final = {
     "taken and right": ("passed",),
     "refused honestly": ("compile_error",),
-    "silently wrong": ("under_constrained", "wrong_both_ways"),
+    "accepts invalid": ("under_constrained", "wrong_both_ways"),
     "blocked valid": ("over_constrained", "mask_gap"),
     "died": ("timeout", "crash", "out_of_memory", "lied", "contradicted",
              "engine_error", "error", "too_much_output", "protocol_error"),
@@ -227,27 +240,13 @@ _CLASSES: Final = {
 _Expected = tuple[tuple[str, str], list[float]]
 
 
-def _of_all(engine: str, all_: dict[str, Any]) -> Iterator[_Expected]:
-    for name, part in (("compiles", "compiled"), ("passes", "passed")):
-        yield (engine, name), _rate(all_[part]["count"], all_[part]["of"])
-    for name in ("valid accepted", "invalid blocked"):
-        part = all_[name.replace(" ", "_")]
-        share = 100 * part["count"] / part["of"]
-        yield (engine, name), [share, part["count"], part["of"]]
-    for name, part in (("first mask", "compile"), ("between masks", "between")):
-        yield (
-            (engine, f"time {'to ' * (part == 'compile')}{name}"),
-            [all_[part]["median_ns"]],
-        )
-
-
 def _of_engines(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
     own: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
     for row in rows:
         if row["task"] == "masks":
             own[row["engine"]][row["config"], row["id"]] = row
     common = set.intersection(*map(set, own.values()))
-    compiled = [{key for key in common if by[key]["compiled"]} for by in own.values()]
+    lines = headline([row for row in rows if row["task"] == "masks"])
     for engine, by in own.items():
         shared = [by[key] for key in common]
         outcomes = Counter(row["outcome"] for row in shared)
@@ -255,12 +254,9 @@ def _of_engines(rows: list[dict[str, Any]]) -> Iterator[_Expected]:
             rate = _rate(sum(outcomes[word] for word in words), len(shared))
             yield (engine, name), rate[:3]
             yield (f"version {engine}", name), rate
-        timed = [by[key] for key in sorted(set.intersection(*compiled))]
-        for name, column in (("compile", "compile_ns"), ("mask", "between_ns")):
-            found = times(timed, column)
-            assert found is not None
-            yield (engine, name), [found["median_ns"]]
-        yield from _of_all(engine, figures(list(by.values())))
+        for name in ("compile", "first", "mask"):
+            title = name.replace("first", "first mask")
+            yield (engine, title), [lines["all", engine][f"{name}_median"]]
 
 
 @pytest.mark.nightly

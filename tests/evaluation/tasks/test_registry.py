@@ -13,8 +13,8 @@ import csbdata
 from curation.system.errors import BadConfiguration
 from evaluation.analysis.run_report import reports
 from evaluation.core.run_header import RefusalPattern
+from evaluation.results.refusal_messages import Refusal, _messages, explain
 from evaluation.setup.engine_files import engine_paths
-from evaluation.tasks.refusal_messages import Refusal, _messages, explain
 from evaluation.tasks.registry import tasks
 from tests.evaluation.measuring import miniature, request_of, sample
 

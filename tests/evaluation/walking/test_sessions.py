@@ -18,7 +18,7 @@ from curation.system.errors import BadUsage
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
-from evaluation.results.measurements import measure_run
+from evaluation.results.attempts import attempts_in
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
 from evaluation.walking import run as walking_run
@@ -260,7 +260,7 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     label = run.header.engines[0].engine
     assert totals.undecided == 1
     assert run.undecided == {(label, "masks", "Made", "hang-compile")}
-    assert [case.id for case in measure_run(run, "masks")[label]] == ["fine"]
+    assert [attempt.id for attempt in attempts_in(run, "masks")] == ["fine"]
     named = "1 case of task masks with an undecided measurement, in no figure"
     assert any(named in gap for gap in gaps_of(run))
     machine.busy = False

@@ -19,10 +19,10 @@ from curation.system.errors import NoInput
 from curation.system.file_names import name_of
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
-from evaluation.core.run_header import TaskSettings
+from evaluation.core.run_header import RunHeader, TaskSettings
 from evaluation.reporting.printing import as_json
 from evaluation.reporting.tables import NOT_RUN, Rate
-from evaluation.results.measurements import between_masks, by_schema, measure
+from evaluation.results.attempts import attempt_of
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.maskbench_files import result_of, write_maskbench
@@ -280,17 +280,26 @@ def test_every_unit_has_one_outcome(tmp_path: Path) -> None:
         assert total + not_run == 40
 
 
-def test_coverage_is_told_by_config(tmp_path: Path) -> None:
+def test_the_headline_is_told_by_config(tmp_path: Path) -> None:
     """A line for each config and engine; one config alone needs no such table."""
-    rows = [row(), row(config="Snowplow"), row(config="Snowplow", engine="beta 2.0")]
-    table = _table(_report(tmp_path / "a", rows), "coverage-by-config")
-    assert [cells[:2] for cells in table.rows] == [
+    rows = [
+        row(config=config, engine=engine)
+        for config in ("Github_easy", "Snowplow")
+        for engine in ("alpha 1.0", "beta 2.0")
+    ]
+    report = _report(tmp_path / "a", rows)
+    lines = [
         ("Github_easy", "alpha 1.0"),
+        ("Github_easy", "beta 2.0"),
         ("Snowplow", "alpha 1.0"),
         ("Snowplow", "beta 2.0"),
     ]
+    headline = _table(report, "headline-by-config").rows
+    assert [cells[:2] for cells in headline] == lines
+    times = _table(report, "times-by-config").rows
+    assert [cells[1:3] for cells in times] == lines * 3
     alone = _report(tmp_path / "b", [row()])
-    assert "coverage-by-config" not in {each.slug for each in alone.tables}
+    assert not [each.slug for each in alone.tables if "config" in each.slug]
 
 
 def test_other_tasks_rows_are_left_alone(tmp_path: Path) -> None:
@@ -315,23 +324,9 @@ def _long_miss(mask_ns: int = 10**6) -> Row:
 def test_near_misses_of_length_bounds_stand_alone() -> None:
     """They are in no figure of the time between masks."""
     made = _long_miss()
-    case = measure(made, None)
-    assert between_masks([case]).mean == 2_000
+    assert attempt_of(made, RunHeader()).between_ns == 2_000
     # MaskBench's files have every mask, as its own have.
     assert result_of(made, "x")["num_tokens"] == 1004
-
-
-def test_each_schema_counts_once() -> None:
-    """However long its texts are, and however many."""
-    short, long = accepted(mask_ns=9_000, tokens=2), accepted(mask_ns=999, tokens=998)
-    cases = [
-        measure(row(walks=(short, long)), None),
-        measure(row(walks=(short,)), None),
-    ]
-    assert by_schema(cases).values.tolist() == [
-        (2 * 10_000 + 998 * 1_999) / 1000,
-        10_000,
-    ]
 
 
 def test_the_slowest_are_named_first(tmp_path: Path) -> None:

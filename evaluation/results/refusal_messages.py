@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
+from evaluation.core.cases import Row
 from evaluation.core.run_header import RefusalPattern
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
@@ -61,6 +62,31 @@ def explain(
         if match:
             return _refusal(pattern, match.groupdict())
     return None
+
+
+def warns_of(row: Row, keyword: str, own: Sequence[RefusalPattern] = ()) -> bool:
+    """Return whether a warning of an engine is about a keyword.
+
+    Warnings about its context, such as the `oneOf` around it, are not. A keyword that
+    is an English word, such as `not`, must be quoted in the warning.
+
+    Args:
+        row: What the engine made of a case.
+        keyword: The keyword; empty if it is unknown, which no warning is about.
+        own: The patterns of the engine's own file.
+    """
+    if not keyword:
+        return False
+    name = row.engine.partition("==")[0].partition(" ")[0]
+    quote = r"[\"'`]" if keyword.islower() else ""
+    named = re.compile(rf"{quote}(?<![\w$]){re.escape(keyword)}(?!\w){quote}")
+    for warning in row.warnings:
+        if named.search(warning):
+            return True
+        refusal = explain(name, warning, own)
+        if refusal is not None and keyword in refusal.keywords:
+            return True
+    return False
 
 
 @cache
