@@ -273,7 +273,7 @@ def _faults(
         ),
     )
     result = make_instances(task.schema, task.dialect, examples=task.examples)
-    made = RecordInstances(task=task, result=result, seconds=0.0)
+    made = RecordInstances(task=task, result=result)
     row = asdict(tables.ledger_row(made))
     # Examples of a source that the schema refuses are in no table.
     row["examples_refused"] = ledger[0]["examples_refused"]

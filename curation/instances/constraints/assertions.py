@@ -64,18 +64,6 @@ def _is_above_zero(_: _Schema, value: Json) -> bool:
     return is_number(value) and value > 0
 
 
-def _is_number(_: _Schema, value: Json) -> bool:
-    return is_number(value)
-
-
-def _is_false(_: _Schema, value: Json) -> bool:
-    return value is False
-
-
-def _can_refuse(_: _Schema, value: Json) -> bool:
-    return not accepts_everything(value)
-
-
 def _is_bound(flag: str) -> _Test:
     """Draft-04's boolean flag takes the place of the bound beside it."""
     return lambda schema, value: is_number(value) and schema.get(flag) is not True
@@ -130,11 +118,13 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
     "if": _has_refusing_consequence,
     **dict.fromkeys(("minLength", "minItems", "minProperties"), _is_above_zero),
     **dict.fromkeys(
-        ("multipleOf", "maxLength", "maxItems", "maxProperties"), _is_number
+        ("multipleOf", "maxLength", "maxItems", "maxProperties"),
+        lambda _, value: is_number(value),
     ),
-    **dict.fromkeys(("items", "additionalProperties"), _is_false),
+    **dict.fromkeys(("items", "additionalProperties"), lambda _, value: value is False),
     **dict.fromkeys(
-        ("unevaluatedItems", "unevaluatedProperties", "propertyNames"), _can_refuse
+        ("unevaluatedItems", "unevaluatedProperties", "propertyNames"),
+        lambda _, value: not accepts_everything(value),
     ),
     **dict.fromkeys(
         ("dependencies", "dependentRequired", "dependentSchemas"), _has_entry
@@ -208,7 +198,9 @@ def find_reachable_keywords(
         for step, goals in _values_below(conjunction):
             path = (*location.path, step)
             if goals is None:
-                _add_forbidden(reachable, conjunction, step, path)
+                for forbidding in false_locations(conjunction, step):
+                    forbidden = InstanceLocation(goals=(forbidding,), path=path)
+                    reachable.add(Assertion(forbidding, FALSE), forbidden)
             elif goals and goals not in visited:
                 if len(visited) >= most:
                     reachable.complete = False
@@ -234,14 +226,6 @@ def _assertions_at(
         return ()
     keywords = asserting_keywords(location.schema, compiled.dialect)
     return tuple(Assertion(location, keyword) for keyword in keywords)
-
-
-def _add_forbidden(
-    reachable: ReachableKeywords, conjunction: Conjunction, step: str | int, path: Path
-) -> None:
-    for location in false_locations(conjunction, step):
-        forbidden = InstanceLocation(goals=(location,), path=path)
-        reachable.add(Assertion(location, FALSE), forbidden)
 
 
 def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLocation]:

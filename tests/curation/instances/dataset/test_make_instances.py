@@ -158,7 +158,7 @@ def test_a_schema_that_costs_too_much_has_witnesses_alone(
     """As by `csbdata instances`: both take one way, which tries without near misses."""
     file = tmp_path / "worker.py"
     file.write_text(_COSTLY)
-    setup = {"seed": 0, "neighbours": {}}
+    setup: dict[str, Json] = {"seed": 0, "neighbours": {}}
     program = Program(file=file, setup=setup)
     monkeypatch.setattr(worker, "program", lambda *_: program)
     found = witnesses(_SCHEMA)
