@@ -86,16 +86,8 @@ class Grade:
     instance_pointer: str = ""
     #: Where a refused text fails, at the latest; None if accepted, or for `mixed`.
     fails_at: int | None = None
-    #: Every (keyword, schema pointer, instance pointer) of a mixed failure.
-    keywords: tuple[tuple[str, str, str], ...] = ()
     #: Why there is no verdict: it is no JSON, or a validator failed.
     error: str = ""
-
-    @property
-    def disputed(self) -> bool:
-        """Whether the two validators differ with formats on."""
-        verdicts_given = {self.jsonschema_rs, self.jsonschema} - {None}
-        return len(verdicts_given) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,5 +154,4 @@ def _grade(interpretations: Interpretations, text: str) -> Grade:
         fails_at=(
             None if near_miss.keyword == MIXED else fails_at(compiled, near_miss)
         ),
-        keywords=near_miss.keywords,
     )

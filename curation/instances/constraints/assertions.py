@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -63,18 +64,6 @@ def _is_above_zero(_: _Schema, value: Json) -> bool:
     return is_number(value) and value > 0
 
 
-def _is_number(_: _Schema, value: Json) -> bool:
-    return is_number(value)
-
-
-def _is_false(_: _Schema, value: Json) -> bool:
-    return value is False
-
-
-def _can_refuse(_: _Schema, value: Json) -> bool:
-    return not accepts_everything(value)
-
-
 def _is_bound(flag: str) -> _Test:
     """Draft-04's boolean flag takes the place of the bound beside it."""
     return lambda schema, value: is_number(value) and schema.get(flag) is not True
@@ -129,11 +118,13 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
     "if": _has_refusing_consequence,
     **dict.fromkeys(("minLength", "minItems", "minProperties"), _is_above_zero),
     **dict.fromkeys(
-        ("multipleOf", "maxLength", "maxItems", "maxProperties"), _is_number
+        ("multipleOf", "maxLength", "maxItems", "maxProperties"),
+        lambda _, value: is_number(value),
     ),
-    **dict.fromkeys(("items", "additionalProperties"), _is_false),
+    **dict.fromkeys(("items", "additionalProperties"), lambda _, value: value is False),
     **dict.fromkeys(
-        ("unevaluatedItems", "unevaluatedProperties", "propertyNames"), _can_refuse
+        ("unevaluatedItems", "unevaluatedProperties", "propertyNames"),
+        lambda _, value: not accepts_everything(value),
     ),
     **dict.fromkeys(
         ("dependencies", "dependentRequired", "dependentSchemas"), _has_entry
@@ -204,10 +195,12 @@ def find_reachable_keywords(
         conjunction = conjoin(compiled, location.goals)
         for assertion in assertions_of(conjunction):
             reachable.add(assertion, location)
-        for step, goals in _values_below(compiled, conjunction):
+        for step, goals in _values_below(conjunction):
             path = (*location.path, step)
             if goals is None:
-                _add_forbidden(reachable, conjunction, step, path)
+                for forbidding in false_locations(conjunction, step):
+                    forbidden = InstanceLocation(goals=(forbidding,), path=path)
+                    reachable.add(Assertion(forbidding, FALSE), forbidden)
             elif goals and goals not in visited:
                 if len(visited) >= most:
                     reachable.complete = False
@@ -235,14 +228,6 @@ def _assertions_at(
     return tuple(Assertion(location, keyword) for keyword in keywords)
 
 
-def _add_forbidden(
-    reachable: ReachableKeywords, conjunction: Conjunction, step: str | int, path: Path
-) -> None:
-    for location in false_locations(conjunction, step):
-        forbidden = InstanceLocation(goals=(location,), path=path)
-        reachable.add(Assertion(location, FALSE), forbidden)
-
-
 def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLocation]:
     """Return the `false` schemas of `properties` or `items` that forbid a value.
 
@@ -266,15 +251,15 @@ def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLoc
 
 
 def _values_below(
-    compiled: CompiledSchema, conjunction: Conjunction
+    conjunction: Conjunction,
 ) -> Iterator[tuple[str | int, Goals | None]]:
     if "object" in conjunction.types:
-        for name in _names(compiled, conjunction):
+        for name in _names(conjunction):
             yield name, goals_below(conjunction, name)
-    if "array" in conjunction.types and conjunction.bounds.get("maxItems") != 0:
-        most = conjunction.bounds.get("maxItems")
+    if "array" in conjunction.types:
+        most = conjunction.counts.get("maxItems", math.inf)
         for index in range(conjunction.prefix_length() + 1):
-            if most is None or index < most:
+            if index < most:
                 yield index, goals_below(conjunction, index)
 
 
@@ -300,39 +285,27 @@ def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
     return tuple(goal for goal in goals if goal not in deciding)
 
 
-def _names(compiled: CompiledSchema, conjunction: Conjunction) -> list[str]:
-    """Return the declared names, one for each pattern, and one that is neither."""
+def _names(conjunction: Conjunction) -> Iterator[str]:
+    """Yield the declared names, one for each pattern, and one that is neither."""
     declared = conjunction.named_members("properties")
-    patterns = conjunction.named_members("patternProperties")
-    names = [*declared, *map(_matching_name, patterns)]
+    patterns = tuple(conjunction.named_members("patternProperties"))
+    yield from declared
+    for pattern in patterns:
+        name = _name(strings.StringConstraints(patterns=(pattern,)), 0)
+        if name is not None:
+            yield name
     if conjunction.is_map():
-        names.append(_extra_name(compiled, conjunction, declared, tuple(patterns)))
-    return [name for name in names if name is not None]
+        shape = strings.StringConstraints(not_patterns=patterns)
+        for name in (*_EXTRA_NAMES, _name(shape, 1)):
+            if (
+                name is not None
+                and name not in declared
+                and strings.matches(shape, name)
+                and conjunction.allows_name(name)
+            ):
+                yield name
+                return
 
 
-def _matching_name(pattern: str) -> str | None:
-    """Return a name that a pattern of `patternProperties` matches, or None."""
-    shape = strings.StringConstraints(patterns=(pattern,))
-    return strings.make_string(shape, random.Random(0))  # noqa: S311 - no secret
-
-
-def _extra_name(
-    compiled: CompiledSchema,
-    conjunction: Conjunction,
-    declared: dict[str, None],
-    patterns: tuple[str, ...],
-) -> str | None:
-    shape = strings.StringConstraints(not_patterns=patterns)
-    random_name = strings.make_string(shape, random.Random(1))  # noqa: S311 - no secret
-    for name in (*_EXTRA_NAMES, random_name):
-        if (
-            name is not None
-            and name not in declared
-            and strings.matches(shape, name)
-            and all(
-                compiled.accepts(location, name)
-                for location in conjunction.name_locations
-            )
-        ):
-            return name
-    return None
+def _name(shape: strings.StringConstraints, seed: int) -> str | None:
+    return strings.make_string(shape, random.Random(seed))  # noqa: S311 - no secret

@@ -93,11 +93,6 @@ _FORMAT: Final = re.compile(rb'"format":"([^"]*)"')
 _SINGLY: Final = 8
 
 
-def _anything(_value: Json) -> bool:
-    """Accept: what jsonschema-rs cannot compile by itself refuses nothing."""
-    return True
-
-
 class FailedAssertion(msgspec.Struct, frozen=True, kw_only=True):
     """One failed assertion, as jsonschema-rs reports it."""
 
@@ -270,14 +265,10 @@ class CompiledSchema(Schema):
             child = self.child(location, tokens)
         except LookupError:
             return location, tokens
-        named = tokens[0] in self.dialect.applicators and not (
-            len(tokens) == 1 and self._holds_many(tokens[0], child.schema)
-        )
+        shape = self.dialect.applicators.get(tokens[0])
+        several = isinstance(child.schema, list) or (shape and "object" in shape.value)
+        named = shape and not (len(tokens) == 1 and several)
         return (child, ()) if named else (location, tokens)
-
-    def _holds_many(self, keyword: str, value: Json) -> bool:
-        holds_object = "object" in self.dialect.applicators[keyword].value
-        return holds_object or isinstance(value, list)
 
     def accepts(self, location: SchemaLocation, value: Json) -> bool:
         """Return whether the schema at a location accepts a value.
@@ -338,7 +329,8 @@ class CompiledSchema(Schema):
         validator = self._compile(
             lambda uri: {"$ref": (location.document or uri) + name}
         )
-        return _anything if validator is None else validator.is_valid
+        # What jsonschema-rs cannot compile by itself refuses nothing.
+        return validator.is_valid if validator else lambda _: True
 
     @cached_property
     def _together(self) -> tuple[frozenset[str], jsonschema_rs.Validator]:

@@ -145,8 +145,9 @@ class Conjunction:
         self._flatten()
         #: Whether some part names types.
         self.typed = any(part.schema.get("type") is not None for part in self.parts)
-        #: Keyword to the tightest of its values.
+        #: Keyword to the tightest of its values: bounds of numbers, and of lengths.
         self.bounds: dict[str, float] = {}
+        self.counts: dict[str, int] = {}
         self.multiples: list[float] = []
         self.patterns: list[str] = []
         self.formats: list[str] = []
@@ -216,10 +217,13 @@ class Conjunction:
                 for keyword in keywords:
                     value = spelled.get(keyword)
                     if is_number(value):
-                        # A count may be spelled 2.0.
-                        value = value if keyword.endswith("imum") else int(value)
-                        known = self.bounds.get(keyword, value)
-                        self.bounds[keyword] = tighter(known, value)
+                        if keyword.endswith("imum"):
+                            known = self.bounds.get(keyword, value)
+                            self.bounds[keyword] = tighter(known, value)
+                        else:
+                            # It may be spelled 2.0.
+                            limit = self.counts.get(keyword, int(value))
+                            self.counts[keyword] = tighter(limit, int(value))
         if is_number(step := schema.get("multipleOf")):
             self.multiples.append(step)
         self.unique = self.unique or schema.get("uniqueItems") is True
@@ -327,16 +331,16 @@ class Conjunction:
 
     def _conflicts(self, kind: str) -> bool:
         """Return whether no value of a type can meet the plain assertions."""
-        bound = self.bounds.get
+        bound, count = self.bounds.get, self.counts.get
         if kind == "object":
-            least = max(bound("minProperties", 0), len(self.required))
-            return least > bound("maxProperties", math.inf) or any(
+            least = max(count("minProperties", 0), len(self.required))
+            return least > count("maxProperties", math.inf) or any(
                 self.member_goals(name) is None for name in self.required
             )
         if kind == "array":
-            return bound("minItems", 0) > bound("maxItems", math.inf)
+            return count("minItems", 0) > count("maxItems", math.inf)
         if kind == "string":
-            return bound("minLength", 0) > bound("maxLength", math.inf)
+            return count("minLength", 0) > count("maxLength", math.inf)
         if kind not in ("integer", "number"):
             return False
         above = bound("exclusiveMinimum", -math.inf)
@@ -392,10 +396,9 @@ class Conjunction:
         Args:
             name: The name of the property, a hint for realistic values.
         """
-        most = self.bounds.get("maxLength")
         return StringConstraints(
-            min_length=int(self.bounds.get("minLength", 0)),
-            max_length=None if most is None else int(most),
+            min_length=self.counts.get("minLength", 0),
+            max_length=self.counts.get("maxLength"),
             patterns=tuple(self.patterns),
             formats=tuple(self.formats),
             not_patterns=tuple(
@@ -478,6 +481,11 @@ class Conjunction:
             for name in object_of(part.schema, keyword)
         }
 
+    def allows_name(self, name: str) -> bool:
+        """Return whether every `propertyNames` accepts a name."""
+        accepts = self.tree.accepts
+        return all(accepts(location, name) for location in self.name_locations)
+
     def is_map(self) -> bool:
         """Return whether there is a schema for properties that are not declared."""
         return any(
@@ -495,20 +503,20 @@ class Conjunction:
 
     def admits(self, value: Json) -> bool:
         """Return whether types, bounds, lengths, patterns and names allow a value."""
-        kind, bound = type_of(value), self.bounds.get
+        kind, count = type_of(value), self.counts.get
         if kind not in self.types:
             return False
         if self.excluded and identity(value) in map(identity, self.excluded):
             return False
         if isinstance(value, dict):
             return (
-                bound("minProperties", 0) <= len(value)
-                and len(value) <= bound("maxProperties", math.inf)
+                count("minProperties", 0) <= len(value)
+                and len(value) <= count("maxProperties", math.inf)
                 and self.required.keys() <= value.keys()
                 and self.forbidden.isdisjoint(value)
             )
         if isinstance(value, list):
-            return bound("minItems", 0) <= len(value) <= bound("maxItems", math.inf)
+            return count("minItems", 0) <= len(value) <= count("maxItems", math.inf)
         if isinstance(value, str):
             return matches(self.string(""), value)
         if value is None or isinstance(value, bool):
@@ -550,13 +558,13 @@ class Conjunction:
                 types.remove("integer")
             return tuple(sorted(types, key=lambda kind: kind == "null"))
         keywords = {keyword for part in self.parts for keyword in part.schema}
-        bound = self.bounds.get
+        count = self.counts.get
         hints = {
             "object": self.required
-            or bound("minProperties")
+            or count("minProperties")
             or self.dependencies
             or not keywords.isdisjoint(_MEMBERS),
-            "array": bound("minItems")
+            "array": count("minItems")
             or self.contains
             or self.unique
             or not keywords.isdisjoint(_ITEMS),

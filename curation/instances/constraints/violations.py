@@ -115,7 +115,10 @@ def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Vi
         keyword = path[index]
         index += 1
         if keyword in REFERENCE_KEYWORDS:
-            location = _target(compiled, location, keyword)
+            target = compiled.target(location, keyword)
+            if target is None:
+                raise LookupError(keyword)
+            location = target
         elif keyword in _CONDITIONAL:
             return _violation_at(location, "if", instance_tokens[:depth])
         elif keyword in DECIDING:
@@ -156,15 +159,6 @@ def _name_violation(
             if not all(compiled.accepts(location, name) for name in value):
                 return _violation_at(part, "propertyNames", instance_tokens)
     raise LookupError(failed.schema_pointer)
-
-
-def _target(
-    compiled: CompiledSchema, location: SchemaLocation, keyword: str
-) -> SchemaLocation:
-    target = compiled.target(location, keyword)
-    if target is None:
-        raise LookupError(keyword)
-    return target
 
 
 def _holds_several(

@@ -178,12 +178,8 @@ def unmatched(target: EditTarget) -> Iterator[Edit]:
     """Yield texts that a pattern may refuse, of a length that is allowed."""
     conjunction = target.conjunction
     text = target.value if isinstance(target.value, str) else "text"
-    most = (
-        LONGEST
-        if conjunction.bounds.get("maxLength") is None
-        else int(conjunction.bounds.get("maxLength"))
-    )
-    least = min(int(conjunction.bounds.get("minLength", 0)), LONGEST)
+    most = conjunction.counts.get("maxLength", LONGEST)
+    least = min(conjunction.counts.get("minLength", 0), LONGEST)
     for other in _unlike(text):
         repeats = least // len(other) + 1 if 0 < len(other) < least else 1
         yield (other * repeats)[: max(least, min(most, len(other)))]
@@ -213,8 +209,8 @@ def malformed(target: EditTarget) -> Iterator[Edit]:
         # Readers without the flag `u` take most of these for patterns.
         near = []
     most, least = (
-        target.conjunction.bounds.get("maxLength"),
-        target.conjunction.bounds.get("minLength", 0),
+        target.conjunction.counts.get("maxLength"),
+        target.conjunction.counts.get("minLength", 0),
     )
     for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
         fits = least <= len(other) and (most is None or len(other) <= most)
@@ -456,7 +452,7 @@ def without_contained(target: EditTarget) -> Iterator[Edit]:
         yield value[:count]
     for item in ANY:
         yield [*remaining, item]
-        yield [item] * max(1, target.conjunction.bounds.get("minItems", 0))
+        yield [item] * max(1, target.conjunction.counts.get("minItems", 0))
 
 
 def too_often(target: EditTarget) -> Iterator[Edit]:
@@ -565,16 +561,10 @@ def more(target: EditTarget) -> Iterator[Edit]:
     yield longer
 
 
-def _is_allowed(target: EditTarget, name: str) -> bool:
-    accepts = target.compiled.accepts
-    locations = target.conjunction.name_locations
-    return all(accepts(location, name) for location in locations)
-
-
 def _value_of(target: EditTarget, name: str) -> Json | Nothing:
     """Make a value for a property, or NOTHING if it must not be there."""
     goals = target.conjunction.member_goals(name)
-    if goals is None or not _is_allowed(target, name):
+    if goals is None or not target.conjunction.allows_name(name):
         return NOTHING
     return target.fill(goals)
 
@@ -583,7 +573,7 @@ def misnamed(target: EditTarget) -> Iterator[Edit]:
     """Yield the object with a property of a name that is refused."""
     members = target.members
     for name in (*_BAD_NAMES, *(name + "!" for name in members)):
-        if _is_allowed(target, name):
+        if target.conjunction.allows_name(name):
             continue
         goals = target.conjunction.member_goals(name)
         value = NOTHING if goals is None else target.fill(goals)

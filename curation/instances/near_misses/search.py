@@ -241,7 +241,10 @@ class _NearMissSearch:
             if len(self.near_misses) - self._count_others() >= max_types:
                 break
             self._find(assertion)
-        return sorted(self.near_misses, key=_order) + deeper
+        self.near_misses.sort(
+            key=lambda miss: (_rank(miss.keyword), miss.instance_pointer.count("/"))
+        )
+        return self.near_misses + deeper
 
     def _count_others(self) -> int:
         return sum(near_miss.keyword != TYPE for near_miss in self.near_misses)
@@ -469,7 +472,3 @@ def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
 
 def _rank(keyword: str) -> int:
     return PRIORITY.index(keyword) if keyword in PRIORITY else len(PRIORITY)
-
-
-def _order(near_miss: NearMiss) -> tuple[int, int]:
-    return _rank(near_miss.keyword), near_miss.instance_pointer.count("/")

@@ -77,16 +77,15 @@ def edit_sites(
                 goals=goals,
                 assertions=assertions,
             )
-        for step, member in _members(value):
+        members: Iterable[tuple[str | int, Json]] = ()
+        if isinstance(value, dict):
+            members = value.items()
+        elif isinstance(value, list):
+            members = enumerate(value[:_MOST_ELEMENTS])
+        for step, member in members:
             below = goals_below(conjunction, step)
             if below:
                 queue.append(((*path, step), member, below))
-
-
-def _members(value: Json) -> Iterable[tuple[str | int, Json]]:
-    if isinstance(value, dict):
-        return value.items()
-    return enumerate(value[:_MOST_ELEMENTS]) if isinstance(value, list) else ()
 
 
 def forbidden_properties(
@@ -153,7 +152,7 @@ def cut_behind(compiled: CompiledSchema, goals: Goals, value: Json, path: Path) 
     below = conjunction.member_goals(step) or ()
     inner = cut_behind(compiled, below, member_at(value, step), remaining)
     if isinstance(value, list):
-        last = max(int(step) + 1, int(conjunction.bounds.get("minItems", 0)))
+        last = max(int(step) + 1, conjunction.counts.get("minItems", 0))
         return with_edit(value[:last], (step,), inner)
     if not isinstance(value, dict):
         return value

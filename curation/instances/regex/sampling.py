@@ -49,8 +49,7 @@ class _StringWriter:
         """Append what matches a node, of about as many characters as wanted."""
         if isinstance(node, trees.Chars):
             # A lone dot is often meant as one.
-            sloppy = node.chars is DOT and self.rng.random() < _WORDINESS
-            if sloppy:
+            if node.chars is DOT and self.rng.random() < _WORDINESS:
                 self.out.append(".")
             else:
                 self._run(node.chars, 1)
@@ -83,8 +82,8 @@ class _StringWriter:
             self.out.append(chars.draw(self.rng, count))
 
     def _sequence(self, parts: tuple[trees.PatternNode, ...], want: int) -> None:
-        spare = want - sum(part.low for part in parts)
         shares = [part.low for part in parts]
+        spare = want - sum(shares)
         elastic = [i for i, part in enumerate(parts) if part.high != part.low]
         if spare > 0 and elastic:
             self._share(parts, elastic, shares, spare)
@@ -119,10 +118,15 @@ class _StringWriter:
     ) -> trees.PatternNode:
         if not self.strict:
             return options[int(self.rng.random() * len(options))]
-        gaps = [_gap(option, want) for option in options]
-        least = min(gaps)
-        best = [i for i, gap in enumerate(gaps) if gap == least]
-        return options[best[int(self.rng.random() * len(best))]]
+
+        def gap(option: trees.PatternNode) -> int:
+            if want < option.low:
+                return option.low - want
+            return 0 if option.high is None else max(0, want - option.high)
+
+        least = min(map(gap, options))
+        best = [option for option in options if gap(option) == least]
+        return best[int(self.rng.random() * len(best))]
 
     def _repeat(self, node: trees.Repeat, want: int) -> None:
         body = node.body
@@ -152,12 +156,6 @@ class _StringWriter:
                 share = min(share, body.high - body.low)
             self.write(body, body.low + share)
             spare -= share
-
-
-def _gap(node: trees.PatternNode, want: int) -> int:
-    if want < node.low:
-        return node.low - want
-    return 0 if node.high is None or want <= node.high else want - node.high
 
 
 def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:

@@ -51,8 +51,8 @@ def build_array(
     builder: ValueBuilder, conjunction: Conjunction, context: BuildContext
 ) -> Json | Nothing:
     """Return an array that meets a conjunction, or NOTHING."""
-    if conjunction.bounds.get("minItems", 0) > MAX_ITEMS:
-        detail = f"{conjunction.bounds['minItems']} items are required"
+    if conjunction.counts.get("minItems", 0) > MAX_ITEMS:
+        detail = f"{conjunction.counts['minItems']} items are required"
         return builder.record_failure(SearchFailure.TOO_LARGE, detail)
     return _ArrayBuilder(builder, conjunction, context).run()
 
@@ -61,8 +61,8 @@ def build_object(
     builder: ValueBuilder, conjunction: Conjunction, context: BuildContext
 ) -> Json | Nothing:
     """Return an object that meets a conjunction, or NOTHING."""
-    if conjunction.bounds.get("minProperties", 0) > MAX_PROPERTIES:
-        detail = f"{conjunction.bounds['minProperties']} properties are required"
+    if conjunction.counts.get("minProperties", 0) > MAX_PROPERTIES:
+        detail = f"{conjunction.counts['minProperties']} properties are required"
         return builder.record_failure(SearchFailure.TOO_LARGE, detail)
     return _ObjectBuilder(builder, conjunction, context).run()
 
@@ -107,7 +107,7 @@ class _ArrayBuilder(_ContainerBuilder):
     def run(self) -> Json | Nothing:
         conjunction, guide = self.conjunction, self.builder.guide
         least = max(
-            int(conjunction.bounds.get("minItems", 0)),
+            conjunction.counts.get("minItems", 0),
             len(self.needed),
             2 * conjunction.duplicate,
         )
@@ -137,9 +137,9 @@ class _ArrayBuilder(_ContainerBuilder):
         elif allowance >= 1:
             few = 2 if allowance >= _ROOM_FOR_TWO else 1
             count = max(least, self.prefix_length or few)
-        if self.conjunction.bounds.get("maxItems") is None:
+        most = self.conjunction.counts.get("maxItems")
+        if most is None:
             return count
-        most = int(self.conjunction.bounds.get("maxItems"))
         is_long = least < count < most <= _LONGEST_AT_BOUND
         return (
             most if is_long and builder.rng.random() < _AT_BOUND else min(count, most)
@@ -159,7 +159,8 @@ class _ArrayBuilder(_ContainerBuilder):
             for rule in conjunction.contains
             if rule.most is not None and rule.location not in self.needed
         )
-        for extra in [(self.needed[0],), full] if self.needed else [full]:
+        extras: list[Goals] = [(self.needed[0],), full] if self.needed else [full]
+        for extra in extras:
             value = builder.value((*goals, *extra), context)
             if value is not NOTHING:
                 break
@@ -178,7 +179,7 @@ class _ArrayBuilder(_ContainerBuilder):
         """Add elements that lead to an open target."""
         sites = self.conjunction.member_sites
         for _ in range(self.prefix_length + _SIBLINGS):
-            index, most = len(self.items), self.conjunction.bounds.get("maxItems")
+            index, most = len(self.items), self.conjunction.counts.get("maxItems")
             if most is not None and index >= most:
                 return
             # Those before the last of a prefix have to be there for those after; what
@@ -225,7 +226,7 @@ class _ObjectBuilder(_ContainerBuilder):
             self._add_wanted(guide)
         elif self.context.allowance >= 1:
             self._add_undeclared()
-        if not self._fill(int(conjunction.bounds.get("minProperties", 0))):
+        if not self._fill(conjunction.counts.get("minProperties", 0)):
             return NOTHING
         order = dict.fromkeys((*self.declared, *self.members))
         return {name: self.members[name] for name in order if name in self.members}
@@ -256,17 +257,14 @@ class _ObjectBuilder(_ContainerBuilder):
         return names[: self._room(len(required))]
 
     def _room(self, used: int) -> int:
-        most = self.conjunction.bounds.get("maxProperties")
-        return MAX_PROPERTIES if most is None else max(0, int(most) - used)
+        most = self.conjunction.counts.get("maxProperties")
+        return MAX_PROPERTIES if most is None else max(0, most - used)
 
     def _add(self, name: str, allowance: float) -> bool:
         if name in self.failed:
             return False
         goals = self.conjunction.member_goals(name)
-        accepts = self.builder.compiled.accepts
-        if goals is None or not all(
-            accepts(location, name) for location in self.conjunction.name_locations
-        ):
+        if goals is None or not self.conjunction.allows_name(name):
             return False
         value = self.builder.value(goals, self.context.member(name, allowance))
         if value is NOTHING:

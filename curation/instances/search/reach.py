@@ -20,7 +20,6 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.json.pointer import Tokens
     from curation.schema.subschemas import SchemaLocation
 
 #: Keywords without which a schema leads nowhere.
@@ -170,7 +169,13 @@ class SchemaGraph:
         always = [target for target in targets if not target.document]
         if "$ref" in schema and dialect.ref_hides_siblings:
             return Steps(always=tuple(always))
-        conditional = "if" in schema and "if" in active
+
+        def conditional(keyword: str) -> SchemaLocation | None:
+            if "if" not in active or not {"if", keyword} <= schema.keys():
+                return None
+            branch = compiled.child(location, (keyword,))
+            return None if branch.schema is False else branch
+
         return Steps(
             always=(*always, *compiled.branches(location, "allOf")),
             unions=tuple(
@@ -178,9 +183,9 @@ class SchemaGraph:
                 for keyword in ("anyOf", "oneOf")
                 if array_of(schema, keyword)
             ),
-            condition=self._below(location, ("if",)) if conditional else None,
-            then=self._below(location, ("then",)) if conditional else None,
-            otherwise=self._below(location, ("else",)) if conditional else None,
+            condition=conditional("if"),
+            then=conditional("then"),
+            otherwise=conditional("else"),
             dependent=tuple(
                 (name, compiled.child(location, (keyword, name)))
                 for keyword in ("dependencies", "dependentSchemas")
@@ -191,12 +196,6 @@ class SchemaGraph:
             properties=tuple(self._properties(location)),
             elements=tuple(self._elements(location)),
         )
-
-    def _below(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation | None:
-        if tokens[0] not in location.schema:
-            return None
-        location_below = self.compiled.child(location, tokens)
-        return None if location_below.schema is False else location_below
 
     def _properties(self, location: SchemaLocation) -> Iterator[SchemaLocation]:
         schema = location.schema
@@ -354,19 +353,15 @@ class Guide:
                     continue
                 visited.add(inner)
                 before[inner] = here
-                if self.is_open(inner):
-                    self._note_way(before, inner)
-                    return True
                 queue.append(inner)
+                if self.is_open(inner):
+                    target = inner
+                    while target in before:
+                        self._next[before[target]] = target
+                        target = before[target]
+                    return True
         self._exhausted |= visited
         return False
-
-    def _note_way(
-        self, before: dict[SchemaLocation, SchemaLocation], target: SchemaLocation
-    ) -> None:
-        while target in before:
-            self._next[before[target]] = target
-            target = before[target]
 
     def _still_leads(self, location: SchemaLocation) -> bool:
         """Return whether the way that was found last from a location is still open."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import random
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, reduce
+from typing import Final, NamedTuple
 
 from curation.instances.values import realistic
 
@@ -55,8 +56,7 @@ class NumberConstraints:
     format: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Grid:
+class _Grid(NamedTuple):
     """The multiples `low * step` to `high * step`, and those that look natural."""
 
     step: Fraction
@@ -83,8 +83,12 @@ def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | 
 def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
     """Return the grids that hold such numbers, the most natural first."""
     try:
-        low, high = _bounds(constraints)
-        step = _common(constraints.multiples, integer=constraints.integer)
+        low = _edge((constraints.minimum, constraints.exclusive_minimum), max)
+        high = _edge((constraints.maximum, constraints.exclusive_maximum), min)
+        factors = [_exact(factor) for factor in constraints.multiples]
+        if constraints.integer:
+            factors.append(Fraction(1))
+        step = reduce(_common, factors) if factors else None
         grids = [
             _grid(size, low, high, constraints)
             for size in _steps(step, low, high, constraints)
@@ -94,40 +98,27 @@ def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
     return tuple(grid for grid in grids if grid is not None)
 
 
-def _bound(number: Number) -> tuple[Fraction, ...]:
-    """Return a bound as the decimal that it is written as; a giant one exactly, too."""
-    read = _exact(number)
-    return (read,) if abs(number) < _EXACT else (read, Fraction(number))
+def _edge(
+    bounds: tuple[Number | None, ...], tighter: Callable[..., Fraction | None]
+) -> Fraction | None:
+    """Return the tighter bound as the decimal that it is written as.
+
+    A giant one is taken as the float that is nearest, too.
+    """
+    exact: list[Fraction] = []
+    for bound in bounds:
+        if bound is not None and bound != (-math.inf if tighter is max else math.inf):
+            exact.append(_exact(bound))
+            if abs(bound) >= _EXACT:
+                exact.append(Fraction(bound))
+    return tighter(exact, default=None)
 
 
-def _bounds(constraints: NumberConstraints) -> tuple[Fraction | None, Fraction | None]:
-    lows = [
-        max(_bound(bound))
-        for bound in (constraints.minimum, constraints.exclusive_minimum)
-        if bound is not None and bound != -math.inf
-    ]
-    highs = [
-        min(_bound(bound))
-        for bound in (constraints.maximum, constraints.exclusive_maximum)
-        if bound is not None and bound != math.inf
-    ]
-    return max(lows, default=None), min(highs, default=None)
-
-
-@lru_cache(maxsize=1024)
-def _common(multiples: tuple[Number, ...], *, integer: bool) -> Fraction | None:
-    steps = [_exact(factor) for factor in multiples]
-    if integer:
-        steps.append(Fraction(1))
-    if not steps:
-        return None
-    result = steps[0]
-    for step in steps[1:]:
-        result = Fraction(
-            math.lcm(result.numerator, step.numerator),
-            math.gcd(result.denominator, step.denominator),
-        )
-    return result
+def _common(factor: Fraction, other: Fraction) -> Fraction:
+    return Fraction(
+        math.lcm(factor.numerator, other.numerator),
+        math.gcd(factor.denominator, other.denominator),
+    )
 
 
 def _steps(
@@ -139,7 +130,7 @@ def _steps(
     if step is not None:
         # Division of floats may be off for all multiples that are not whole.
         return [step, step * step.denominator] if step.denominator > 1 else [step]
-    named = realistic.span(constraints.name) if constraints.name else None
+    named = realistic.span(constraints.name)
     steps = [Fraction(1, 10 ** (named[2] if named else 2))]
     if low is not None and high is not None and low < high:
         while steps[-1] * 4 > high - low and len(steps) < _DECIMALS:
@@ -189,7 +180,7 @@ def _usual(
 
 
 def _wishes(constraints: NumberConstraints) -> list[_Span]:
-    named = realistic.span(constraints.name) if constraints.name else None
+    named = realistic.span(constraints.name)
     wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
     if constraints.format in _FORMATS:
         least, most = _FORMATS[constraints.format]
@@ -218,11 +209,11 @@ def _random_number(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
         # Draws failed: the ends are the simplest numbers, and nought.
         index = (0, low, high)[draw - (_DRAWS - 3)]
         return _number(min(max(index, low), high) * grid.step)
-    return _number((low + _below(rng, high - low + 1)) * grid.step)
-
-
-def _below(rng: random.Random, count: int) -> int:
-    return int(rng.random() * count) if count <= _EXACT else rng.randrange(count)
+    count = high - low + 1
+    few = count <= _EXACT
+    return _number(
+        (low + (int(rng.random() * count) if few else rng.randrange(count))) * grid.step
+    )
 
 
 def _number(value: Fraction) -> Number | None:

@@ -200,17 +200,6 @@ def _padding(count: int, rng: Random, between: str) -> str:
     return _SPACES.sub("s", (block * (count // len(block) + 1))[:count])
 
 
-def _is_made_right(constraints: StringConstraints) -> bool:
-    if (
-        len(constraints.patterns) != 1
-        or constraints.formats
-        or constraints.not_patterns
-    ):
-        return False
-    tree = parser.parse(constraints.patterns[0])
-    return tree is not None and tree.sure
-
-
 def _candidates(
     constraints: StringConstraints, rng: Random
 ) -> Iterator[tuple[str, bool]]:
@@ -221,11 +210,14 @@ def _candidates(
             yield from ((text, False) for text in _unmatching_texts(pattern, rng))
     if usual:
         yield from ((text, False) for text in _natural_texts(constraints, rng))
-    sure = _is_made_right(constraints)
+    alone = len(constraints.patterns) == 1 and not (
+        constraints.formats or constraints.not_patterns
+    )
     for pattern in constraints.patterns:
-        yield from (
-            (text, sure) for text in _pattern_samples(constraints, pattern, rng)
-        )
+        tree = parser.parse(pattern)
+        if tree is not None:
+            for text in _pattern_samples(constraints, tree, rng):
+                yield text, alone and tree.sure
     if usual:
         for pattern in constraints.not_patterns:
             yield from ((text, False) for text in _unmatching_texts(pattern, rng))
@@ -245,28 +237,21 @@ def _natural_texts(constraints: StringConstraints, rng: Random) -> Iterator[str]
 
 
 def _pattern_samples(
-    constraints: StringConstraints, pattern: str, rng: Random
+    constraints: StringConstraints, tree: parser.Pattern, rng: Random
 ) -> Iterator[str]:
-    tree = parser.parse(pattern)
-    if tree is None or tree.root.low > max(_USUAL, constraints.min_length):
+    if tree.root.low > max(_USUAL, constraints.min_length):
         return
     least, most = constraints.min_length, constraints.max_length
     bound = least > 0 or most is not None
     for draw in range(2 * _DRAWS):
         want = None
         if bound and (draw >= _DRAWS or least > tree.root.low):
-            want = _wanted_length(tree.root, least, most, rng)
+            low = max(least, tree.root.low)
+            room = 8 if most is None else min(max(0, most - low), 8)
+            want = low + int(rng.random() * (room + 1))
         text = draw_text(tree, rng, want)
         if text is not None:
             yield _extended(tree, text, constraints, rng)
-
-
-def _wanted_length(
-    root: parser.PatternNode, least: int, most: int | None, rng: Random
-) -> int:
-    low = max(least, root.low)
-    room = 8 if most is None else max(0, most - low)
-    return low + int(rng.random() * (min(room, 8) + 1))
 
 
 def _extended(
