@@ -18,6 +18,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+#: Schemas that a percentile of 99 needs.
+FOR_P99 = 100
 #: Column of the headline to the outcomes that it counts.
 OUTCOMES = {
     "refused": {"compile_error"},
@@ -119,7 +121,7 @@ def times(rows: list[dict[str, Any]]) -> dict[str, Any]:
         cuts = statistics.quantiles(own, n=100, method="inclusive") if own[1:] else []
         result[f"{name}_median"] = statistics.median(own) if own else None
         result[f"{name}_mean"] = fsum(own) / len(own) if own else None
-        result[f"{name}_p99"] = cuts[98] if len(rows) >= 100 else None  # noqa: PLR2004
+        result[f"{name}_p99"] = cuts[98] if len(rows) >= FOR_P99 else None
     total = sum(tokens for _, tokens in masks)
     result["mask_mean"] = fsum(ns * n for ns, n in masks) / total if total else None
     return result

@@ -118,8 +118,8 @@ def engine_of_failure(
     names = run.header.names()
     labels = [
         row.engine
-        for row in run.rows()
-        if row.task == task and f"{row.config}/{row.id}" == name
+        for row in run.rows(task)
+        if f"{row.config}/{row.id}" == name
         if label in (None, row.engine, names.get(row.engine))
     ]
     if not labels:

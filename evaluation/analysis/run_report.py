@@ -144,13 +144,12 @@ def schema_matrix(run: RecordedRun, task: str) -> Table | None:
     """
     findings: dict[str, dict[str, str]] = {}
     engines: dict[str, None] = {}
-    for row in run.rows():
-        if row.task == task:
-            engines[row.engine] = None
-            name = f"{row.config}/{row.id}" if row.config else row.id
-            findings.setdefault(name, {})[row.engine] = _finding_of(run, row)
-            if len(findings) > _MOST_SCHEMAS:
-                return None
+    for row in run.rows(task):
+        engines[row.engine] = None
+        name = f"{row.config}/{row.id}" if row.config else row.id
+        findings.setdefault(name, {})[row.engine] = _finding_of(run, row)
+        if len(findings) > _MOST_SCHEMAS:
+            return None
     if not findings:
         return None
     return Table(

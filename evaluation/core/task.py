@@ -34,10 +34,10 @@ class RunRows(Protocol):
     def raw_header(self) -> Mapping[str, UntypedJson]:
         """Return the whole content of `run.json`."""
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id."""
 
-    def all_rows(self) -> Iterator[Row]:
+    def all_rows(self, task: str = "") -> Iterator[Row]:
         """Yield all rows, each case's repetitions one after the other."""
 
     def frame(self) -> pl.DataFrame:

@@ -10,7 +10,7 @@ as their schema's bound, so that few of them would be most of the time.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import orjson
@@ -148,9 +148,8 @@ def attempts_in(
         task: The task.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
-    for row in run.all_rows():
-        if row.task == task:
-            yield attempt_of(row, run.header, passes)
+    for row in run.all_rows(task):
+        yield attempt_of(row, run.header, passes)
 
 
 def is_length_bound_miss(walked: InstanceResult) -> bool:
@@ -182,7 +181,7 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
     outcome, compiled = outcome_of(row), did_compile(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     ordinary = steps_ns(walk for walk in walks if not is_length_bound_miss(walk))
-    every = steps_ns(walks)
+    misses = steps_ns(walk for walk in walks if is_length_bound_miss(walk))
     if passes is not None:
         passed: bool | None = passes(row)
     else:
@@ -222,9 +221,9 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         first_mask_ns=row.first_mask_ns,
         between_ns=sum(ordinary) / len(ordinary) if ordinary else None,
         tokens=len(ordinary),
-        walked_ns=sum(every),
-        masks=len(every),
-        longest_ns=max(every, default=None),
+        walked_ns=sum(ordinary) + sum(misses),
+        masks=len(ordinary) + len(misses),
+        longest_ns=max(chain(ordinary, misses), default=None),
         calibration_ns=row.calibration_ns,
         rss_bytes=row.rss_bytes,
         quiet=row.quiet,

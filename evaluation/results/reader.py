@@ -120,6 +120,7 @@ LINES = "rows-*.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class _RowPlace:
+    task: str
     path: Path
     offset: int
     length: int
@@ -153,28 +154,34 @@ class RecordedRun:
         """Count the rows, those of repetitions too."""
         return len(self._places)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id; one at a time.
 
         Of a case whose first repetition is undecided that is the next one.
 
+        Args:
+            task: The task whose rows are read; empty for all.
+
         Raises:
             NoInput: a file has gone since.
         """
-        return self._read(self._first_places)
+        return self._read(self._first_places, task)
 
-    def all_rows(self) -> Iterator[Row]:
+    def all_rows(self, task: str = "") -> Iterator[Row]:
         """Yield all rows, each case's repetitions one after the other.
 
+        Args:
+            task: The task whose rows are read; empty for all.
+
         Raises:
             NoInput: a file has gone since.
         """
-        return self._read(self._places)
+        return self._read(self._places, task)
 
-    def _read(self, places: Iterable[_RowPlace]) -> Iterator[Row]:
+    def _read(self, places: Iterable[_RowPlace], task: str) -> Iterator[Row]:
         with ExitStack() as stack:
             files: dict[Path, BinaryIO] = {}
-            for place in places:
+            for place in (it for it in places if task in {"", it.task}):
                 try:
                     if place.path not in files:
                         files[place.path] = stack.enter_context(place.path.open("rb"))
@@ -279,7 +286,7 @@ def _lines(
                 key = (row.engine, row.task, row.config, row.id, row.repetition)
                 undecided = row.result is Result.UNDECIDED
                 size = len(line)
-                yield key, _RowPlace(path, start, size, undecided)
+                yield key, _RowPlace(row.task, path, start, size, undecided)
     except OSError as error:
         raise _gone(path, error) from error
 

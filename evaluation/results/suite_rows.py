@@ -145,14 +145,13 @@ def scored_run(run: RunRows, suite: str) -> ScoredRun:
     by_label: dict[str, list[ScoredResponse]] = {
         participant.engine: [] for participant in run.header.engines
     }
-    for row in run.rows():
-        if row.task == suite:
-            try:
-                scored = scored_from_row(row)
-            except msgspec.ValidationError as error:
-                where = f"{row.engine}, {row.config}/{row.id}"
-                raise BadData(f"no row of suite {suite} ({error})", where) from error
-            by_label.setdefault(row.engine, []).append(scored)
+    for row in run.rows(suite):
+        try:
+            scored = scored_from_row(row)
+        except msgspec.ValidationError as error:
+            where = f"{row.engine}, {row.config}/{row.id}"
+            raise BadData(f"no row of suite {suite} ({error})", where) from error
+        by_label.setdefault(row.engine, []).append(scored)
     facts = run.raw_header.get(SUITE)
     return ScoredRun(
         facts=facts if isinstance(facts, dict) else {},

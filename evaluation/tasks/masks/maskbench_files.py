@@ -67,14 +67,14 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
         NoInput: the run has no such task.
         CannotCreate: a file cannot be written.
     """
-    keys = [(row.config, row.id) for row in run.rows() if row.task == NAME]
+    keys = [(row.config, row.id) for row in run.rows(NAME)]
     if not keys:
         raise NoInput(
             f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     names = maskbench_names(keys)
     exits: dict[str, list[int]] = {}
-    for row in (row for row in run.rows() if row.task == NAME):
+    for row in run.rows(NAME):
         own = exits.setdefault(row.engine, [])
         if row.result in _EXITS:
             own.append(_EXITS[row.result])

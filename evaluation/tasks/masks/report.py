@@ -35,7 +35,7 @@ def report_of(run: RunRows) -> Report:
     if not attempts.height:
         return Report(tables=())
     cases = firsts(attempts)
-    texts = walk_frame((row for row in run.rows() if row.task == NAME), TEXT_COLUMNS)
+    texts = walk_frame(run.rows(NAME), TEXT_COLUMNS)
     coverage, *more = tables(attempts)
     found = (
         coverage,

@@ -179,11 +179,10 @@ def report(run: RunRows) -> Report:
     """Return the tables of each draft, mandatory and optional tests apart."""
     cases: dict[str, dict[str, list[CaseOutcome]]] = {}
     suites: dict[str, None] = {}
-    for row in run.rows():
-        if row.task == NAME:
-            engines = cases.setdefault(row.config, {})
-            engines.setdefault(row.engine, []).append(outcome(row))
-            suites[str(row.label.get("suite"))] = None
+    for row in run.rows(NAME):
+        engines = cases.setdefault(row.config, {})
+        engines.setdefault(row.engine, []).append(outcome(row))
+        suites[str(row.label.get("suite"))] = None
     tables: list[Table] = []
     maps: list[Plot] = []
     for config in sorted(cases, reverse=True):

@@ -46,9 +46,9 @@ def write_profiles(run: RecordedRun, folder: Path) -> list[Path]:
         then = "the command that began it goes on with it"
         raise NoInput("the run is not finished", str(run.folder), then)
     by_engine: dict[str, list[Row]] = defaultdict(list)
-    for row in run.rows():
+    for row in run.rows(NAME):
         is_plain = row.label.get("context") in _PLAIN_PLACES
-        if row.task == NAME and is_plain and not row.label.get("pair"):
+        if is_plain and not row.label.get("pair"):
             by_engine[row.engine].append(row)
     if not by_engine:
         raise NoInput("no rows of task probe", str(run.folder))

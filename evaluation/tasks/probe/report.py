@@ -205,10 +205,10 @@ def report(run: RunRows) -> Report:
     """Return outcomes, what is declared and what is proven, and every matrix."""
     by_engine: dict[str, list[ProbeResult]] = {}
     of_pairs: dict[str, list[Row]] = defaultdict(list)
-    for row in run.rows():
-        if row.task == NAME and row.label.get("pair"):
+    for row in run.rows(NAME):
+        if row.label.get("pair"):
             of_pairs[row.engine].append(row)
-        elif row.task == NAME:
+        else:
             own = run.header.participant(row.engine).refusals
             by_engine.setdefault(row.engine, []).append(judge_probe(row, own))
     names = run.header.names()

@@ -270,7 +270,9 @@ def test_300_numbers_of_pages_are_those_of_the_second_script(folder: Path) -> No
     numbers = []
     for name, it in zip(names, visited(visits), strict=True):
         assert it["said"] == []
-        for _, heads, cells in it["value"]:
+        for caption, heads, cells in it["value"]:
+            if caption.startswith("Each engine on all"):
+                continue
             row = cells[0]
             if heads[0] == "version":
                 row = f"version {row}"
