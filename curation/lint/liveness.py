@@ -59,6 +59,8 @@ def stated_types(schema: Mapping[str, Json]) -> str | frozenset[str] | None:
 
 def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the keywords of a schema that do nothing without another one."""
+    if NEEDED_BESIDE.keys().isdisjoint(schema):
+        return ()
     return tuple(
         name
         for name, companion in NEEDED_BESIDE.items()

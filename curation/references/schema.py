@@ -22,7 +22,7 @@ from curation.json.pointer import Tokens, member, tokens_of
 from curation.json.values import remembered
 from curation.references.library import standard_document
 from curation.schema.keywords import Shape
-from curation.schema.subschemas import SchemaLocation, children
+from curation.schema.subschemas import SchemaLocation, locations, walk
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -123,36 +123,34 @@ def _names(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[str]:
 
 
 def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
-    """Walk over a schema and return its references, resources and anchors."""
+    """Return the references, resources and anchors of a schema."""
     result = ReferenceScan()
     ties = {dialect.id_keyword, *MARKS}
-    applying = dialect.applicators.keys()
-    stack: list[tuple[Tokens, Json, str]] = [(start.tokens, start.schema, start.base)]
-    while stack:
-        tokens, schema, around = stack.pop()
+    referring = frozenset(dialect.reference_keywords)
+    nodes = walk(start.schema, dialect)
+    #: The base URI inside each schema.
+    bases: list[str] = []
+    for node, tokens in zip(nodes, locations(nodes, start.tokens), strict=True):
+        around = bases[node.parent] if node.path else start.base
+        bases.append(around)
+        schema = node.schema
         if not isinstance(schema, dict):
             continue
-        inside = around
         if not ties.isdisjoint(schema):
-            inside = base_of(schema, dialect, around)
+            bases[-1] = base_of(schema, dialect, around)
             location = SchemaLocation(tokens, schema, around, start.document)
-            _register(result, location, inside, dialect)
+            _register(result, location, bases[-1], dialect)
+        if referring.isdisjoint(schema):
+            continue
         for keyword in dialect.reference_keywords:
             if keyword in schema:
-                result.references.append(
-                    Reference(
-                        tokens=tokens,
-                        keyword=keyword,
-                        value=schema[keyword],
-                        base=inside,
-                    )
+                reference = Reference(
+                    tokens=tokens,
+                    keyword=keyword,
+                    value=schema[keyword],
+                    base=bases[-1],
                 )
-        if not applying.isdisjoint(schema):
-            inner = [
-                (tokens + path, subschema, inside)
-                for path, subschema in children(schema, dialect)
-            ]
-            stack.extend(reversed(inner))
+                result.references.append(reference)
     return result
 
 

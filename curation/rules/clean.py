@@ -84,11 +84,9 @@ def _kind(value: Json) -> str:
     reasons=(Reason.NOT_A_SCHEMA,),
 )
 def array_root(document: Document, _context: Context) -> Document | Rejected:
-    """Array roots: an array of one object is unwrapped, other roots are rejected.
+    """Unwrap an array of one object; reject every other root but an object.
 
-    Unwrap an array of one object; reject every other root but an object.
-
-    `true` and `false` are schemas from draft-06 on, but no benchmark of anything.
+    `true` and `false` are schemas from draft-06 on, but nothing to benchmark.
     """
     root = document.schema
     if isinstance(root, dict):
@@ -109,7 +107,7 @@ _KEYWORDS = ANY_DIALECT.effective | {"$schema"}
 _MAPS = frozenset({Shape.MAP, Shape.DEPENDENCIES})
 
 
-def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
+def _marks(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
     """Yield the marked keys, and strings if they count, at any depth of a value."""
     if isinstance(value, str):
         if strings and _MARK in value:
@@ -118,38 +116,37 @@ def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
         for name, inner in value.items():
             if _MARK in name:
                 yield (*tokens, name)
-            yield from _all(inner, (*tokens, name), strings=strings)
+            yield from _marks(inner, (*tokens, name), strings=strings)
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _all(inner, (*tokens, str(index)), strings=strings)
+            yield from _marks(inner, (*tokens, str(index)), strings=strings)
 
 
-def _own(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+def _marked_strings(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+    """Yield the marked string, or the marked ones of a list of them."""
     if isinstance(value, list):
         value = [member for member in value if isinstance(member, str)]
     if isinstance(value, str | list):
-        yield from _all(value, tokens, strings=True)
+        yield from _marks(value, tokens, strings=True)
 
 
-def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
+def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
     """Yield the marks of one schema, those of the schemas inside it left out."""
-    if not isinstance(location.schema, dict):
-        return
-    for keyword, value in location.schema.items():
+    for keyword, value in location.keywords.items():
         tokens = (*location.tokens, keyword)
         if _MARK in keyword:
             yield tokens
         elif keyword in _TEXT:
             continue
         elif keyword in _DATA or keyword not in _KEYWORDS:
-            yield from _all(value, tokens, strings=keyword in _DATA)
+            yield from _marks(value, tokens, strings=keyword in _DATA)
         elif isinstance(value, dict) and ANY_DIALECT.applicators.get(keyword) in _MAPS:
             for name, inner in value.items():
                 if _MARK in name:
                     yield (*tokens, name)
-                yield from _own(inner, (*tokens, name))
+                yield from _marked_strings(inner, (*tokens, name))
         else:
-            yield from _own(value, tokens)
+            yield from _marked_strings(value, tokens)
 
 
 @rule(
@@ -161,7 +158,7 @@ def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
     reasons=(Reason.TEMPLATE,),
 )
 def template(document: Document, _context: Context) -> Document | Rejected:
-    """Templates: files in which `${` stands where its value would decide the meaning.
+    """Reject files in which `${` stands where its value would decide the meaning.
 
     In a text for people, a default or an example `${` is text, and so it is in the
     value of a keyword that no draft knows; a key with `${` always rejects.
@@ -169,7 +166,7 @@ def template(document: Document, _context: Context) -> Document | Rejected:
     if _MARK.encode() not in searchable(document.schema):
         return document
     for location in subschema_locations(document.schema, ANY_DIALECT):
-        for tokens in _in_place(location):
+        for tokens in _marks_of_schema(location):
             where = pointer(tokens)
             detail = f"`{_MARK}` at {where}"
             return Rejected(reason=Reason.TEMPLATE, detail=detail, pointer=where)
@@ -195,9 +192,7 @@ _EDITED = "expDataset/"
     "upstream files: 7,833 places of `_format` alone",
 )
 def dead_keywords(document: Document, _context: Context) -> Document:
-    """Dead keywords: the edited copies call four keywords by names that do nothing.
-
-    Leave none of the four names in keyword position.
+    """Leave none of the four names in keyword position.
 
     In an edited copy they get their names back, in their old place, unless the
     living name is taken. Anywhere else they are an author's own names, which no
@@ -367,10 +362,7 @@ def empty(document: Document, _context: Context) -> Document | Rejected:
     lints={MIXED_DRAFTS: "no draft gives effect to every keyword that the schema uses"},
 )
 def decide_dialect(document: Document, _context: Context) -> Document | Rejected:
-    """The dialect of a record: as declared, or else as its words show.
-
-    `curation.validation.dialect_decision` decides.
-    """
+    """Decide the dialect (`curation.validation.dialect_decision`)."""
     return with_dialect(document)
 
 
@@ -382,7 +374,7 @@ def decide_dialect(document: Document, _context: Context) -> Document | Rejected
     reasons=(Reason.INVALID_SCHEMA, Reason.VALIDATORS_DISAGREE),
 )
 def check_metaschema(document: Document, _context: Context) -> Document | Rejected:
-    """The metaschema: a record is valid under that of its own dialect."""
+    """Reject what the metaschema of its own dialect refuses."""
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
     error = complaint(document.schema, dialect)
     if error is None:
@@ -407,7 +399,7 @@ def check_metaschema(document: Document, _context: Context) -> Document | Reject
     reasons=(Reason.BAD_IDENTIFIER,),
 )
 def identifiers(document: Document, _context: Context) -> Document | Rejected:
-    """Identifiers: every one a URI reference, as validators require."""
+    """Make every identifier a URI reference, as validators require."""
     dialect = BY_NAME[document.dialect or "2020-12"]
     keyword = dialect.id_keyword
     if all(
@@ -828,7 +820,7 @@ def _holds_the_place(
     ),
 )
 def validators_agree(document: Document, _context: Context) -> Document | Rejected:
-    """Both validators: a record is one that jsonschema and jsonschema-rs can use."""
+    """Reject what jsonschema or jsonschema-rs cannot use."""
     schema = document.schema
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
     one, other = both_verdicts(schema, dialect, canonical_of_part(schema, schema))

@@ -121,9 +121,7 @@ _TEXTS = frozenset({"title", "description"})
     note="a keyword of the object, among its properties",
 )
 def misplaced_keywords(schema: dict[str, Json], refused: Refused) -> dict[str, Json]:
-    """Keywords of an object that stand among its properties.
-
-    Return the schema with keywords from among its properties at their places.
+    """Move keywords of an object out of its properties.
 
     A whole schema in the place of the properties stays: its own are not known.
     """

@@ -8,7 +8,7 @@ and is never visited.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -94,6 +94,54 @@ def children(  # noqa: C901 - one flat loop: the hot path of every rule
                     yield (keyword, name), member
 
 
+class Subschema(msgspec.Struct, frozen=True, eq=False, gc=False):
+    """One schema of a flat walk."""
+
+    #: An object, or a boolean.
+    schema: UntypedJson
+    #: Index of the schema directly around it; -1 at the root.
+    parent: int
+    #: The tokens that lead from there: a keyword, and mostly a name or an index.
+    path: Tokens
+
+
+@remembered
+def walk(schema: Json, dialect: Dialect) -> Sequence[Subschema]:
+    """Return a schema and its subschemas, outermost first, in order.
+
+    What is inside a schema stands directly behind it. References are not followed.
+    The last walks are cached.
+    """
+    nodes: list[Subschema] = []
+    stack = [Subschema(schema, -1, ())]
+    while stack:
+        node = stack.pop()
+        index = len(nodes)
+        nodes.append(node)
+        value = node.schema
+        if isinstance(value, dict) and not dialect.applying.isdisjoint(value):
+            inner = [
+                Subschema(member, index, path)
+                for path, member in children(value, dialect)
+            ]
+            inner.reverse()
+            stack += inner
+    return nodes
+
+
+def locations(nodes: Iterable[Subschema], start: Tokens = ()) -> list[Tokens]:
+    """Return the tokens of each schema of a walk.
+
+    Args:
+        nodes: The walk.
+        start: The tokens of its first schema.
+    """
+    tokens: list[Tokens] = []
+    for node in nodes:
+        tokens.append(tokens[node.parent] + node.path if node.path else start)
+    return tokens
+
+
 def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocation]:
     """Yield a schema and its subschemas, outermost first, in order.
 
@@ -104,47 +152,19 @@ def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocati
         >>> [each.pointer for each in subschema_locations(schema, DRAFT_2020_12)]
         ['', '/properties/a', '/properties/a/items']
     """
-    stack = [SchemaLocation((), schema)]
-    while stack:
-        location = stack.pop()
-        yield location
-        inner = [
-            SchemaLocation(location.tokens + tokens, subschema)
-            for tokens, subschema in children(location.schema, dialect)
-        ]
-        stack.extend(reversed(inner))
+    nodes = walk(schema, dialect)
+    for node, tokens in zip(nodes, locations(nodes), strict=True):
+        yield SchemaLocation(tokens, node.schema)
 
 
 @remembered
 def subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
-    """Return a schema and its subschemas that are objects, in any order: a quick walk.
+    """Return a schema and its subschemas that are objects, outermost first.
 
     The last results are cached.
     """
-    shapes, applying = dialect.applicators, dialect.applying
-    schemas: list[dict[str, Json]] = []
-    stack = [schema] if isinstance(schema, dict) else []
-    while stack:
-        subschema = stack.pop()
-        schemas.append(subschema)
-        if applying.isdisjoint(subschema):
-            continue
-        for keyword in subschema:
-            shape = shapes.get(keyword)
-            if shape is None:
-                continue
-            value: Json = subschema[keyword]
-            if isinstance(value, list):
-                if shape is Shape.SCHEMAS or shape is Shape.EITHER:
-                    stack += [item for item in value if isinstance(item, dict)]
-            elif isinstance(value, dict):
-                if shape is Shape.SCHEMA or shape is Shape.EITHER:
-                    stack.append(value)
-                elif shape is not Shape.SCHEMAS:
-                    stack += [
-                        member for member in value.values() if isinstance(member, dict)
-                    ]
-    return schemas
+    nodes = walk(schema, dialect)
+    return [node.schema for node in nodes if isinstance(node.schema, dict)]
 
 
 def without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:

@@ -46,36 +46,62 @@ class Refusing(Mapping[str, Callable[[str], Any]]):
         return 0
 
 
-def _is_flat(value: Json) -> bool:
-    """Return whether Python surely reads the literal of a value."""
-    level = [value]
-    for _ in range(_LEVELS):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return True
-    return False
+class _Levels:
+    """The levels of objects and arrays in values, each value looked at once."""
+
+    def __init__(self) -> None:
+        #: By identity and scope; while a value is kept here, no other has its identity.
+        self._known: dict[tuple[int, str | None], tuple[Json, int]] = {}
+
+    def clear(self) -> None:
+        """Forget the values of the last schema."""
+        self._known.clear()
+
+    def count(self, value: Json, resolver: Any, *, expand: bool = True) -> int:  # noqa: ANN401 (untyped library)
+        """Return the levels of a value, as fastjsonschema would expand it.
+
+        It replaces a reference by its target, whose own references stay.
+
+        Raises:
+            Exception: fastjsonschema does not find a target.
+        """
+        if not isinstance(value, dict | list):
+            return 0
+        key = id(value), resolver.resolution_scope if expand else None
+        if key not in self._known:
+            self._known[key] = value, self._count(value, resolver, expand=expand)
+        return self._known[key][1]
+
+    def _count(
+        self,
+        value: dict[str, Json] | list[Json],
+        resolver: Any,  # noqa: ANN401 (untyped library)
+        *,
+        expand: bool,
+    ) -> int:
+        members = value
+        if isinstance(value, dict):
+            if expand and isinstance(value.get("$ref"), str):
+                with resolver.resolving(value["$ref"]) as target:
+                    return self.count(target, resolver, expand=False)
+            members = list(value.values())
+        inner = [self.count(member, resolver, expand=expand) for member in members]
+        return 1 + max(inner, default=-1)
 
 
-def _shorten_programs() -> dict[tuple[int, str], tuple[Json, bool]]:
+def _shorten_programs() -> _Levels:
     """Have fastjsonschema leave the schema out of the errors that its programs raise.
 
     Each error holds the part of the schema that it is about, references expanded: most
     of what a program costs. Where Python might not read the literal, it stays.
 
     Returns:
-        By the identity of a part and its scope, whether it is left out: to be cleared
-        with each schema.
+        What is known of the parts of a schema: to be cleared with each.
     """
     from fastjsonschema import generator  # noqa: PLC0415 - only the child needs it
 
     writer: Any = generator.CodeGenerator
-    detailed, expand = writer.exc, writer._expand_refs  # noqa: SLF001 (no public name)
-    flat: dict[tuple[int, str], tuple[Json, bool]] = {}
+    detailed, levels = writer.exc, _Levels()
 
     def raise_message(
         self: Any,  # noqa: ANN401 (untyped library)
@@ -84,11 +110,9 @@ def _shorten_programs() -> dict[tuple[int, str], tuple[Json, bool]]:
         append_to_msg: str | None = None,
         rule: str | None = None,
     ) -> None:
-        part, scope = self._definition, self._resolver.resolution_scope
-        if (id(part), scope) not in flat:
-            expanded = expand(self, part)
-            flat[id(part), scope] = part, isinstance(part, dict) and _is_flat(expanded)
-        if not flat[id(part), scope][1]:
+        part = self._definition
+        depth = levels.count(part, self._resolver)
+        if not isinstance(part, dict) or depth >= _LEVELS:
             detailed(self, message, *args, append_to_msg=append_to_msg, rule=rule)
             return
         text = f'"{message}"' + (f" + ({append_to_msg})" if append_to_msg else "")
@@ -97,7 +121,7 @@ def _shorten_programs() -> dict[tuple[int, str], tuple[Json, bool]]:
         self.l(raised, *args, definition="{}", rule=repr(rule), definition_rule=value)
 
     writer.exc = raise_message
-    return flat
+    return levels
 
 
 def verdict(text: str) -> str:
@@ -118,11 +142,11 @@ def verdict(text: str) -> str:
 
 def start(_setup: Json) -> Callable[[str], str]:
     """Import fastjsonschema; return the handler of one schema's text."""
-    flat = _shorten_programs()
+    levels = _shorten_programs()
     verdict("true")
 
     def handle(text: str) -> str:
-        flat.clear()
+        levels.clear()
         return verdict(text)
 
     return handle

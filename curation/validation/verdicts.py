@@ -17,7 +17,7 @@ from jsonschema_specifications import REGISTRY
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
-from curation.json.pointer import pointer
+from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.values import plain_of_document, remembered
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
@@ -139,14 +139,49 @@ def _line(message: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
+def _lost_pointer(schema: Json, dialect: Dialect) -> str | None:
+    """Return a pointer that leads nowhere; the empty text if all lead somewhere.
+
+    None if the base changes inside, or a reference is not a pointer.
+    """
+    visited: set[int] = set()
+    followed: set[str] = set()
+    targets = [schema]
+    while targets:
+        refs: set[str] = set()
+        for subschema in subschemas(targets.pop(), dialect):
+            if id(subschema) in visited:
+                continue
+            visited.add(id(subschema))
+            inner = subschema.get(dialect.id_keyword)
+            if isinstance(inner, str) and subschema is not schema:
+                return None
+            refs.update(
+                reference
+                for keyword in dialect.reference_keywords
+                if isinstance(reference := subschema.get(keyword), str)
+            )
+        if not all(map(_POINTER.match, refs)):
+            return None
+        for ref in sorted(refs - followed):
+            try:
+                target = at(schema, tokens_of_fragment(ref))
+            except LookupError:
+                return ref
+            if id(target) not in visited:
+                targets.append(target)
+        followed |= refs
+    return ""
+
+
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
+    lost = _lost_pointer(schema, dialect)
+    if lost is not None:
+        return lost or None
     specification = specification_with(dialect.uri)
     resource = specification.create_resource(schema)
     uri = resource.id() or ""
     registry = REGISTRY.with_resource(uri, resource)
-    search = _Search(dialect=dialect, specification=specification)
-    if search.walk_one_resource(schema, registry.resolver(uri)):
-        return search.lost
     try:
         registry = registry.crawl()
     except _LIBRARY_FAILS as error:
@@ -168,40 +203,11 @@ class _Search:
     targets: list[tuple[Json, _Resolver]] = field(default_factory=list)
     lost: str | None = None
 
-    def walk_one_resource(self, schema: Json, resolver: _Resolver) -> bool:
-        """Follow every pointer, unless the base changes or a name is referred to.
-
-        Returns whether that was all there was to follow.
-        """
-        followed: set[str] = set()
-        keywords = self.dialect.reference_keywords
-        self.targets.append((schema, resolver))
-        while self.targets and self.lost is None:
-            refs: set[str] = set()
-            for subschema in subschemas(self.targets.pop()[0], self.dialect):
-                if id(subschema) in self.visited:
-                    continue
-                self.visited.add(id(subschema))
-                inner = subschema.get(self.dialect.id_keyword)
-                if isinstance(inner, str) and subschema is not schema:
-                    return False
-                refs.update(
-                    reference
-                    for keyword in keywords
-                    if isinstance(reference := subschema.get(keyword), str)
-                )
-            if not all(map(_POINTER.match, refs)):
-                return False
-            for ref in sorted(refs - followed):
-                self._follow(ref, resolver)
-            followed |= refs
-        return True
-
-    def walk(self, start: Json, at: _Resolver) -> None:
+    def walk(self, start: Json, outer: _Resolver) -> None:
         """Follow every reference below a schema that was not met before."""
         followed: set[tuple[int, str]] = set()
-        resolvers = [at]
-        stack = [(start, at)]
+        resolvers = [outer]
+        stack = [(start, outer)]
         while stack:
             subschema, resolver = stack.pop()
             if not isinstance(subschema, dict) or id(subschema) in self.visited:
