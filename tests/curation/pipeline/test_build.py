@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-import filecmp
 import gc
 import json
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -65,10 +64,8 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Quiet
-from curation.workers.ray_pool import LOCAL
 from tests.builds import write_build
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, raw_document
-from tests.curation.workers.local_ray import LocalRay
 from tests.made import rejected
 
 if TYPE_CHECKING:
@@ -394,39 +391,20 @@ def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
     assert (row.outcome, row.rule) == ("too_large", "limits")
 
 
-def _files(folder: Path) -> list[str]:
-    return sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file()
-    )
-
-
 @pytest.mark.slow
-def test_a_cluster_gives_the_bytes_of_one_machine(
+def test_rows_are_equal_where_files_are_soon_full(
     sample_result: BuildResult,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whatever the order of batches; where files are soon full, rows are equal."""
-    request = replace(request_for(tmp_path), instances=True, executor="ray")
-    with closing(LocalRay()) as ray:
-        monkeypatch.setattr(
-            "curation.workers.ray_pool._joined", lambda _address: nullcontext(ray)
-        )
-        joined = build(request, Quiet())
+    """They are spread over several files of a split."""
     whole = sample_result.request.out
-    names = _files(whole)
-    assert _files(joined.request.out) == names
-    _, differing, failed = filecmp.cmpfiles(
-        whole, joined.request.out, names, shallow=False
-    )
-    assert (differing, failed) == ([], [])
+    request = replace(request_for(tmp_path), instances=True)
     monkeypatch.setattr("curation.dataset.parquet.FULL_FILE", 10_000)
     monkeypatch.setattr(
         "curation.dataset.parquet.RECORDS", replace(RECORDS, most_rows=3)
     )
-    several = build(replace(request, out=tmp_path / "several", executor=LOCAL))
+    several = build(replace(request, out=tmp_path / "several"))
     assert (several.request.out / file_name("Github_easy", "train", 1, 2)).is_file()
     assert (
         compare(*(open_edition(str(out)) for out in (whole, tmp_path / "several")))
