@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from tests.publishing import Connection
 
+# So that a failed `assert` there says what it compared.
+pytest.register_assert_rewrite("tests.capabilities.checks")
+
 # A busy machine is slow at drawing examples too; that says nothing of our code. New
 # examples are looked for on a developer's machine; continuous integration, which
 # judges one change, draws the same ones every time.

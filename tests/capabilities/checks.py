@@ -238,8 +238,15 @@ def texts_are_judged_as_jsonschema_does(output: Output) -> None:
     assert coverage["declared"]["count"] == coverage["declared"]["of"] == 1
     assert coverage["empirical"]["count"] == valid
     [times] = output.rows("efficiency")
-    assert times["GCT"]["median ns"] == row["compile_ns"]
+    assert times["GCT"]["median ns"] == _compile_ns(row)
     assert times["TTFT"]["median ns"] > times["GCT"]["median ns"]
+
+
+def _compile_ns(row: dict[str, Any]) -> int:
+    """The compile less what it waited for its core, where the row tells that."""
+    waited = row.get("compile_waited_ns") or 0
+    ns: int = row["compile_ns"]
+    return ns - waited if waited < ns else ns
 
 
 def _run_rows(run: Path, task: str) -> list[dict[str, Any]]:
@@ -344,7 +351,7 @@ def masks_as_llguidance_says(output: Output) -> None:
     assert found == refused
     assert len(compiled) == len(asked) - len(refused)
     times = {(row["time"], row["engine"]): row for row in output.rows("times")}
-    median = statistics.median(row["compile_ns"] for row in compiled)
+    median = statistics.median(map(_compile_ns, compiled))
     assert times["compile", compiled[0]["engine"]]["median"]["ns"] == median
 
 
