@@ -58,10 +58,11 @@ def _quoted(value: Json) -> str:
 
 
 def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    names = [name for name in rule.names if name in scan.keywords]
     taken = {identity(value) for value in rule.values}
-    for place in scan.places:
+    for place in scan.places if names else ():
         schema = place.keywords
-        for name in rule.names:
+        for name in names:
             if name not in schema or identity(schema[name]) in taken:
                 continue
             beside = [other for other in rule.beside if other in schema]

@@ -61,6 +61,11 @@ class Scan:
         self.references = list(references.values())
 
     @cached_property
+    def keywords(self) -> frozenset[str]:
+        """The names of all members of all places."""
+        return frozenset(name for place in self.places for name in place.keywords)
+
+    @cached_property
     def recursive(self) -> frozenset[Tokens]:
         """The schemas whose reference leads, by way of others, back above itself."""
         inside: dict[Tokens, set[Tokens]] = {

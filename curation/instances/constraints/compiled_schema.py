@@ -84,6 +84,7 @@ def memo(
     return remembering
 
 
+_REFERENCES: Final = frozenset(REFERENCE_KEYWORDS)
 #: Where the record stands in the registry from which single subschemas are compiled.
 _HERE: Final = "json-schema:///record"
 #: Members of a schema's canonical form: which draft it is of, and a format.
@@ -187,6 +188,8 @@ class CompiledSchema(Schema):
 
     def targets(self, location: SchemaLocation) -> list[SchemaLocation]:
         """Return where the reference keywords of a schema lead."""
+        if _REFERENCES.isdisjoint(location.schema):
+            return []
         targets = (
             self.target(location, keyword)
             for keyword in REFERENCE_KEYWORDS
@@ -383,11 +386,12 @@ class CompiledSchema(Schema):
             return [self.child(part, (remaining,))] if remaining else []
         if step in object_of(schema, "properties"):
             locations.append(self.child(part, ("properties", step)))
-        locations += [
-            self.child(part, ("patternProperties", pattern))
-            for pattern in object_of(schema, "patternProperties")
-            if self._is_match(pattern, step)
-        ]
+        if "patternProperties" in schema:
+            locations += [
+                self.child(part, ("patternProperties", pattern))
+                for pattern in object_of(schema, "patternProperties")
+                if self._is_match(pattern, step)
+            ]
         if not locations and "additionalProperties" in schema:
             locations.append(self.child(part, ("additionalProperties",)))
         return locations

@@ -200,9 +200,10 @@ class Conjunction:
                 hides = tree.dialect.ref_hides_siblings and "$ref" in goal.schema
                 included = tree.targets(goal)
                 if not hides:
-                    included += tree.branches(goal, "allOf")
                     self.parts.append(goal)
                     self.locations.append(goal)
+                    if "allOf" in goal.schema:
+                        included += tree.branches(goal, "allOf")
                 for location in included:
                     self.referrers.setdefault(location, []).append(goal)
                 stack.extend(reversed(included))

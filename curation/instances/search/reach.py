@@ -346,15 +346,17 @@ class Guide:
             return True
         queue, visited = [location], {location}
         before: dict[SchemaLocation, SchemaLocation] = {}
+        # Asked of each choice: the fields are looked up once.
+        exhausted, targets, claimed = self._exhausted, self.targets, self._claimed
         for here in queue:
             steps = self.graph.steps(here)
             for inner in steps.same_value if self._is_expanded(here) else steps.all:
-                if inner in visited or inner in self._exhausted:
+                if inner in visited or inner in exhausted:
                     continue
                 visited.add(inner)
                 before[inner] = here
                 queue.append(inner)
-                if self.is_open(inner):
+                if inner in targets and inner not in claimed:
                     target = inner
                     while target in before:
                         self._next[before[target]] = target

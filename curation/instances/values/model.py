@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.core.documents import Explained
 from curation.core.json_types import Json
+from curation.json.text import compact
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -123,9 +126,10 @@ def text_of(value: Json) -> str:
     Raises:
         ValueError: a number is not finite.
     """
+    quick = compact(value)
+    if quick is not None:
+        return msgspec.json.format(quick, indent=0).decode()
     text = _ENCODER.encode(value)
-    if text.isascii():
-        return text
     try:
         text.encode()
     except UnicodeEncodeError:
