@@ -42,7 +42,7 @@ help:
 	@echo "make clean       remove what make made"
 
 dataset: $(CORE)
-	$(BIN)/csbdata build --fastjsonschema --instances
+	$(BIN)/csbdata build --instances
 
 demo: $(CORE)
 	$(PIP) $(HASHED) -r requirements/eval.txt
