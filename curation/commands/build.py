@@ -212,7 +212,7 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
         print_summary(built, shown_out)
     if built.rule_faults:
         raise CsbdataError(
-            "; ".join(map(str, built.rule_faults)),
+            "; ".join(built.rule_faults),
             str(shown_out),
             command("explain", "crashed", "--in", shown_out),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from curation.download.acquire import Acquired, acquire, load_pins
@@ -14,7 +15,6 @@ from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings, UnavailableArchive
-    from curation.sources.base import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +53,10 @@ def acquire_all(
     chains, pins = chains_by_source(names), load_pins()
     acquired: dict[str, Acquired | UnavailableArchive] = {}
 
-    def acquire_first(chain: Iterable[str]) -> int:
+    def acquire_first(names: Iterable[str]) -> int:
         """Return 0 once one of the archives is there, else the worst exit code."""
         code = 0
-        for name in chain:
+        for name in names:
             if name not in acquired:
                 acquired[name] = acquire(pins[name], settings, say)
             archive = acquired[name]
@@ -67,7 +67,7 @@ def acquire_all(
 
     missing = {}
     for name, by_rules in chains.items():
-        codes = {rules: acquire_first(chain) for rules, chain in by_rules.items()}
+        codes = {rules: acquire_first(own) for rules, own in by_rules.items()}
         code = codes.get("clean", max(codes.values()))
         if code:
             missing[name] = code
@@ -86,25 +86,19 @@ def chains_by_source(
     Raises:
         BadUsage: a name is neither a source nor an archive.
     """
-    registered = sources()
-    selection = names or [
-        source.name for source in registered.values() if not source.extra
-    ]
-    return {name: _chains(name, registered) for name in selection}
-
-
-def _chains(
-    name: str, registered: Mapping[str, Source]
-) -> Mapping[str, tuple[str, ...]]:
-    if name in registered:
-        chains = registered[name].archives
-        own = pins_for(name, (each for chain in chains.values() for each in chain))
-        if registered[name].in_parts:
-            return {archive: (archive,) for archive in own}
-        return chains
-    pins = load_pins()
-    if name in pins:
-        return {"clean": (name,)}
-    alike = closest_names(name, [*registered, *pins], most=2)
-    then = f"did you mean {' or '.join(alike)}?" if alike else "see `csbdata sources`"
-    raise BadUsage(f"there is no source or archive {name!r}", then=then)
+    registered, pins = sources(), load_pins()
+    chains: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for name in names or [own.name for own in registered.values() if not own.extra]:
+        if name in registered:
+            source = registered[name]
+            archives = pins_for(name, chain.from_iterable(source.archives.values()))
+            parts = {archive: (archive,) for archive in archives}
+            chains[name] = parts if source.in_parts else source.archives
+        elif name in pins:
+            chains[name] = {"clean": (name,)}
+        else:
+            alike = closest_names(name, [*registered, *pins], most=2)
+            known = f"did you mean {' or '.join(alike)}?" if alike else ""
+            then = known or "see `csbdata sources`"
+            raise BadUsage(f"there is no source or archive {name!r}", then=then)
+    return chains

@@ -65,40 +65,6 @@ def fingerprint_of(
     )
 
 
-def refuse_incomplete(
-    request: BuildRequest,
-    inputs: Sequence[BuildInput],
-    missing: Sequence[MissingSource],
-) -> None:
-    """Refuse what `--missing` and the rule set do not allow.
-
-    Args:
-        request: Says what to do without a source.
-        inputs: What the build would read.
-        missing: What it would lack.
-
-    Raises:
-        Unavailable: naming each source that is not as it must be.
-    """
-    if missing and request.missing is not Missing.SKIP:
-        raise Unavailable(
-            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
-            "cannot be had here",
-            "give a mirror with --mirror, or go on without them: --missing skip",
-        )
-    lesser = [
-        f"{item.source.name} ({item.reading.origin})"
-        for item in inputs
-        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
-    ]
-    if request.missing is Missing.FAIL and lesser:
-        raise Unavailable(
-            ", ".join(lesser),
-            "not from upstream",
-            "give a mirror with --mirror, or leave --missing out",
-        )
-
-
 def refuse_other_build(
     out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
 ) -> None:
@@ -139,7 +105,7 @@ def _differences(
     if now - before:
         yield f"made without {', '.join(sorted(now - before))}"
     old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
-    if others := dict.fromkeys(source for source, *_ in old ^ new):
+    if others := {source for source, *_ in old ^ new}:
         yield f"other files of {', '.join(sorted(others))}"
 
 
@@ -191,11 +157,8 @@ class BuildRequest:
     @property
     def options(self) -> tuple[str, ...]:
         """What is asked beside the rules, as the manifest names it."""
-        options = {
-            "fastjsonschema": self.fastjsonschema,
-            "instances": self.instances,
-        }
-        return tuple(name for name, is_on in options.items() if is_on)
+        names = ("fastjsonschema", "instances")
+        return tuple(name for name in names if getattr(self, name))
 
     @property
     def run_folder(self) -> Path:
@@ -225,8 +188,9 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
     """Return what a request comes to, with its sources available.
 
     Raises:
-        CsbdataError: a source is damaged or cannot be had, or there is no such rule
-            set.
+        Unavailable: a source is not as `--missing` and the rule set want it; each is
+            named.
+        CsbdataError: a source is damaged, or there is no such rule set.
     """
     rules = rule_set(request.rules)
     if request.pins:
@@ -241,9 +205,24 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             sample=request.sample,
             progress=progress,
         )
-    refuse_incomplete(request, inputs, missing)
-    read = {config for item in inputs for config in item.configs}
-    read.update(config for absent in missing for config in absent.configs)
+    if missing and request.missing is not Missing.SKIP:
+        raise Unavailable(
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
+            "cannot be had here",
+            "give a mirror with --mirror, or go on without them: --missing skip",
+        )
+    lesser = [
+        f"{item.source.name} ({item.reading.origin})"
+        for item in inputs
+        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+    ]
+    if request.missing is Missing.FAIL and lesser:
+        raise Unavailable(
+            ", ".join(lesser),
+            "not from upstream",
+            "give a mirror with --mirror, or leave --missing out",
+        )
+    read = {config for item in (*inputs, *missing) for config in item.configs}
     left_out = [config for config in CONFIGS if config not in read]
     return BuildPlan(
         rules=rules,
