@@ -30,6 +30,7 @@ from curation.system.errors import (
     NotPermitted,
     TemporarilyUnavailable,
     Unavailable,
+    causes_of,
 )
 from curation.system.retry import rate_limit_reset, retry_after, retry_call
 
@@ -65,18 +66,8 @@ def is_overtaken(error: Exception) -> bool:
     return response is not None and response.status_code in _GONE_AHEAD
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and its causes, outermost first."""
-    current: BaseException | None = error
-    visited: set[int] = set()
-    while current is not None and id(current) not in visited:
-        yield current
-        visited.add(id(current))
-        current = current.__cause__ or current.__context__
-
-
 def _reason(error: BaseException, kind: type[_E]) -> _E | None:
-    return next((cause for cause in _chain(error) if isinstance(cause, kind)), None)
+    return next((cause for cause in causes_of(error) if isinstance(cause, kind)), None)
 
 
 def response_of(error: BaseException) -> httpx.Response | None:
@@ -165,7 +156,7 @@ def _of_code(
 
 
 def _innermost_text(error: BaseException) -> str:
-    innermost = list(_chain(error))[-1]
+    innermost = list(causes_of(error))[-1]
     return redacted(str(innermost) or type(innermost).__name__)
 
 

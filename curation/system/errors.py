@@ -20,6 +20,7 @@ Exit codes are those of sysexits.h.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 
@@ -40,6 +41,16 @@ class CsbdataError(Exception):
         """Join the parts to one line; line breaks inside become spaces."""
         parts = (self.where, self.what, self.then)
         return ": ".join(" ".join(part.split()) for part in parts if part)
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and its causes, outermost first."""
+    current: BaseException | None = error
+    visited: set[int] = set()
+    while current is not None and id(current) not in visited:
+        yield current
+        visited.add(id(current))
+        current = current.__cause__ or current.__context__
 
 
 class BadData(CsbdataError):

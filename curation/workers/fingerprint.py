@@ -39,8 +39,8 @@ def versions() -> dict[str, str]:
 def code_files() -> list[tuple[Path, Path]]:
     """Return every file of ours that decides a result, each after its root folder.
 
-    These are the modules and tables of `curation`, `raw/` and `cards/`; the sample has a
-    digest of its own.
+    These are the modules and tables of `curation`, `raw/` and `cards/`; the sample has
+    a digest of its own.
     """
     package, raw, cards = Path(__file__).parents[1], raw_folder(), cards_folder()
     files = [(package, path) for path in package.rglob("*.py")]
