@@ -13,7 +13,6 @@ from curation.system.errors import TemporarilyUnavailable
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.workers.process import Child
 
 _T = TypeVar("_T")
 #: What runtimes write to standard error when an allocation fails.
@@ -104,33 +103,3 @@ def refuse_endless(outcome: ProcessResult, place: str) -> None:
             place,
             "the same command goes on from here; without this file it ends as well",
         )
-
-
-def find_cause_of_death(child: Child) -> tuple[Ending, str, int | None]:
-    """Return why a child has closed its answer pipe: ending, detail and signal, if any.
-
-    A child that lives on is ended.
-    """
-    if not child.wait(1.0):
-        child.stop()
-        return Ending.PROTOCOL, "closed its pipe and went on", None
-    status, partial = child.returncode or 0, child.unfinished
-    child.stop()
-    if status < 0:
-        detail = f"killed by {_signal_name(-status)}"
-    else:
-        detail = f"ended with status {status} without an answer"
-    if partial:
-        detail += f", {partial:,} bytes into one"
-    short_of_memory = any(phrase in child.last_output for phrase in MEMORY_WORDS)
-    ending = Ending.CRASH
-    if status == -signal.SIGKILL or (status and short_of_memory):
-        ending = Ending.OUT_OF_MEMORY
-    return ending, detail, -status if status < 0 else None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
+from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.protocol import CHANNEL
 
 if TYPE_CHECKING:
@@ -129,11 +130,6 @@ class Child:
         self.ended = False
 
     @property
-    def returncode(self) -> int | None:
-        """The exit status as `subprocess` gives it; None while it runs."""
-        return self._process.poll()
-
-    @property
     def last_output(self) -> str:
         """The end of what it wrote to standard output and standard error."""
         return self._last_output.decode("utf-8", "replace")
@@ -171,25 +167,16 @@ class Child:
         if not self._input_closed:
             self._outgoing += line + b"\n"
 
-    def interests(self) -> Iterator[tuple[int, int]]:
-        """Yield the descriptors to watch and the events to watch them for."""
+    def interests(self) -> Iterator[tuple[int, int, Callable[[], None]]]:
+        """Yield the descriptors to watch, for which events, and what then to call."""
         if self._stopped:
             return
         if not self.ended:
-            yield self._answers, select.POLLIN
+            yield self._answers, select.POLLIN, self._read_answers
         if not self._output_ended:
-            yield self._output, select.POLLIN
+            yield self._output, select.POLLIN, self._read_output
         if self._outgoing:
-            yield self._commands, select.POLLOUT
-
-    def serve(self, descriptor: int) -> None:
-        """Read from or write to one descriptor that is ready."""
-        if descriptor == self._commands:
-            self._write()
-        elif descriptor == self._answers:
-            self._read_answers()
-        else:
-            self._read_output()
+            yield self._commands, select.POLLOUT, self._write
 
     def _write(self) -> None:
         try:
@@ -198,8 +185,7 @@ class Child:
             return
         except BrokenPipeError:
             self._input_closed = True
-            self._outgoing.clear()
-            return
+            written = len(self._outgoing)
         del self._outgoing[:written]
 
     def _read_answers(self) -> None:
@@ -207,12 +193,11 @@ class Child:
         if chunk is None:
             return
         self.ended = not chunk
-        search_from = len(self._incoming)
-        self._incoming += chunk
-        while (end := self._incoming.find(b"\n", search_from)) >= 0:
-            self.lines.append(bytes(self._incoming[:end]))
-            del self._incoming[: end + 1]
-            search_from = 0
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            self.lines.append(bytes(self._incoming) + line)
+            self._incoming.clear()
+        self._incoming += rest
 
     def _read_output(self) -> None:
         chunk = _read(self._output)
@@ -226,6 +211,30 @@ class Child:
             self._process.wait(seconds)
             return True
         return False
+
+    def cause_of_death(self) -> ProcessResult:
+        """Return why the child has closed its answer pipe, with the signal, if any.
+
+        A child that lives on is ended.
+        """
+        if not self.wait(1.0):
+            self.stop()
+            detail = "closed its pipe and went on"
+            return ProcessResult(ending=Ending.PROTOCOL, detail=detail)
+        status, partial = self._process.returncode, self.unfinished
+        self.stop()
+        detail = f"ended with status {status} without an answer"
+        if status < 0:
+            names = {number.value: number.name for number in signal.Signals}
+            detail = f"killed by {names.get(-status, f'signal {-status}')}"
+        if partial:
+            detail += f", {partial:,} bytes into one"
+        short_of_memory = any(phrase in self.last_output for phrase in MEMORY_WORDS)
+        ending = Ending.CRASH
+        if status == -signal.SIGKILL or (status and short_of_memory):
+            ending = Ending.OUT_OF_MEMORY
+        number = -status if status < 0 else None
+        return ProcessResult(ending=ending, detail=detail, signal=number)
 
     def stop(self, *, let_it_finish: bool = False) -> None:
         """End the process and all it started, and read what it printed last.
@@ -255,17 +264,17 @@ class Child:
 
 def exchange(children: Iterable[Child], seconds: float) -> None:
     """Move what can be moved on all pipes; wait at most so long for the first."""
-    poll, owner = select.poll(), {}
+    poll, calls = select.poll(), {}
     for child in children:
-        for descriptor, events in child.interests():
+        for descriptor, events, call in child.interests():
             poll.register(descriptor, events)
-            owner[descriptor] = child
-    if not owner:
+            calls[descriptor] = call
+    if not calls:
         # No pipe is left to wait for: only the end of a process, which is asked for.
         time.sleep(min(seconds, 0.01))
         return
     for descriptor, _ in poll.poll(max(0.0, seconds) * 1000):
-        owner[descriptor].serve(descriptor)
+        calls[descriptor]()
 
 
 def _read(descriptor: int) -> bytes | None:
