@@ -79,7 +79,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     if not fetch:
         _list(names or [], settings, format_)
         return
-    from curation.pipeline.archives import acquire_all
+    from curation.pipeline.inputs import acquire_all
 
     progress = Quiet() if format_ is Format.JSON else Shown()
     acquisition = acquire_all(names or [], settings, progress.say)
@@ -107,7 +107,7 @@ def sources(  # noqa: PLR0913 (one parameter an option)
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     from curation.download.acquire import at_hand
     from curation.download.pins import pins_for
-    from curation.pipeline.archives import chains_by_source
+    from curation.pipeline.inputs import chains_by_source
     from curation.sources.registry import sources as registered
 
     # An unknown name is an error.

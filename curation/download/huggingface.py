@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 import httpx2 as httpx
 import huggingface_hub
 from huggingface_hub import errors
+from huggingface_hub.utils import parse_ratelimit_headers
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from curation.system.credentials import redacted
@@ -32,7 +33,7 @@ from curation.system.errors import (
     Unavailable,
     causes_of,
 )
-from curation.system.retry import rate_limit_reset, retry_after, retry_call
+from curation.system.retry import retry_after, retry_call
 
 if TYPE_CHECKING:
     import ssl
@@ -227,9 +228,8 @@ def hub_wait(response: httpx.Response) -> float:
 
     They stand in `RateLimit`, or else in `Retry-After`.
     """
-    seconds = rate_limit_reset(response.headers)
-    if seconds is None:
-        seconds = retry_after(response.headers)
+    limit = parse_ratelimit_headers(response.headers)
+    seconds = limit.reset_in_seconds if limit else retry_after(response.headers)
     return 1.0 if seconds is None else seconds + 1.0
 
 

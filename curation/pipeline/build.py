@@ -412,7 +412,6 @@ class _Steps:
             module="curation.pipeline.process_document",
             setup=setup,
             files=tuple(Path(own.files) for own in setup.libraries if own.uris),
-            unread_answers=True,
         )
         with (
             self.open_pool(program, jobs=self.request.workers, limits=LIMITS) as pool,

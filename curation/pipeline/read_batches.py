@@ -268,9 +268,7 @@ def process_batches(
     for finished in pool.run_batches(remaining()):
         name, numbers, places = pending.pop(finished.index)
         answers = [
-            bytes(result.answer)
-            if result.ending is Ending.OK
-            else _failure(place, result)
+            result.text if result.ending is Ending.OK else _failure(place, result)
             for place, result in zip(places, finished.results, strict=True)
         ]
         batch = b"[" + b",".join(answers) + b"]"

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from curation.core.documents import Reason, Rejected
-from curation.core.json_types import Json, UntypedJson
+from curation.core.json_types import Json
 from curation.json.text import MAX_DEPTH
 
 #: Seconds of processor time after which a request of a build is taken for endless.
@@ -33,36 +33,23 @@ class WorkerLine(msgspec.Struct, frozen=True, kw_only=True):
     failed: str | None = None
     #: Position of the request in its batch.
     request: int | None = None
-    #: What the function returned, as JSON.
-    answer: UntypedJson = msgspec.UNSET
+    #: What the function returned, as the JSON text that it is.
+    answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     #: The exception of the function.
     error: str | None = None
     #: The same, where memory was short.
     memory: str | None = None
 
 
-class UnreadLine(WorkerLine, frozen=True, kw_only=True):
-    """One line of a worker whose answer is left as the JSON text that it is."""
-
-    answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
 _LINES = msgspec.json.Decoder(WorkerLine)
-_UNREAD_LINES = msgspec.json.Decoder(UnreadLine)
-_NO_LINE = WorkerLine()
 
 
-def decode_line(line: bytes, *, unread: bool = False) -> WorkerLine:
-    """Return one line of a worker; of what is no message an empty one.
-
-    Args:
-        line: What the worker has sent.
-        unread: Whether its answer is left as the JSON text that it is.
-    """
+def decode_line(line: bytes) -> WorkerLine:
+    """Return one line of a worker; of what is no message an empty one."""
     try:
-        return (_UNREAD_LINES if unread else _LINES).decode(line)
+        return _LINES.decode(line)
     except (ValueError, RecursionError):
-        return _NO_LINE
+        return WorkerLine()
 
 
 #: `Limits.wall_times` of work whose result must not turn on how busy the machine is:

@@ -42,9 +42,8 @@ class ProcessResult:
     """What became of one request that a worker process was given."""
 
     ending: Ending
-    #: What the worker's function returned, as JSON; None unless `ok`. It is a
-    #: `msgspec.Raw`, the text, where the program's answers are left unread.
-    answer: UntypedJson = None
+    #: What the worker's function returned, as JSON text; `null` unless `ok`.
+    text: bytes = b"null"
     #: What exactly was seen: the exception, the signal, the limit.
     detail: str = ""
     #: Number of the signal of which the process died, if it died of one; a signal
@@ -66,6 +65,11 @@ class ProcessResult:
         """Whether somebody else sent SIGKILL: the kernel for memory, or a person."""
         return self.signal == signal.SIGKILL
 
+    @property
+    def answer(self) -> UntypedJson:
+        """The value that the worker's function returned, read at each use."""
+        return msgspec.json.decode(self.text)
+
     def answer_as(self, answer_type: type[_T]) -> _T:
         """Return the answer as a value of a type that msgspec knows.
 
@@ -77,12 +81,10 @@ class ProcessResult:
             msgspec.DecodeError: the answer is not of this type.
 
         Example:
-            >>> ProcessResult(ending=Ending.OK, answer=[1]).answer_as(tuple[int, ...])
+            >>> ProcessResult(ending=Ending.OK, text=b"[1]").answer_as(tuple[int, ...])
             (1,)
         """
-        if isinstance(self.answer, msgspec.Raw):
-            return msgspec.json.decode(self.answer, type=answer_type)
-        return msgspec.convert(self.answer, answer_type)
+        return msgspec.json.decode(self.text, type=answer_type)
 
 
 def refuse_endless(outcome: ProcessResult, place: str) -> None:

@@ -61,9 +61,6 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: Files and folders that the set-up names.
     files: tuple[Path, ...] = ()
-    #: Answers stay JSON text (`msgspec.Raw`), for callers that read parts of them only.
-    #: For programs of our own: the text is not validated.
-    unread_answers: bool = False
 
     @property
     def name(self) -> str:

@@ -258,7 +258,7 @@ class Worker:
         return self._begun
 
     def _take(self, line: bytes) -> None:
-        message = decode_line(line, unread=self._program.unread_answers)
+        message = decode_line(line)
         if not self._ready and message.failed is not None:
             self.kill()
             raise WorkerDidNotStart(message.failed, self._program.name)
@@ -280,9 +280,8 @@ class Worker:
         self._pending -= 1
         self._answered += 1
         if message.answer is not msgspec.UNSET:
-            return ProcessResult(
-                ending=Ending.OK, answer=message.answer, seconds=seconds
-            )
+            text = bytes(message.answer)
+            return ProcessResult(ending=Ending.OK, text=text, seconds=seconds)
         ending, detail = Ending.ERROR, str(message.error)
         if message.memory is not None:
             self._discard()

@@ -273,7 +273,10 @@ def test_a_batch_is_ready_before_the_next_unit_is_asked_for() -> None:
     [
         (b'{"ready":true}', WorkerLine(ready=True)),
         (b'{"failed":"no"}', WorkerLine(failed="no")),
-        (b'{"request":0,"answer":null}', WorkerLine(request=0, answer=None)),
+        (
+            b'{"request":0,"answer":null}',
+            WorkerLine(request=0, answer=msgspec.Raw(b"null")),
+        ),
         (b'{"request":1,"error":"E"}', WorkerLine(request=1, error="E")),
         (b'{"request":2,"memory":"M"}', WorkerLine(request=2, memory="M")),
     ],
@@ -285,18 +288,8 @@ def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"[1, 2]", b'{"request":"1"}', b'"\xff"', b'{"answer":NaN}', b"[" * 9_999],
+    [b"", b"[1, 2]", b'{"request":"1"}', b'"\xff"', b'{"answer":[1,}', b"[" * 9_999],
 )
 def test_what_is_no_message_says_nothing(line: bytes) -> None:
     """It is an empty message, which no worker may send."""
     assert decode_line(line) == WorkerLine()
-
-
-def test_an_answer_may_be_left_as_its_text() -> None:
-    """Whoever asks for it reads it later, as what it is; nothing else is left."""
-    line = decode_line(b'{"request":0,"answer":{"a": [1, 2]}}', unread=True)
-    assert (line.request, bytes(line.answer)) == (0, b'{"a": [1, 2]}')
-    assert (
-        decode_line(b'{"request":1,"error":"E"}', unread=True).answer is msgspec.UNSET
-    )
-    assert decode_line(b'{"answer":[1,}', unread=True) == WorkerLine()
