@@ -190,48 +190,36 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
+    groups: dict[str, Any] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         group = hints[name]
-        if isinstance(group, type) and is_dataclass(group):
-            options = _options(group)
-            groups[name] = group, [option.name for option in options]
-            parameters += options
-        else:
-            keyword = parameter.replace(
-                annotation=group, kind=inspect.Parameter.KEYWORD_ONLY
+        keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        if not is_dataclass(group):
+            parameters.append(keyword.replace(annotation=group))
+            continue
+        groups[name] = group
+        title = (group.__doc__ or "").partition("\n")[0].rstrip(".")
+        options = get_type_hints(group, include_extras=True)
+        for field in fields(group):
+            annotation = options[field.name]
+            option = copy(annotation.__metadata__[0])
+            option.rich_help_panel = option.rich_help_panel or title
+            default = keyword.empty if field.default is MISSING else field.default
+            parameters.append(
+                keyword.replace(
+                    name=field.name,
+                    annotation=Annotated[annotation.__origin__, option],
+                    default=default,
+                )
             )
-            parameters.append(keyword)
 
     @wraps(command)
     def flat(**values: object) -> None:
-        for name, (group, options) in groups.items():
-            values[name] = group(**{option: values.pop(option) for option in options})
+        for name, group in groups.items():
+            own = {field.name: values.pop(field.name) for field in fields(group)}
+            values[name] = group(**own)
         command(**values)
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362 reads it
     flat.__annotations__ = {option.name: option.annotation for option in parameters}
     return flat
-
-
-def _options(group: type) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    title = (group.__doc__ or "").partition("\n")[0].rstrip(".")
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=_in_group(hints[field.name], title),
-            default=(
-                inspect.Parameter.empty if field.default is MISSING else field.default
-            ),
-        )
-        for field in fields(group)
-    ]
-
-
-def _in_group(annotation: Any, title: str) -> object:  # noqa: ANN401 - `Annotated`
-    """Return the annotation of an option, which gets a group if it names none."""
-    option = copy(annotation.__metadata__[0])
-    option.rich_help_panel = option.rich_help_panel or title
-    return Annotated[annotation.__origin__, option]

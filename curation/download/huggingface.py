@@ -113,7 +113,9 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     fault = _reason(error, CsbdataError)
     if fault is not None:
         return fault
-    text, inner = redacted(str(error)), _innermost_text(error)
+    innermost = list(causes_of(error))[-1]
+    text, inner = redacted(str(error)), str(innermost) or type(innermost).__name__
+    inner = redacted(inner)
     precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
     if isinstance(error, ValueError) and not isinstance(error, precise):
         # The library complains about its input.
@@ -127,9 +129,10 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     if isinstance(error, ConnectionError | TimeoutError):
         # `hf_xet` raises Python's own connection errors, the status in their text.
         match = _XET_STATUS.search(text)
-        code = int(match[1]) if match else _TIMEOUT
-        answer = f"the Hub's storage answers {code}" if match else text
-        return _of_code(code, answer, where, who=f"{answer}: it", detail=text)
+        if match is None:
+            return Unavailable(text, where, _LATER)
+        answer = f"the Hub's storage answers {match[1]}"
+        return _of_code(int(match[1]), answer, where, who=f"{answer}: it", detail=text)
     if isinstance(error, OSError):
         return CannotCreate(inner, where)
     what = redacted(f"{type(error).__name__}: {inner}")
@@ -154,11 +157,6 @@ def _of_code(
     if code < _SERVER_ERROR and code != _TIMEOUT:
         return BadData(f"{answer}: {detail}", where)
     return Unavailable(answer, where, _LATER)
-
-
-def _innermost_text(error: BaseException) -> str:
-    innermost = list(causes_of(error))[-1]
-    return redacted(str(innermost) or type(innermost).__name__)
 
 
 def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
@@ -248,25 +246,26 @@ def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[No
     if not bars:
         disable_progress_bars()
     hooks = huggingface_hub.get_session().event_hooks["request"]
-    watch = [RateLimitBudget(time_limits).watch]
-    limits = httpx.Timeout(time_limits.silence, connect=time_limits.connect)
 
-    def client(
+    def set_client(
         responses: list[Callable[..., None]], timeout: httpx.Timeout | None
-    ) -> httpx.Client:
-        return httpx.Client(
-            verify=_certificates(),
-            event_hooks={"request": hooks, "response": responses},
-            follow_redirects=True,
-            timeout=timeout,
+    ) -> None:
+        huggingface_hub.set_client_factory(
+            lambda: httpx.Client(
+                verify=_certificates(),
+                event_hooks={"request": hooks, "response": responses},
+                follow_redirects=True,
+                timeout=timeout,
+            )
         )
 
-    huggingface_hub.set_client_factory(lambda: client(watch, limits))
+    watch = RateLimitBudget(time_limits).watch
+    set_client([watch], httpx.Timeout(time_limits.silence, connect=time_limits.connect))
     try:
         yield
     finally:
         # As the library's own.
-        huggingface_hub.set_client_factory(lambda: client([], None))
+        set_client([], None)
 
 
 def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _T:

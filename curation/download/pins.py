@@ -42,10 +42,6 @@ class Selection:
             return False
         return _expression(self.patterns).fullmatch(path) is not None
 
-    def of(self, paths: Iterable[str]) -> list[str]:
-        """Return the selected ones of some paths."""
-        return [path for path in paths if path in self]
-
 
 @cache
 def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:

@@ -6,7 +6,6 @@
     |   +-- WrongDigest          65  content that differs from its pin
     +-- NoInput                  66  a file or a folder that is not there
     +-- Unavailable              69  a host or a service that cannot be used
-    |   +-- NoLongerThere        69  what a host that answers has not, or no more
     +-- CannotCreate             73  a place where nothing can be written
     +-- TemporarilyUnavailable   75  the same command may succeed later
     +-- NotPermitted             77  rights that are missing
@@ -84,10 +83,6 @@ class Unavailable(CsbdataError):
     """A host or a service that cannot be used."""
 
     exit_code = 69
-
-
-class NoLongerThere(Unavailable):
-    """What a host that answers says it has not, or not any more."""
 
 
 class CannotCreate(CsbdataError):
