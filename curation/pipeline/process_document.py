@@ -39,6 +39,8 @@ from curation.validation.metaschemas import valid_under
 from curation.workers.limits import (
     BACKSTOP,
     BUSY_MACHINE,
+    IDENTIFIERS,
+    NODES,
     Limits,
     too_big,
     too_identified,
@@ -201,7 +203,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
 
 def too_long_to_read(raw: RawDocument) -> Rejected | None:
     """Return why a document is not even parsed, or None if it may be."""
-    refused = too_big(raw.content, LIMITS)
+    refused = too_big(raw.content)
     return None if refused is None else _named(refused, "limits")
 
 
@@ -216,10 +218,10 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         named = parse_named(uri, raw.content) if uri.endswith(YAML_SUFFIXES) else None
         return _named(named if isinstance(named, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
-    refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
+    refused = too_many(schema) if len(raw.content) >= 2 * NODES else None
     # Without so many of them there is nothing to walk over.
-    if refused is None and raw.content.count(b'id"') > LIMITS.identifiers:
-        refused = too_identified(schema, LIMITS)
+    if refused is None and raw.content.count(b'id"') > IDENTIFIERS:
+        refused = too_identified(schema)
     if refused is not None:
         return _named(refused, "limits")
     return Document(

@@ -40,7 +40,7 @@ from curation.sources.readers import NamedSchema, as_rows, document, own_uri, pl
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
-from curation.workers.limits import Limits
+from curation.workers.limits import DOCUMENT_BYTES
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
@@ -191,7 +191,7 @@ def open_source(
 
 def _files_at(path: Path) -> FolderFiles | MadeFile:
     if path.is_dir():
-        return FolderFiles(path, _READ, Limits().document_bytes + 1)
+        return FolderFiles(path, _READ, DOCUMENT_BYTES + 1)
     return SingleFile(path)
 
 

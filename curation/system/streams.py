@@ -28,7 +28,7 @@ class _Stream(TextIOWrapper):
             CannotCreate: the system refuses, but for a reader that is gone.
         """
         with self._losses():
-            return super().write(text)
+            super().write(text)
         return len(text)
 
     def flush(self) -> None:

@@ -42,7 +42,6 @@ from curation.pipeline.build import (
 )
 from curation.pipeline.inputs import BuildInput, ExtraSource, choose_inputs
 from curation.pipeline.process_document import (
-    LIMITS,
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
@@ -68,6 +67,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Quiet
+from curation.workers.limits import DOCUMENT_BYTES
 from tests.builds import write_build
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, raw_document
 from tests.made import rejected
@@ -385,7 +385,7 @@ def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
     for number in range(4):
         schema = {"type": "object", "properties": {f"p{number}": {"maxLength": 77123}}}
         (own / f"a{number}.json").write_text(json.dumps(schema))
-    (own / "b.json").write_bytes(b'"' + b"x" * 5 * LIMITS.document_bytes + b'"')
+    (own / "b.json").write_bytes(b'"' + b"x" * 5 * DOCUMENT_BYTES + b'"')
     (own / "c.json").write_text('{"type": "string", "maxLength": 77124}')
     extra = ExtraSource(source=str(own), config="Acme")
     request = replace(request_for(tmp_path), extras=(extra,))
