@@ -183,9 +183,21 @@ def decide_benchmark(
     ]
     for rule in rules.benchmark_rules:
         positions = [position for position, one in enumerate(decided) if one.kept]
-        verdicts = rule.judge(
-            [_candidate(decided[position], sources) for position in positions]
-        )
+        candidates = []
+        for document in (decided[position] for position in positions):
+            source = sources[document.source.provenance.source]
+            candidates.append(
+                Candidate(
+                    config=document.config,
+                    unique_id=document.source.unique_id,
+                    sha256=document.result.sha256,
+                    field_count=document.result.field_count,
+                    quota=source.quota,
+                    least_fields=source.least_fields,
+                    extra=document.config not in CONFIGS,
+                )
+            )
+        verdicts = rule.judge(candidates)
         for index, rejected in verdicts.items():
             position = positions[index]
             decided[position] = replace(
@@ -212,19 +224,6 @@ def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     return decided
 
 
-def _candidate(document: DecidedDocument, sources: Mapping[str, Source]) -> Candidate:
-    source = sources[document.source.provenance.source]
-    return Candidate(
-        config=document.result.config,
-        unique_id=document.source.unique_id,
-        sha256=document.result.sha256,
-        field_count=document.result.field_count,
-        quota=source.quota,
-        least_fields=source.least_fields,
-        extra=document.result.config not in CONFIGS,
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
     """What a build did."""
@@ -244,12 +243,6 @@ class BuildResult:
     rule_faults: tuple[str, ...]
     #: Archives that would have come first and could not be had, each once.
     not_had: tuple[UnavailableArchive, ...]
-
-
-def _own_peak_mb() -> float:
-    """Return the most memory that this process has held, in MiB."""
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
 
 
 class _Clock:
@@ -293,7 +286,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     ray_address(request.executor)
     # Sources, rules, and the folder; and what is asked beside them.
     count = 3 + request.fastjsonschema + request.instances
-    return _build_with(request, Phases(progress or Quiet(), count))
+    with _without_collector():
+        return _build_with(request, Phases(progress or Quiet(), count))
 
 
 @contextmanager
@@ -311,7 +305,6 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-@_without_collector()
 def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
@@ -337,12 +330,15 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
                 manifest, peak = steps.write(clock)
         else:
             clock.lap("check")
+        # The most memory that this process has held.
+        own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        own_peak_mb = own_peak / (2**20 if sys.platform == "darwin" else 2**10)
         return BuildResult(
             request=request,
             manifest=manifest,
             phases=clock.phases,
             processor=clock.processor,
-            peak_rss_mb=max(peak, _own_peak_mb()),
+            peak_rss_mb=max(peak, round(own_peak_mb, 1)),
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(

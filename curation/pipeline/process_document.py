@@ -18,7 +18,7 @@ from curation.core.documents import (
     Rejected,
 )
 from curation.core.records import BenchmarkRecord
-from curation.core.rule import Context, RepairKind, Rule
+from curation.core.rule import Context, RepairKind
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
 from curation.dataset.paper_tables import raw_figures
@@ -173,7 +173,13 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         )
     as_read = document.schema
     for rule in rules.rules:
-        result = _result_of(rule, document, context)
+        try:
+            result = rule.apply(document, context)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a rule raises is its defect
+            # It ends only the document.
+            result = Rejected(reason=Reason.CRASHED, detail=describe(error))
         if isinstance(result, Rejected):
             return DocumentResult(
                 config=final_config(raw.config, document.raw_field_count),
@@ -255,16 +261,6 @@ def _parsed(
         for trail, members in objects(schema)
         for name, times in repeated.get(id(members), {}).items()
     )
-
-
-def _result_of(rule: Rule, document: Document, context: Context) -> Document | Rejected:
-    """Return what a rule makes of a document; its exception ends only the document."""
-    try:
-        return rule.apply(document, context)
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a rule raises is its defect
-        return Rejected(reason=Reason.CRASHED, detail=describe(error))
 
 
 def _named(rejected: Rejected, rule: str) -> Rejected:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -117,15 +117,23 @@ class OwnSchemas:
 def _texts(files: Files) -> Iterator[OwnText]:
     table = _table(files)
     if table is not None:
-        for number, unique_id, content in _rows(files, table):
+        content = files.read(table)
+        rows = json_lines(content)
+        if table.endswith(".parquet"):
+            rows = _texts_in_table(content, table)
+        for number, unique_id, text in made_unique(rows, PurePosixPath(table).stem):
             place = f"{table}#{number}"
-            yield OwnText(place=place, id=unique_id, read=content.__bytes__)
+            yield OwnText(place=place, id=unique_id, read=text.__bytes__)
         return
     paths = frozenset(files.paths)
     for path in sorted(_in_folder(files), key=natural_key):
+        stem, _, suffix = path.rpartition(".")
+        others = {stem + other for other in _READ if other != f".{suffix}"}
+        # YAML keeps its suffix in its id if another file has that name.
+        keeps = f".{suffix}" != _JSON and not others.isdisjoint(paths)
         yield OwnText(
             place=path,
-            id=_unique_id(path, paths),
+            id=path if keeps else stem,
             read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
         )
 
@@ -297,13 +305,6 @@ def _in_folder(files: Files) -> list[str]:
     return [path for path in files.paths if path.endswith(_READ)]
 
 
-def _rows(files: Files, table: str) -> Iterator[tuple[int, str, bytes]]:
-    content = files.read(table)
-    is_parquet = table.endswith(".parquet")
-    rows = _texts_in_table(content, table) if is_parquet else json_lines(content)
-    return made_unique(rows, PurePosixPath(table).stem)
-
-
 def _texts_in_table(
     file: Path | bytes, where: str
 ) -> Iterator[tuple[int, str | None, bytes]]:
@@ -451,14 +452,6 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             base_uri=own_uri(_NAME, place) if is_folder else None,
             content=text.read(),
         )
-
-
-def _unique_id(path: str, paths: Container[str]) -> str:
-    """Return the path without its suffix; of YAML with it if another has that name."""
-    stem, _, suffix = path.rpartition(".")
-    others = (stem + other for other in _READ if other != f".{suffix}")
-    keeps = f".{suffix}" != _JSON and any(other in paths for other in others)
-    return path if keeps else stem
 
 
 def _as_json(path: str, content: bytes) -> bytes:

@@ -181,20 +181,16 @@ def redacted_traceback(error: BaseException) -> str:
 def _log_record(*arguments: Any, **options: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
     """Return a log record whose texts hold no credentials."""
     record = logging.LogRecord(*arguments, **options)
-    record.msg = redacted(_formatted(record))
-    record.args = ()
+    try:
+        text = record.getMessage()
+    except (TypeError, ValueError, LookupError):
+        # A record with the wrong arguments is no reason to fail.
+        text = f"{record.msg} {record.args}"
+    record.msg, record.args = redacted(text), ()
     if record.exc_info and record.exc_info[1] is not None:
         # A formatter takes this text instead of making its own.
         record.exc_text = redacted_traceback(record.exc_info[1])
     return record
-
-
-def _formatted(record: logging.LogRecord) -> str:
-    """Return the text; a record with the wrong arguments is no reason to fail."""
-    try:
-        return record.getMessage()
-    except (TypeError, ValueError, LookupError):
-        return f"{record.msg} {record.args}"
 
 
 def guard() -> None:
@@ -203,14 +199,10 @@ def guard() -> None:
     `csbdata` calls it once, at its start.
     """
     logging.setLogRecordFactory(_log_record)
-    sys.excepthook = _died
-    threading.excepthook = _thread_died
+    sys.excepthook = lambda _kind, error, _traceback: _died(error)
+    threading.excepthook = lambda arguments: _died(arguments.exc_value)
 
 
-def _died(_kind: object, error: BaseException, _traceback: object) -> None:
-    sys.stderr.write(redacted_traceback(error))
-
-
-def _thread_died(arguments: threading.ExceptHookArgs) -> None:
-    if arguments.exc_value is not None:
-        sys.stderr.write(redacted_traceback(arguments.exc_value))
+def _died(error: BaseException | None) -> None:
+    if error is not None:
+        sys.stderr.write(redacted_traceback(error))

@@ -37,7 +37,6 @@ _CHUNK = 2**20
 _STDERR_TAIL = 8 * 1024
 #: Seconds between SIGTERM and SIGKILL.
 _GRACE = 0.5
-_F_SETPIPE_SZ = 1031
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +113,6 @@ class Child:
         self._output = self._process.stdout.fileno()
         for descriptor in (self._commands, self._answers, self._output):
             os.set_blocking(descriptor, False)
-            _widen(descriptor)
         self._outgoing = bytearray()
         self._incoming = bytearray()
         self._last_output = b""
@@ -160,11 +158,12 @@ class Child:
             return 0.0
 
     def send(self, line: bytes) -> None:
-        """Queue one line; it is written as the child reads."""
+        """Hand over one line; what its pipe cannot hold goes as the child reads."""
         if not self._input_closed:
             self._outgoing += line + b"\n"
+            self._write()
 
-    def interests(self) -> Iterator[tuple[int, int, Callable[[], None]]]:
+    def interests(self) -> Iterator[tuple[int, int, Callable[[], object]]]:
         """Yield the descriptors to watch, for which events, and what then to call."""
         if self._stopped:
             return
@@ -196,11 +195,13 @@ class Child:
             self._incoming.clear()
         self._incoming += rest
 
-    def _read_output(self) -> None:
+    def _read_output(self) -> bool:
+        """Read what was printed last; return whether there was anything."""
         chunk = _read(self._output)
         if chunk is not None:
             self._output_ended = not chunk
             self._last_output = (self._last_output + chunk)[-_STDERR_TAIL:]
+        return bool(chunk)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end of the process; return whether it came in time."""
@@ -247,8 +248,8 @@ class Child:
             self.wait(_GRACE)
         self._signal(signal.SIGKILL)
         self._process.wait()
-        while not self._output_ended and _readable(self._output):
-            self._read_output()
+        while self._read_output():
+            pass
         self._stopped = True
         os.close(self._answers)
         if self._process.stdout is not None:
@@ -280,18 +281,3 @@ def _read(descriptor: int) -> bytes | None:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:
         return None
-
-
-def _readable(descriptor: int) -> bool:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return any(events & select.POLLIN for _, events in poll.poll(0))
-
-
-def _widen(descriptor: int) -> None:
-    """Let a Linux pipe hold a megabyte, so that large answers flow in few steps."""
-    if sys.platform == "linux":
-        import fcntl  # noqa: PLC0415 - POSIX only
-
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(descriptor, _F_SETPIPE_SZ, _CHUNK)

@@ -94,7 +94,7 @@ class Worker:
         Raises:
             OSError: the interpreter cannot be run.
         """
-        exchange([self._ensure()], 0.0)
+        self._ensure()
 
     def ask(self, request: Message, seconds: float | None = None) -> ProcessResult:
         """Send one request and wait for its result.
