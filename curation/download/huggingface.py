@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 import httpx2 as httpx
 import huggingface_hub
 from huggingface_hub import errors
-from huggingface_hub.utils import parse_ratelimit_headers
+from huggingface_hub.utils._http import parse_ratelimit_headers
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from curation.system.credentials import redacted

@@ -198,7 +198,10 @@ def _pinned_as(
         only = replace(source, archives={rules: (pin.archive,)})
         choice = _find_pinned(only, rules, settings, say)
     if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
-        whys = [each.why for each in getattr(choice, "not_had", (choice,))]
+        if isinstance(choice, MissingSource):
+            whys = [choice.why]
+        else:
+            whys = [absent.why for absent in choice.not_had]
         then = "CSBDATA_MIRROR=DIR names a folder of archives"
         raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
     if choice.pin.sha256 != pin.sha256:

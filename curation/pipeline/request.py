@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing, Origin
 from curation.download.acquire import FetchSettings
-from curation.packaging.manifest import FILE, Manifest, read_manifest
+from curation.packaging.manifest import FILE, read_manifest
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
@@ -81,32 +81,28 @@ def refuse_other_build(
     """
     if not (out / FILE).is_file():
         return
+    differences = []
     try:
         manifest = read_manifest(out)
-        differences = list(_differences(manifest, rules, options, inputs))
     except BadData as error:
-        differences = [f"its manifest.json cannot be read ({error.what})"]
+        differences.append(f"its manifest.json cannot be read ({error.what})")
+    else:
+        if manifest.rules != rules:
+            differences.append(f"rules {manifest.rules}, not {rules}")
+        before, now = set(manifest.options), set(options)
+        if before - now:
+            differences.append(f"made with {', '.join(sorted(before - now))}")
+        if now - before:
+            differences.append(f"made without {', '.join(sorted(now - before))}")
+        old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
+        if others := {source for source, *_ in old ^ new}:
+            differences.append(f"other files of {', '.join(sorted(others))}")
     if differences:
         raise CannotCreate(
             f"a build made otherwise stands there: {'; '.join(differences)}",
             str(out),
             "--replace overwrites it, --out DIR writes elsewhere",
         )
-
-
-def _differences(
-    manifest: Manifest, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
-) -> Iterator[str]:
-    if manifest.rules != rules:
-        yield f"rules {manifest.rules}, not {rules}"
-    before, now = set(manifest.options), set(options)
-    if before - now:
-        yield f"made with {', '.join(sorted(before - now))}"
-    if now - before:
-        yield f"made without {', '.join(sorted(now - before))}"
-    old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
-    if others := {source for source, *_ in old ^ new}:
-        yield f"other files of {', '.join(sorted(others))}"
 
 
 def _archives(pins: Iterable[Pin]) -> set[tuple[str, str, str, str]]:
@@ -222,7 +218,8 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             "not from upstream",
             "give a mirror with --mirror, or leave --missing out",
         )
-    read = {config for item in (*inputs, *missing) for config in item.configs}
+    read = {config for item in inputs for config in item.configs}
+    read.update(config for absent in missing for config in absent.configs)
     left_out = [config for config in CONFIGS if config not in read]
     return BuildPlan(
         rules=rules,
