@@ -27,6 +27,7 @@ from curation.system.errors import (
     NotPermitted,
     Stopped,
     TemporarilyUnavailable,
+    causes_of,
 )
 from curation.system.escaping import shortened
 from curation.system.extras import missing_library
@@ -36,12 +37,10 @@ from curation.system.tables import plain
 from curation.system.terminal import command_line_of, say, show, stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from types import FrameType
 
     from typer._click import Context
-
-    _Command = Callable[..., None]
 
 
 class _Commands(CommandGroup):
@@ -55,9 +54,7 @@ class _Commands(CommandGroup):
 
         Raises:
             Stopped: the user has stopped it.
-            NoInput: a word is too long for a path, or the working folder is gone.
-            NotPermitted: a path leads where the user may not look.
-            TemporarilyUnavailable: the process may open no more files.
+            NoInput: the working folder is gone.
             _ReaderGone: no one reads what it prints.
         """
         try:
@@ -71,18 +68,6 @@ class _Commands(CommandGroup):
             raise Stopped("stopped", then=_GOES_ON) from error
         except BrokenPipeError as error:
             raise _ReaderGoneError from error
-        except OSError as error:
-            # Of a word that cannot be looked at as a path.
-            what, where = error.strerror or "", shortened(str(error.filename), 100)
-            if error.errno == errno.ENAMETOOLONG:
-                then = "a schema itself is read from a pipe, and named -"
-                raise NoInput(what, where, then) from error
-            if error.errno in {errno.EACCES, errno.EPERM}:
-                raise NotPermitted(what, where) from error
-            if error.errno in {errno.EMFILE, errno.ENFILE}:
-                then = "ulimit -n 1024, then the same command"
-                raise TemporarilyUnavailable(what.lower(), then=then) from error
-            raise
 
 
 class _ReaderGoneError(Exception):
@@ -162,88 +147,83 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     places |= {name: f"evaluation.commands.{at}" for name, at in _EVALUATION.items()}
     for name in (named,) if named in places else places:
         module, _, attribute = places[name].partition(":")
-        _attach(app, name, getattr(import_module(module), attribute))
+        command = getattr(import_module(module), attribute)
+        if isinstance(command, typer.Typer):
+            for info in command.registered_commands:
+                info.cls = GroupedCommand
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, cls=GroupedCommand)(command)
     return app
-
-
-def _attach(app: typer.Typer, name: str, command: typer.Typer | _Command) -> None:
-    if isinstance(command, typer.Typer):
-        for info in command.registered_commands:
-            info.cls = GroupedCommand
-        app.add_typer(command, name=name)
-    else:
-        app.command(name, cls=GroupedCommand)(command)
 
 
 def main() -> None:
     """Run the command line; every expected failure is one line and an exit code."""
     try:
-        code = _code_of(_run)
+        code = _run()
         sys.stdout.flush()
-    except CsbdataError as fault:
-        if os.environ.get("CSBDATA_DEBUG"):
-            sys.stderr.write(redacted_traceback(fault))
-        _say_fault(fault)
-        code = fault.exit_code
-        end_output()
     except (_ReaderGoneError, BrokenPipeError):
         give_up_output()
         code = 0
-    except Exception as error:  # noqa: BLE001 - whatever no one expected is our defect
-        sys.stderr.write(redacted_traceback(error))
-        say("csbdata: a defect of csbdata; the lines above say where", style="red")
-        code = CsbdataError.exit_code
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - whatever no one expected is our defect
+        fault = _fault_of(error)
+        if fault is None or os.environ.get("CSBDATA_DEBUG"):
+            sys.stderr.write(redacted_traceback(error))
+        if fault is None:
+            say("csbdata: a defect of csbdata; the lines above say where", style="red")
+        else:
+            _say_fault(fault)
+        code = (fault or CsbdataError).exit_code
         end_output()
     sys.exit(code)
 
 
-def _clean_up_when_terminated() -> None:
-    """Have SIGTERM leave every block as Ctrl-C does, and exit as a shell reports it."""
+def _run() -> int | str | None:
+    """Return what the command exits with; typer ends every one by an exit."""
 
     def stop(number: int, _: FrameType | None) -> NoReturn:
         sys.exit(128 + number)
 
+    prepare_streams()
+    guard()
+    # SIGTERM leaves every block as Ctrl-C does, and exits as a shell reports it.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
+    try:
+        with command_line_of(sys.argv[1:]), heartbeat():
+            application(sys.argv[1:])()
+    except SystemExit as ended:
+        return ended.code
+    return 0
+
+
+def _fault_of(error: BaseException) -> CsbdataError | None:
+    """Return an expected failure; None for what is a defect of ours."""
+    # While a module loads Ctrl-C can come out as another error.
+    if any(isinstance(cause, KeyboardInterrupt) for cause in causes_of(error)):
+        return Stopped("stopped", then=_GOES_ON)
+    if isinstance(error, CsbdataError):
+        return error
+    if isinstance(error, ModuleNotFoundError):
+        return missing_library(error)
+    if not isinstance(error, OSError):
+        return None
+    # Of a word that cannot be looked at as a path.
+    what, where = error.strerror or "", shortened(str(error.filename), 100)
+    if error.errno == errno.ENAMETOOLONG:
+        return NoInput(what, where, "a schema itself is read from a pipe, and named -")
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        return NotPermitted(what, where)
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        then = "ulimit -n 1024, then the same command"
+        return TemporarilyUnavailable(what.lower(), then=then)
+    return None
 
 
 def _say_fault(fault: CsbdataError) -> None:
     """Print a fault: one line, of which a screen gets the next step on its own."""
-    if not stderr().folds or not fault.then:
-        say(f"csbdata: {redacted(str(fault))}", style="red")
-        return
-    fact = type(fault)(fault.what, fault.where)
+    then = fault.then if stderr().folds else ""
+    fact = type(fault)(fault.what, fault.where) if then else fault
     say(f"csbdata: {redacted(str(fact))}", style="red")
-    stderr().print(plain(f"  {redacted(fault.then)}"), soft_wrap=True)
-
-
-def _run() -> None:
-    try:
-        prepare_streams()
-        guard()
-        _clean_up_when_terminated()
-        with command_line_of(sys.argv[1:]), heartbeat():
-            application(sys.argv[1:])()
-    except KeyboardInterrupt as error:
-        raise Stopped("stopped", then=_GOES_ON) from error
-    except ModuleNotFoundError as error:
-        if fault := missing_library(error):
-            raise fault from error
-        raise
-    except Exception as error:
-        # While a module loads Ctrl-C can come out as another error.
-        causes: list[BaseException | None] = [error]
-        while (cause := causes[-1]) is not None and cause not in causes[:-1]:
-            if isinstance(cause, KeyboardInterrupt):
-                raise Stopped("stopped", then=_GOES_ON) from error
-            causes.append(cause.__cause__ or cause.__context__)
-        raise
-
-
-def _code_of(run: Callable[[], None]) -> int | str | None:
-    """Return what a function exits with; typer ends every command by an exit."""
-    try:
-        run()
-    except SystemExit as ended:
-        return ended.code
-    return 0
+    if then:
+        stderr().print(plain(f"  {redacted(then)}"), soft_wrap=True)

@@ -29,7 +29,7 @@ from curation.sources.openapi_bodies import is_description
 from curation.sources.tools import LISTS, TOOL_FORMS, is_tool, request_of, unwrapped
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import existing_path, refuse_unprintable
-from curation.workers.limits import Limits
+from curation.workers.limits import DOCUMENT_BYTES
 
 if TYPE_CHECKING:
     from curation.checking.report import SchemaProblem
@@ -91,7 +91,7 @@ def read_schema_files(
         CsbdataError: an expression cannot be opened, or nothing in it is read.
     """
     # One byte more than the limit is enough to know that it is exceeded.
-    most = Limits().document_bytes + 1
+    most = DOCUMENT_BYTES + 1
     files: dict[str, SchemaFile] = {}
     for name in names:
         path = existing_path(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from curation.dataset.summary import ConfigFigures
     from curation.download.acquire import UnavailableArchive
     from curation.pipeline.build import BuildResult
-    from curation.pipeline.inputs import ExtraSource
-    from curation.pipeline.request import BuildRequest
 
 
 _Rules = Annotated[str, typer.Option(help="clean or paper: see csbdata explain.")]
@@ -167,11 +165,18 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
+    from curation.pipeline.build import build as build_folder
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
+    from curation.sources.readers import plain_id
+    from curation.system.progress import Quiet, Shown
 
     only = tuple(ExtraSource.parse(text) for text in sources.only or ())
-    folder = out or _default_folder(only, sample=sources.sample)
+    folder = SAMPLE_BUILD if sources.sample else DEFAULT_BUILD
+    if only:
+        names = (each.config or plain_id(each.source) for each in only)
+        folder = BUILDS / "-".join(names)
+    folder = out or folder
     request = BuildRequest(
         out=folder.absolute(),
         rules=rules,
@@ -188,33 +193,16 @@ def build(  # noqa: PLR0913 (one parameter an option)
             mirror=sources.mirror, offline=sources.offline
         ),
     )
-    _build(request, format_, folder)
-
-
-def _default_folder(only: Sequence[ExtraSource], *, sample: bool) -> Path:
-    """Return the folder of a build whose place is not named."""
-    from curation.sources.readers import plain_id
-
-    if only:
-        names = (each.config or plain_id(each.source) for each in only)
-        return BUILDS / "-".join(names)
-    return SAMPLE_BUILD if sample else DEFAULT_BUILD
-
-
-def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
-    from curation.pipeline.build import build as build_folder
-    from curation.system.progress import Quiet, Shown
-
     built = build_folder(request, Quiet() if format_ is Format.JSON else Shown())
     if format_ is Format.JSON:
         print_json(report(built))
     else:
-        print_summary(built, shown_out)
+        print_summary(built, folder)
     if built.rule_faults:
         raise CsbdataError(
-            "; ".join(map(str, built.rule_faults)),
-            str(shown_out),
-            command("explain", "crashed", "--in", shown_out),
+            "; ".join(built.rule_faults),
+            str(folder),
+            command("explain", "crashed", "--in", folder),
         )
 
 
@@ -259,22 +247,16 @@ def print_summary(built: BuildResult, shown_out: Path) -> None:
     )
     for line in partiality(built):
         show(line, style="yellow")
-    show("What to type next:")
-    for line in _next_commands(built, shown_out):
-        show_whole(f"  {line}")
-
-
-def _next_commands(built: BuildResult, shown_out: Path) -> Iterator[str]:
-    """Yield the commands that go on from a build."""
-    yield command("verify", shown_out)
     reasons = Counter[str]()
-    for config in built.manifest.configs.values():
+    for config in figures.configs.values():
         reasons.update(config.rejected)
-    for reason, _ in reasons.most_common(1):
-        yield command("explain", reason, "--in", shown_out)
-    partial = ("--allow-partial",) if built.manifest.partial else ()
+    partial = ("--allow-partial",) if figures.partial else ()
     options = ("--repo", "OWNER/NAME", *partial, "--dry-run")
-    yield command("push", shown_out, *options)
+    show("What to type next:")
+    show_whole(f"  {command('verify', shown_out)}")
+    for reason, _ in reasons.most_common(1):
+        show_whole(f"  {command('explain', reason, '--in', shown_out)}")
+    show_whole(f"  {command('push', shown_out, *options)}")
 
 
 def partiality(built: BuildResult) -> Iterator[str]:

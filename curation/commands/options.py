@@ -10,14 +10,14 @@ import inspect
 from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
-from enum import EnumType, StrEnum
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
-from typer._coercion import RuntimeParam, bool_flag_type_descriptor, build_runtime_param
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer._coercion import bool_flag_type_descriptor
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from curation.system.credentials import redacted
 from curation.system.user_files import refuse_unprintable
@@ -99,37 +99,8 @@ ProblemFormatOption = Annotated[
 ]
 
 
-class _AsGiven(RuntimeParam):
-    """Take words and values that need no reading as they are.
-
-    Others are read by typer, which imports pydantic for them: 80 ms.
-    """
-
-    def _coerce_value(self, value: Any, param: TyperOption, ctx: Context) -> object:  # type: ignore[override]  # noqa: ANN401 - what was typed, or a default
-        kind = self.annotation
-        if isinstance(kind, type) and isinstance(value, kind):
-            return value
-        if kind == list[str]:
-            return list(value)
-        if isinstance(kind, EnumType) and value in set(kind):
-            return kind(value)
-        return build_runtime_param(param.type_descriptor).coerce(value, param, ctx)
-
-
-def _read_quickly(parameters: list[Parameter]) -> list[Parameter]:
-    for each in parameters:
-        if isinstance(each, TyperOption | TyperArgument):
-            kinds = each.type_descriptor
-            each._runtime_param = _AsGiven(kinds.parameter_info, kinds.annotation)  # noqa: SLF001 - typer has no other place for it
-    return parameters
-
-
 class CommandGroup(TyperGroup):
     """Commands, listed with their first sentence as it is."""
-
-    def get_params(self, ctx: Context) -> list[Parameter]:
-        """Return the options of the group."""
-        return _read_quickly(super().get_params(ctx))
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write each command's name and its first sentence."""
@@ -152,7 +123,7 @@ class GroupedCommand(TyperCommand):
 
     def get_params(self, ctx: Context) -> list[Parameter]:
         """Return the arguments and options, and `--help-all` before `--help`."""
-        *own, last = _read_quickly(super().get_params(ctx))
+        *own, last = super().get_params(ctx)
         if "\f" in (self.help or "") or any(
             getattr(option, "hidden", False) for option in own
         ):
@@ -219,48 +190,36 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
+    groups: dict[str, Any] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         group = hints[name]
-        if isinstance(group, type) and is_dataclass(group):
-            options = _options(group)
-            groups[name] = group, [option.name for option in options]
-            parameters += options
-        else:
-            keyword = parameter.replace(
-                annotation=group, kind=inspect.Parameter.KEYWORD_ONLY
+        keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        if not is_dataclass(group):
+            parameters.append(keyword.replace(annotation=group))
+            continue
+        groups[name] = group
+        title = (group.__doc__ or "").partition("\n")[0].rstrip(".")
+        options = get_type_hints(group, include_extras=True)
+        for field in fields(group):
+            annotation = options[field.name]
+            option = copy(annotation.__metadata__[0])
+            option.rich_help_panel = option.rich_help_panel or title
+            default = keyword.empty if field.default is MISSING else field.default
+            parameters.append(
+                keyword.replace(
+                    name=field.name,
+                    annotation=Annotated[annotation.__origin__, option],
+                    default=default,
+                )
             )
-            parameters.append(keyword)
 
     @wraps(command)
     def flat(**values: object) -> None:
-        for name, (group, options) in groups.items():
-            values[name] = group(**{option: values.pop(option) for option in options})
+        for name, group in groups.items():
+            own = {field.name: values.pop(field.name) for field in fields(group)}
+            values[name] = group(**own)
         command(**values)
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362 reads it
     flat.__annotations__ = {option.name: option.annotation for option in parameters}
     return flat
-
-
-def _options(group: type) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    title = (group.__doc__ or "").partition("\n")[0].rstrip(".")
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=_in_group(hints[field.name], title),
-            default=(
-                inspect.Parameter.empty if field.default is MISSING else field.default
-            ),
-        )
-        for field in fields(group)
-    ]
-
-
-def _in_group(annotation: Any, title: str) -> object:  # noqa: ANN401 - `Annotated`
-    """Return the annotation of an option, which gets a group if it names none."""
-    option = copy(annotation.__metadata__[0])
-    option.rich_help_panel = option.rich_help_panel or title
-    return Annotated[annotation.__origin__, option]

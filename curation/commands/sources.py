@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.commands.options import MirrorOption, OfflineOption  # noqa: TC001 - typer reads them off the signature
-from curation.system.progress import Progress, Quiet, Shown
+from curation.system.progress import Quiet, Shown
 from curation.system.tables import table
 from curation.system.terminal import Format, FormatOption, print_json, say, show, stdout
 from curation.system.words import counted
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.download.acquire import (
         Acquired,
         FetchSettings,
@@ -26,30 +25,27 @@ if TYPE_CHECKING:
 _SHOWN_FAILURES = 10
 
 
-_Names = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[SOURCE]...",
-        help="Names of sources or archives; else all, to be fetched those of the ten.",
-    ),
-]
-_Fetch = Annotated[
-    bool, typer.Option("--fetch", help="Get the archives into the cache, verified.")
-]
-_Live = Annotated[
-    bool,
-    typer.Option(
-        "--live",
-        help="With --fetch: also the schemas that SchemaStore's catalogue links to.",
-    ),
-]
-
-
 def sources(  # noqa: PLR0913 (one parameter an option)
     *,
-    names: _Names = None,
-    fetch: _Fetch = False,
-    live: _Live = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SOURCE]...",
+            help="Names of sources or archives; else all, to be fetched those of the "
+            "ten.",
+        ),
+    ] = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Get the archives into the cache, verified.")
+    ] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="With --fetch: also the schemas that SchemaStore's catalogue links "
+            "to.",
+        ),
+    ] = False,
     mirror: MirrorOption = None,
     offline: OfflineOption = False,
     format_: FormatOption = Format.AUTO,
@@ -80,43 +76,30 @@ def sources(  # noqa: PLR0913 (one parameter an option)
     settings = FetchSettings.from_environment(
         mirror=mirror, offline=offline or not fetch
     )
-    progress = Quiet() if format_ is Format.JSON else Shown()
-    if fetch:
-        _fetch(names or [], settings, progress, format_, live=live)
-    else:
+    if not fetch:
         _list(names or [], settings, format_)
+        return
+    from curation.pipeline.inputs import acquire_all
 
-
-def _fetch(
-    names: list[str],
-    settings: FetchSettings,
-    progress: Progress,
-    format_: Format,
-    *,
-    live: bool,
-) -> None:
-    from curation.pipeline.archives import acquire_all
-
-    acquisition = acquire_all(names, settings, progress.say)
+    progress = Quiet() if format_ is Format.JSON else Shown()
+    acquisition = acquire_all(names or [], settings, progress.say)
     locked = None
     if live:
         from curation.sources.schemastore import fetch_live
 
         locked = fetch_live(settings, progress)
     described = [_described(archive) for archive in acquisition.archives.values()]
+    missing = list(acquisition.missing)
     if format_ is Format.JSON:
-        report: dict[str, Json] = {
-            "archives": [*described],
-            "missing": list(acquisition.missing),
-        }
+        report: dict[str, Any] = {"archives": described, "missing": missing}
         if locked is not None:
-            failures: list[Json] = [
+            failures = [
                 {"url": url, "why": why} for url, why in locked.failures.items()
             ]
             report["live"] = {"schemas": len(locked.locked), "failures": failures}
         print_json(report)
     else:
-        _print(described, list(acquisition.missing), locked)
+        _print(described, missing, locked)
     if acquisition.exit_code:
         raise typer.Exit(acquisition.exit_code)
 
@@ -124,7 +107,7 @@ def _fetch(
 def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     from curation.download.acquire import at_hand
     from curation.download.pins import pins_for
-    from curation.pipeline.archives import chains_by_source
+    from curation.pipeline.inputs import chains_by_source
     from curation.sources.registry import sources as registered
 
     # An unknown name is an error.
@@ -173,7 +156,7 @@ def _list(names: list[str], settings: FetchSettings, format_: Format) -> None:
     stdout().print(table(headers, rows))
 
 
-def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
+def _described(archive: Acquired | UnavailableArchive) -> dict[str, Any]:
     from curation.download.acquire import UnavailableArchive
     from curation.download.packs import open_pack
 
@@ -193,24 +176,20 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
 
 
 def _print(
-    described: list[dict[str, Json]], missing: list[str], locked: LiveSchemas | None
+    described: list[dict[str, Any]], missing: list[str], locked: LiveSchemas | None
 ) -> None:
     headers = ("archive", "origin", "by way of", "commit", "files", "bytes")
+    names = ("archive", "origin", "route", "commit", "files", "bytes")
     rows = [
-        (
-            *(archive[name] for name in ("archive", "origin", "route")),
-            str(archive["commit"])[:12],
-            archive["files"],
-            archive["bytes"],
-        )
-        for archive in described
-        if archive["available"]
+        [own[name][:12] if name == "commit" else own[name] for name in names]
+        for own in described
+        if own["available"]
     ]
     if rows:
         stdout().print(table(headers, rows, numbers=(4, 5)))
-    for archive in described:
-        if not archive["available"]:
-            say(f"Unavailable: {archive['why']}", style="yellow")
+    for own in described:
+        if not own["available"]:
+            say(f"Unavailable: {own['why']}", style="yellow")
     if missing:
         say(
             f"Missing: {', '.join(missing)}. `csbdata build` takes the "

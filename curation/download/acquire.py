@@ -104,17 +104,6 @@ def acquire(
     mirrored = mirrored_file(pin, settings.mirror)
     publisher = pin.kind.publisher
 
-    def unavailable(
-        reason: str, address: str = "", exit_code: int = 69
-    ) -> UnavailableArchive:
-        return UnavailableArchive(
-            archive=pin.name,
-            reason=reason,
-            publisher=publisher,
-            address=address,
-            exit_code=exit_code,
-        )
-
     def acquired(pack: Path, route: str) -> Acquired:
         return Acquired(
             archive=pin.name,
@@ -130,10 +119,11 @@ def acquire(
         # Of a process that was killed.
         cache.clear_downloads(pin.name)
         return acquired(pack, "cache")
-    if mirrored is None and settings.offline:
-        return unavailable("neither mirrored nor cached, and the network is not asked")
-    if mirrored is None and publisher in settings.silent:
-        return unavailable(f"{publisher} did not answer before")
+    if mirrored is None and (settings.offline or publisher in settings.silent):
+        reason = f"{publisher} did not answer before"
+        if settings.offline:
+            reason = "neither mirrored nor cached, and the network is not asked"
+        return UnavailableArchive(archive=pin.name, reason=reason, publisher=publisher)
     with cache.lock(pin.name, say):
         # Another process may have been faster.
         if pack := cache.pack(pin.digest):
@@ -146,8 +136,13 @@ def acquire(
         except (Unavailable, TemporarilyUnavailable) as fault:
             if isinstance(fault, Unreachable):
                 settings.silent.add(publisher)
-            reason = str(CsbdataError(fault.what, then=fault.then))
-            return unavailable(reason, fault.where, fault.exit_code)
+            return UnavailableArchive(
+                archive=pin.name,
+                reason=str(CsbdataError(fault.what, then=fault.then)),
+                publisher=publisher,
+                address=fault.where,
+                exit_code=fault.exit_code,
+            )
         finally:
             cache.clear_downloads(pin.name)
     return acquired(pack, "index" if pin.kind.is_package else "upstream")

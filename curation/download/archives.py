@@ -12,8 +12,8 @@ from typing import IO, Final, cast
 
 from curation.download.packs import SUFFIX, write_pack
 from curation.download.pins import ArchiveKind, ArchivePin
-from curation.system.errors import BadArchive, NoInput, WrongDigest
-from curation.system.user_files import refuse_large
+from curation.system.errors import BadArchive, WrongDigest
+from curation.system.user_files import reading, refuse_large
 
 #: Bytes of one file, and of all files together, that are read of an archive.
 FILE_BYTES: Final = 64 << 20
@@ -47,23 +47,19 @@ def read_archive(pin: ArchivePin, archive: Path) -> Iterator[tuple[str, bytes]]:
     read_members = _zipped if archive.suffix in {".zip", ".whl"} else _tarred
     total = 0
     try:
-        for name, size, content in read_members(archive):
-            path = name.partition("/")[2] if pin.kind.has_outer_folder else name
-            if path not in pin.paths:
-                continue
-            total += size
-            if size > FILE_BYTES or total > TOTAL_BYTES:
-                raise BadArchive(f"too large at {path[:120]!r}", str(archive))
-            yield path, content.read()
+        # A text that gzip cannot read is an OSError, too.
+        with reading(archive):
+            for name, size, content in read_members(archive):
+                path = name.partition("/")[2] if pin.kind.has_outer_folder else name
+                if path not in pin.paths:
+                    continue
+                total += size
+                if size > FILE_BYTES or total > TOTAL_BYTES:
+                    raise BadArchive(f"too large at {path[:120]!r}", str(archive))
+                yield path, content.read()
     except _BROKEN as error:
-        why = str(error) or type(error).__name__
-        raise BadArchive(
-            f"a broken archive ({why})", str(archive), "get it again"
-        ) from error
-    except OSError as error:
-        # A text that gzip cannot read is an OSError without a number.
-        why = error.strerror or str(error)
-        raise NoInput(f"cannot be read ({why})", str(archive)) from error
+        what = f"a broken archive ({str(error) or type(error).__name__})"
+        raise BadArchive(what, str(archive), "get it again") from error
 
 
 def _tarred(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
@@ -114,8 +110,6 @@ def pack_of(pin: ArchivePin, file: Path, packs: Path) -> Path:
     """Return the pack of an archive's selected files, whatever their digest."""
     if pin.kind is not ArchiveKind.HUB:
         return write_pack(packs, pin.name, read_archive(pin, file))
-    try:
+    with reading(file):
         content = refuse_large(file).read_bytes()
-    except OSError as error:
-        raise NoInput(f"cannot be read ({error.strerror})", str(file)) from error
     return write_pack(packs, pin.name, [(pin.file, content)])

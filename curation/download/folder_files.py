@@ -9,7 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from curation.system.errors import NoInput
-from curation.system.user_files import has_other_bytes, refuse_large, refuse_unprintable
+from curation.system.user_files import (
+    has_other_bytes,
+    reading,
+    refuse_large,
+    refuse_unprintable,
+)
 
 #: Folders that tools make.
 _OF_TOOLS = frozenset({"node_modules", "__pycache__"})
@@ -54,15 +59,13 @@ class FolderFiles:
         #: The folder itself.
         self.path = root
         self._most = most
-        faults = dict(sorted(_paths_below(root.resolve(), suffixes)))
+        faults = sorted(_paths_below(root.resolve(), suffixes))
         #: Paths with `/` relative to the folder, sorted by code point.
-        self.paths: tuple[str, ...] = tuple(
-            path for path, fault in faults.items() if not fault
-        )
+        self.paths = tuple(path for path, fault in faults if not fault)
         #: Paths of the other files, fit to be printed, with the reason.
         self.unread = {
             path.encode("utf-8", "backslashreplace").decode(): fault
-            for path, fault in faults.items()
+            for path, fault in faults
             if fault
         }
         self._path_set = frozenset(self.paths)
@@ -72,12 +75,8 @@ class FolderFiles:
         if path not in self._path_set:
             raise KeyError(path)
         file = self.path / path
-        try:
-            with file.open("rb") as handle:
-                return handle.read(self._most)
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise NoInput(f"cannot be read ({why})", str(file)) from error
+        with reading(file), file.open("rb") as handle:
+            return handle.read(self._most)
 
     @property
     def digest(self) -> str:
@@ -125,11 +124,8 @@ class SingleFile(MadeFile):
             BadData: it is too large, or a device.
         """
         refuse_unprintable(file)
-        try:
+        with reading(file):
             content = refuse_large(file).read_bytes()
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            raise NoInput(f"cannot be read ({why})", str(file)) from error
         # A name that does not say what it is, as a pipe has, is read as JSON.
         super().__init__(file.name if file.suffix else f"{file.name}.json", content)
 

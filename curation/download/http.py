@@ -14,7 +14,6 @@ import urllib3
 from curation.system.atomic_files import writing
 from curation.system.errors import (
     CsbdataError,
-    NoLongerThere,
     TemporarilyUnavailable,
     Unavailable,
     WrongDigest,
@@ -50,8 +49,8 @@ def download(url: str, file: Path, sha256: str = "") -> None:
 
     Raises:
         Unreachable: the host does not answer.
-        NoLongerThere: the host has no such file.
-        Unavailable: the server fails, or the connection breaks.
+        Unavailable: the host has no such file, the server fails, or the connection
+            breaks.
         TemporarilyUnavailable: the server limits the rate.
         WrongDigest: the file has another digest.
         CannotCreate: the file cannot be written.
@@ -116,7 +115,7 @@ def _of_answer(answer: requests.Response, where: str) -> CsbdataError:
     if wait or status == _LIMITED:
         return TemporarilyUnavailable(what, where, _LATER)
     if status in _GONE:
-        return NoLongerThere(what, where, "what is pinned is no longer there")
+        return Unavailable(what, where, "what is pinned is no longer there")
     return Unavailable(what, where, _LATER if status >= _SERVER_ERROR else "")
 
 

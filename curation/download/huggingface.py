@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 import httpx2 as httpx
 import huggingface_hub
 from huggingface_hub import errors
+from huggingface_hub.utils._http import parse_ratelimit_headers
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from curation.system.credentials import redacted
@@ -30,8 +31,9 @@ from curation.system.errors import (
     NotPermitted,
     TemporarilyUnavailable,
     Unavailable,
+    causes_of,
 )
-from curation.system.retry import rate_limit_reset, retry_after, retry_call
+from curation.system.retry import retry_after, retry_call
 
 if TYPE_CHECKING:
     import ssl
@@ -65,18 +67,8 @@ def is_overtaken(error: Exception) -> bool:
     return response is not None and response.status_code in _GONE_AHEAD
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and its causes, outermost first."""
-    current: BaseException | None = error
-    visited: set[int] = set()
-    while current is not None and id(current) not in visited:
-        yield current
-        visited.add(id(current))
-        current = current.__cause__ or current.__context__
-
-
 def _reason(error: BaseException, kind: type[_E]) -> _E | None:
-    return next((cause for cause in _chain(error) if isinstance(cause, kind)), None)
+    return next((cause for cause in causes_of(error) if isinstance(cause, kind)), None)
 
 
 def response_of(error: BaseException) -> httpx.Response | None:
@@ -121,7 +113,9 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     fault = _reason(error, CsbdataError)
     if fault is not None:
         return fault
-    text, inner = redacted(str(error)), _innermost_text(error)
+    innermost = list(causes_of(error))[-1]
+    text, inner = redacted(str(error)), str(innermost) or type(innermost).__name__
+    inner = redacted(inner)
     precise = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
     if isinstance(error, ValueError) and not isinstance(error, precise):
         # The library complains about its input.
@@ -135,9 +129,10 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
     if isinstance(error, ConnectionError | TimeoutError):
         # `hf_xet` raises Python's own connection errors, the status in their text.
         match = _XET_STATUS.search(text)
-        code = int(match[1]) if match else _TIMEOUT
-        answer = f"the Hub's storage answers {code}" if match else text
-        return _of_code(code, answer, where, who=f"{answer}: it", detail=text)
+        if match is None:
+            return Unavailable(text, where, _LATER)
+        answer = f"the Hub's storage answers {match[1]}"
+        return _of_code(int(match[1]), answer, where, who=f"{answer}: it", detail=text)
     if isinstance(error, OSError):
         return CannotCreate(inner, where)
     what = redacted(f"{type(error).__name__}: {inner}")
@@ -162,11 +157,6 @@ def _of_code(
     if code < _SERVER_ERROR and code != _TIMEOUT:
         return BadData(f"{answer}: {detail}", where)
     return Unavailable(answer, where, _LATER)
-
-
-def _innermost_text(error: BaseException) -> str:
-    innermost = list(_chain(error))[-1]
-    return redacted(str(innermost) or type(innermost).__name__)
 
 
 def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
@@ -236,9 +226,8 @@ def hub_wait(response: httpx.Response) -> float:
 
     They stand in `RateLimit`, or else in `Retry-After`.
     """
-    seconds = rate_limit_reset(response.headers)
-    if seconds is None:
-        seconds = retry_after(response.headers)
+    limit = parse_ratelimit_headers(response.headers)
+    seconds = limit.reset_in_seconds if limit else retry_after(response.headers)
     return 1.0 if seconds is None else seconds + 1.0
 
 
@@ -257,25 +246,26 @@ def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[No
     if not bars:
         disable_progress_bars()
     hooks = huggingface_hub.get_session().event_hooks["request"]
-    watch = [RateLimitBudget(time_limits).watch]
-    limits = httpx.Timeout(time_limits.silence, connect=time_limits.connect)
 
-    def client(
+    def set_client(
         responses: list[Callable[..., None]], timeout: httpx.Timeout | None
-    ) -> httpx.Client:
-        return httpx.Client(
-            verify=_certificates(),
-            event_hooks={"request": hooks, "response": responses},
-            follow_redirects=True,
-            timeout=timeout,
+    ) -> None:
+        huggingface_hub.set_client_factory(
+            lambda: httpx.Client(
+                verify=_certificates(),
+                event_hooks={"request": hooks, "response": responses},
+                follow_redirects=True,
+                timeout=timeout,
+            )
         )
 
-    huggingface_hub.set_client_factory(lambda: client(watch, limits))
+    watch = RateLimitBudget(time_limits).watch
+    set_client([watch], httpx.Timeout(time_limits.silence, connect=time_limits.connect))
     try:
         yield
     finally:
         # As the library's own.
-        huggingface_hub.set_client_factory(lambda: client([], None))
+        set_client([], None)
 
 
 def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _T:

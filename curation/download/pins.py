@@ -15,8 +15,9 @@ from typing import Annotated, Final
 import msgspec
 
 from curation.core.json_types import Json
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
+from curation.system.user_files import reading
 
 _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -40,10 +41,6 @@ class Selection:
         if not self.patterns:
             return False
         return _expression(self.patterns).fullmatch(path) is not None
-
-    def of(self, paths: Iterable[str]) -> list[str]:
-        """Return the selected ones of some paths."""
-        return [path for path in paths if path in self]
 
 
 @cache
@@ -77,7 +74,7 @@ class ArchiveKind(StrEnum):
     @property
     def is_package(self) -> bool:
         """Whether it is a package's file, named by package and version."""
-        return self in {ArchiveKind.WHEEL, ArchiveKind.SDIST, ArchiveKind.NPM}
+        return self not in {ArchiveKind.GITHUB, ArchiveKind.HUB}
 
     @property
     def publisher(self) -> str:
@@ -92,7 +89,7 @@ class ArchiveKind(StrEnum):
     @property
     def has_outer_folder(self) -> bool:
         """Whether all its members stand in one folder."""
-        return self in {ArchiveKind.GITHUB, ArchiveKind.SDIST, ArchiveKind.NPM}
+        return self not in {ArchiveKind.HUB, ArchiveKind.WHEEL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,9 +153,8 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
     """
     path = path or raw_folder() / "sources.toml"
     try:
-        return _pins(path.read_text(encoding="utf-8"), path)
-    except OSError as error:
-        raise NoInput("cannot be read", str(path)) from error
+        with reading(path):
+            return _pins(path.read_text(encoding="utf-8"), path)
     except ValueError as error:
         raise BadConfiguration(f"not TOML: {error}", str(path)) from error
 
@@ -187,9 +183,10 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
 
 def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
     values = dict(table)
-    if values.get("kind") in {kind for kind in ArchiveKind if kind.is_package}:
-        values["repository"] = values.pop("package", None)
-        values["commit"] = values.pop("version", None)
+    # So they are called where the archive is a package's file.
+    for ours, theirs in (("repository", "package"), ("commit", "version")):
+        if theirs in values:
+            values[ours] = values.pop(theirs)
     values |= {"name": name, "paths": {"patterns": values.get("paths")}}
     unknown = values.keys() - {field.name for field in fields(ArchivePin)}
     if unknown:

@@ -7,9 +7,9 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,17 @@ from curation.core.benchmark import (
     NOTICES,
     in_benchmark_order,
     is_notice,
+    natural_key,
 )
-from curation.dataset.decisions import ResultFile
+from curation.core.rule import Candidate
+from curation.dataset.decisions import (
+    DecidedDocument,
+    HeldResult,
+    ResultFile,
+    SourceDocument,
+)
 from curation.dataset.summary import NAME, PARTIAL_NAME, RuleNote
+from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import (
@@ -30,24 +38,38 @@ from curation.packaging.manifest import (
     read_manifest,
     versions_here,
 )
-from curation.pipeline.read_batches import RuleFault, find_rule_faults
+from curation.pipeline.instance_step import InstanceStep, tasks_of
+from curation.pipeline.process_document import LIMITS
+from curation.pipeline.read_batches import (
+    BatchReader,
+    count_documents,
+    find_rule_faults,
+    process_batches,
+    read_opt_outs,
+    setup_of,
+)
 from curation.pipeline.request import (
     BuildPlan,
     BuildRequest,
     plan_of,
     refuse_other_build,
 )
-from curation.pipeline.steps import BuildSteps, in_clusters
+from curation.schema.near_duplicates import OnDemand, cluster_weights, clusters
+from curation.sources.registry import source_named
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData, NoInput
-from curation.system.progress import Phases, Progress, Quiet
-from curation.workers.ray_pool import pools_of, ray_address
+from curation.system.progress import Phases, Progress, Quiet, announce
+from curation.validation.fastjsonschema_check import try_fastjsonschema
+from curation.workers.process import Program
+from curation.workers.ray_pool import OpenPool, pools_of, ray_address
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from curation.download.acquire import UnavailableArchive
     from curation.pipeline.inputs import BuildInput
+    from curation.rules.sets import RuleSet
+    from curation.sources.base import Source
 
 
 #: Why configs of the ten are missing that nobody has asked for.
@@ -136,6 +158,72 @@ def find_finished_build(
         return None
 
 
+def decide_benchmark(
+    documents: Iterable[SourceDocument],
+    results: Mapping[int, HeldResult],
+    rules: RuleSet,
+    sources: Mapping[str, Source],
+) -> list[DecidedDocument]:
+    """Return every raw document with its final decision, in benchmark order.
+
+    `in_clusters` adds what each has in common with others.
+
+    Args:
+        documents: All raw documents, in reading order.
+        results: What the document rules made of each distinct content, by its position.
+        rules: The rule set, whose benchmark rules decide here.
+        sources: The sources by name, with their quotas.
+    """
+    pairs = [(document, results[document.content]) for document in documents]
+    order = in_benchmark_order({result.config for _, result in pairs})
+    ranks = {name: rank for rank, name in enumerate(order)}
+    pairs.sort(key=lambda pair: (ranks[pair[1].config], natural_key(pair[0].unique_id)))
+    decided = [
+        DecidedDocument(document, result, result.rejected) for document, result in pairs
+    ]
+    for rule in rules.benchmark_rules:
+        positions = [position for position, one in enumerate(decided) if one.kept]
+        candidates = []
+        for document in (decided[position] for position in positions):
+            source = sources[document.source.provenance.source]
+            candidates.append(
+                Candidate(
+                    config=document.config,
+                    unique_id=document.source.unique_id,
+                    sha256=document.result.sha256,
+                    field_count=document.result.field_count,
+                    quota=source.quota,
+                    least_fields=source.least_fields,
+                    extra=document.config not in CONFIGS,
+                )
+            )
+        verdicts = rule.judge(candidates)
+        for index, rejected in verdicts.items():
+            position = positions[index]
+            decided[position] = replace(
+                decided[position], rejected=replace(rejected, rule=rule.name)
+            )
+    return decided
+
+
+def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
+    """Return the documents, those that were kept with their near-duplicate cluster."""
+    decided = list(documents)
+    positions = [position for position, document in enumerate(decided) if document.kept]
+    names = clusters(
+        [decided[position].result.sha256 for position in positions],
+        OnDemand(
+            len(positions),
+            lambda place: decided[positions[place]].result.whole().shingles,
+        ),
+    )
+    configs = [decided[position].config for position in positions]
+    weights = cluster_weights(configs, names)
+    for position, name, weight in zip(positions, names, weights, strict=True):
+        decided[position] = replace(decided[position], cluster=name, weight=weight)
+    return decided
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
     """What a build did."""
@@ -151,16 +239,10 @@ class BuildResult:
     peak_rss_mb: float
     #: Whether everything was there already.
     unchanged: bool
-    #: Rules that raised an exception.
-    rule_faults: tuple[RuleFault, ...]
+    #: A clause on each rule that raised an exception.
+    rule_faults: tuple[str, ...]
     #: Archives that would have come first and could not be had, each once.
     not_had: tuple[UnavailableArchive, ...]
-
-
-def _own_peak_mb() -> float:
-    """Return the most memory that this process has held, in MiB."""
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, 1)
 
 
 class _Clock:
@@ -204,7 +286,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     ray_address(request.executor)
     # Sources, rules, and the folder; and what is asked beside them.
     count = 3 + request.fastjsonschema + request.instances
-    return _build_with(request, Phases(progress or Quiet(), count))
+    with _without_collector():
+        return _build_with(request, Phases(progress or Quiet(), count))
 
 
 @contextmanager
@@ -222,7 +305,6 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-@_without_collector()
 def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
     clock = _Clock()
     plan = plan_of(request, progress)
@@ -237,7 +319,7 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
                 pools_of(request.executor, progress.say) as open_pool,
                 ResultFile(run.folder) as file,
             ):
-                steps = BuildSteps(
+                steps = _Steps(
                     request=request,
                     plan=plan,
                     run=run,
@@ -245,15 +327,18 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
                     file=file,
                     open_pool=open_pool,
                 )
-                manifest, peak = _write(steps, clock, progress)
+                manifest, peak = steps.write(clock)
         else:
             clock.lap("check")
+        # The most memory that this process has held.
+        own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        own_peak_mb = own_peak / (2**20 if sys.platform == "darwin" else 2**10)
         return BuildResult(
             request=request,
             manifest=manifest,
             phases=clock.phases,
             processor=clock.processor,
-            peak_rss_mb=max(peak, _own_peak_mb()),
+            peak_rss_mb=max(peak, round(own_peak_mb, 1)),
             unchanged=unchanged,
             rule_faults=find_rule_faults(request.out),
             not_had=tuple(
@@ -262,34 +347,116 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         )
 
 
-def _write(
-    steps: BuildSteps, clock: _Clock, progress: Phases
-) -> tuple[Manifest, float]:
-    """Write the folder; return its manifest, and the peak memory in MiB."""
-    request, plan = steps.request, steps.plan
-    documents, peak = steps.decide()
-    clock.lap("decide")
-    configs = (document.config for document in documents)
-    facts = facts_of(request.options, plan, configs)
-    compiled = steps.compile_records(documents) if request.fastjsonschema else {}
-    clock.lap("fastjsonschema")
-    instances = steps.make_instances(documents, enabled=request.instances)
-    clock.lap("instances")
-    kept = (it.result.sha256 for it in documents if it.kept)
-    fits = dict(zip(kept, instances.fits(), strict=request.instances))
-    out = request.out
-    progress.begin(f"Writing {out}")
-    with atomic_folder(out) as folder:
-        documents = in_clusters(documents)
-        write_notices(plan.inputs, folder)
-        manifest = write_folder(
-            folder,
-            facts,
-            documents,
-            compiled=compiled,
-            fits=fits,
-            products=instances.results(),
+#: Seconds of one worker for one record: the benchmark's 8,978 took two workers 108 and
+#: 100 seconds.
+_COMPILE_SECONDS = 0.024
+_INSTANCE_SECONDS = 0.022
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Steps:
+    """The steps of one build."""
+
+    request: BuildRequest
+    plan: BuildPlan
+    #: Where finished work is kept, and found again.
+    run: RunFolder
+    progress: Phases
+    #: Where results are kept while the build lasts.
+    file: ResultFile
+    open_pool: OpenPool
+
+    def write(self, clock: _Clock) -> tuple[Manifest, float]:
+        """Write the folder; return its manifest, and the peak memory in MiB."""
+        request, out = self.request, self.request.out
+        documents, peak = self._decide()
+        clock.lap("decide")
+        configs = (document.config for document in documents)
+        facts = facts_of(request.options, self.plan, configs)
+        compiled = self._compile_records(documents) if request.fastjsonschema else {}
+        clock.lap("fastjsonschema")
+        step = self._make_instances(documents if request.instances else ())
+        clock.lap("instances")
+        kept = (it.result.sha256 for it in documents if it.kept)
+        fits = (stored.fit for _, stored in step.records())
+        fits_by_digest = dict(zip(kept, fits, strict=request.instances))
+        self.progress.begin(f"Writing {out}")
+        with atomic_folder(out) as folder:
+            documents = in_clusters(documents)
+            write_notices(self.plan.inputs, folder)
+            manifest = write_folder(
+                folder,
+                facts,
+                documents,
+                compiled=compiled,
+                fits=fits_by_digest,
+                products=(
+                    RecordInstances(task=task, result=stored.instances)
+                    for task, stored in step.records()
+                ),
+            )
+        self.run.store(_name(request.options), file_digest(out / FILE).encode())
+        clock.lap("write")
+        return manifest, max(peak, step.peak_rss_mb)
+
+    def _decide(self) -> tuple[list[DecidedDocument], float]:
+        """Return the raw documents, each with its decision, and the peak memory."""
+        inputs, rules, opt_outs = self.plan.inputs, self.plan.rules, read_opt_outs()
+        reader = BatchReader(inputs, opt_outs)
+        setup = setup_of(rules, inputs, opt_outs)
+        program = Program(
+            module="curation.pipeline.process_document",
+            setup=setup,
+            files=tuple(Path(own.files) for own in setup.libraries if own.uris),
         )
-    steps.run.store(_name(request.options), file_digest(out / FILE).encode())
-    clock.lap("write")
-    return manifest, max(peak, instances.peak_rss_mb)
+        with (
+            self.open_pool(program, jobs=self.request.workers, limits=LIMITS) as pool,
+            self.progress.bar(
+                f"Applying the {rules.name} rules",
+                count_documents(inputs, opt_outs),
+                note=lambda: reader.source,
+            ) as advance,
+        ):
+            results = process_batches(reader, pool, self.run, advance, self.file)
+        sources = {item.source.name: item.source for item in inputs}
+        decided = decide_benchmark(reader.documents, results, rules, sources)
+        return decided, pool.peak_rss_mb
+
+    def _compile_records(self, documents: Sequence[DecidedDocument]) -> dict[str, str]:
+        """Return fastjsonschema's verdict by digest.
+
+        Records of a source that is too large for it are never asked.
+        """
+        records = [
+            document.record()
+            for document in documents
+            if document.kept
+            and source_named(document.source.provenance.source).tries_fastjsonschema
+        ]
+        title = "Compiling with fastjsonschema"
+        with self._long_bar(title, len(records), _COMPILE_SECONDS) as advance:
+            compiled = try_fastjsonschema(
+                records,
+                self.request.fetch.cache,
+                jobs=self.request.workers,
+                progress=advance,
+                open_pool=self.open_pool,
+            )
+        return {record.sha256: record.fastjsonschema or "" for record in compiled}
+
+    def _make_instances(self, documents: Sequence[DecidedDocument]) -> InstanceStep:
+        """Return the instances of the records among documents."""
+        step = InstanceStep(tasks_of(documents), self.run, self.open_pool)
+        if self.request.instances:
+            with self._long_bar(
+                "Making instances", step.count, _INSTANCE_SECONDS, lambda: step.config
+            ) as advance:
+                step.work(jobs=self.request.workers, progress=advance)
+        return step
+
+    def _long_bar(
+        self, title: str, count: int, seconds: float, note: Callable[[], str] = str
+    ) -> AbstractContextManager[Callable[[int], None]]:
+        """Say how long that will take, by the seconds of one; open its bar."""
+        announce(self.progress, title, count * seconds / self.request.workers)
+        return self.progress.bar(title, count, note=note)

@@ -1,10 +1,11 @@
-"""Choose the archive of each source of a build; name what is missing or partial."""
+"""Choose the archives of sources, for a build or the cache; name what is missing."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
@@ -19,7 +20,7 @@ from curation.download.acquire import (
 )
 from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
-from curation.download.pins import pins_for
+from curation.download.pins import load_pins, pins_for
 from curation.sources.base import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,
@@ -34,6 +35,7 @@ from curation.sources.registry import source_named, sources
 from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
 from curation.system.package_data import raw_folder
 from curation.system.progress import Progress
+from curation.system.registry import closest_names
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
 #: A source with a quota has this one there, small enough that the sample meets it.
@@ -132,8 +134,6 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     Raises:
         CsbdataError: an archive is damaged or has a wrong digest; an extra is unknown.
     """
-    inputs: list[BuildInput] = []
-    missing: list[MissingSource] = []
     _refuse_taken_names([extra.config for extra in (*only, *extras)])
     # The user's own schemas are opened before anything is fetched.
     selection = [_open_extra(each, rules, progress.say) for each in (*only, *extras)]
@@ -142,19 +142,21 @@ def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     )
     if not only:
         selection[:0] = [source for source in sources().values() if not source.extra]
-    _refuse_repeated(selection)
+    # A source that is named twice, or is one of the ten anyway.
+    names = [item.name for item in selection if isinstance(item, Source)]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadUsage("is part of this build already", name, "name it once")
+    choices: list[BuildInput | MissingSource] = []
     with progress.bar("Looking for the sources", len(selection)) as advance:
-        for source in selection:
-            for choice in (
-                [source]
-                if isinstance(source, BuildInput)
-                else _find(source, rules, settings, progress.say, sample=sample)
-            ):
-                if isinstance(choice, BuildInput):
-                    inputs.append(choice)
-                else:
-                    missing.append(choice)
+        for item in selection:
+            if isinstance(item, BuildInput):
+                choices.append(item)
+            else:
+                choices += _find(item, rules, settings, progress.say, sample=sample)
             advance(1)
+    inputs = [choice for choice in choices if isinstance(choice, BuildInput)]
+    missing = [choice for choice in choices if isinstance(choice, MissingSource)]
     return inputs, missing
 
 
@@ -193,11 +195,13 @@ def _pinned_as(
     if pin.origin is Origin.SAMPLE:
         choice = _find_in_sample(source, rules)
     else:
-        archives = {rules: (pin.archive,)}
-        choice = _find_pinned(replace(source, archives=archives), rules, settings, say)
+        only = replace(source, archives={rules: (pin.archive,)})
+        choice = _find_pinned(only, rules, settings, say)
     if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
-        whys = [choice.why] if isinstance(choice, MissingSource) else []
-        whys += [absent.why for absent in getattr(choice, "not_had", ())]
+        if isinstance(choice, MissingSource):
+            whys = [choice.why]
+        else:
+            whys = [absent.why for absent in choice.not_had]
         then = "CSBDATA_MIRROR=DIR names a folder of archives"
         raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
     if choice.pin.sha256 != pin.sha256:
@@ -227,34 +231,22 @@ def _refuse_taken_names(configs: Sequence[str | None]) -> None:
         raise BadUsage(what, name, "choose another: --with NAME=SOURCE")
 
 
-def _refuse_repeated(selection: Sequence[Source | BuildInput]) -> None:
-    """Refuse a source of csbdata's that is named twice, or is one of the ten anyway.
-
-    Raises:
-        BadUsage: naming the source.
-    """
-    names = [item.name for item in selection if isinstance(item, Source)]
-    for name in names:
-        if names.count(name) > 1:
-            raise BadUsage("is part of this build already", name, "name it once")
-
-
 def _open_extra(
     extra: ExtraSource, rules: str, say: Callable[[str], None]
 ) -> Source | BuildInput:
     """Return a source of csbdata's, or the user's own schemas, opened.
 
+    What is not read of them is printed.
+
     Raises:
         BadUsage: there is no such source.
-        CsbdataError: the expression cannot be opened.
+        CsbdataError: the expression cannot be opened, or nothing in it is read.
     """
-    if extra.config is not None:
-        return _open_own(extra, rules, say)
     source = sources().get(extra.source)
-    if source is not None and source is not LOCAL:
+    is_plain = extra.config is None and not {"/", ":", "#"} & set(extra.source)
+    if extra.config is None and source is not None and source is not LOCAL:
         return source
-    plain = not {"/", ":", "#"} & set(extra.source)
-    if plain and not Path(extra.source).exists():
+    if is_plain and not Path(extra.source).exists():
         # More likely a misspelt name than a path.
         try:
             source_named(extra.source)
@@ -262,30 +254,20 @@ def _open_extra(
             then = "`csbdata sources` lists them; a file or folder is named by its path"
             raise BadUsage(str(error), then=then) from error
         raise NoInput("no such file or folder", extra.source)
-    return _open_own(extra, rules, say)
-
-
-def _open_own(extra: ExtraSource, rules: str, say: Callable[[str], None]) -> BuildInput:
-    """Return the user's own schemas; print what is not read.
-
-    Raises:
-        CsbdataError: the expression cannot be opened, or nothing in it is read.
-    """
-    source, opened = LOCAL, open_source(extra.source, say)
-    files = opened.files
+    opened = open_source(extra.source, say)
     if unread := require_files(opened):
         say(unread)
-    digest = files.digest
+    digest = opened.files.digest
     pin = Pin(
-        source=source.name,
-        archive=source.name,
+        source=LOCAL.name,
+        archive=LOCAL.name,
         origin=Origin.LOCAL,
         commit=digest,
         sha256=digest,
         licence="NOASSERTION",
     )
     place = (opened.path or Path()).absolute()
-    own = _input(source, rules, pin, files, place)
+    own = _input(LOCAL, rules, pin, opened.files, place)
     config = extra.config or opened.name
     return replace(own, reading=replace(own.reading, config=config))
 
@@ -335,8 +317,7 @@ def _find_parts(
         if isinstance(got, UnavailableArchive):
             not_had.append(got)
         else:
-            version = f"{pin.repository}@{got.commit}"
-            part = replace(got, commit=version)
+            part = replace(got, commit=f"{pin.repository}@{got.commit}")
             inputs.append(_pinned_input(source, rules, pin, part))
     lacks = f"{len(not_had)} of {len(pins)} archives cannot be had"
     if not_had and (rules == "paper" or not inputs):
@@ -349,19 +330,15 @@ def _find_parts(
 
 
 def _find_pinned(
-    source: Source,
-    rules: str,
-    settings: FetchSettings,
-    say: Callable[[str], None],
+    source: Source, rules: str, settings: FetchSettings, say: Callable[[str], None]
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
-    pins = pins_for(source.name, source.archives.get(rules, ()))
     not_had: list[UnavailableArchive] = []
-    for name in source.archives.get(rules, ()):
-        got = acquire(pins[name], settings, say)
+    for pin in pins_for(source.name, source.archives.get(rules, ())).values():
+        got = acquire(pin, settings, say)
         if not isinstance(got, UnavailableArchive):
             got, lacks = source.complete(got, settings, rules)
-            pinned = _pinned_input(source, rules, pins[name], got)
+            pinned = _pinned_input(source, rules, pin, got)
             return replace(pinned, lacks=lacks, not_had=tuple(not_had))
         not_had.append(got)
     sample = _find_in_sample(source, rules)
@@ -409,3 +386,90 @@ def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
         reading = replace(found.reading, lists=sample / "lists")
         return replace(found, reading=reading)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquisition:
+    """What became of the archives that were asked for."""
+
+    #: By name of the archive, in the order of `raw/sources.toml`.
+    archives: Mapping[str, Acquired | UnavailableArchive]
+    #: What was asked for and cannot be had at all, with the exit code.
+    missing: Mapping[str, int]
+
+    @property
+    def exit_code(self) -> int:
+        """0, 75 if something may be had later, or 69."""
+        return max(self.missing.values(), default=0)
+
+
+def acquire_all(
+    names: Sequence[str], settings: FetchSettings, say: Callable[[str], None]
+) -> Acquisition:
+    """Acquire what sources or archives need.
+
+    For a source each rule set's first archive that can be had is acquired. It is
+    missing if the rule set `clean` has none. Of a source in parts each archive is
+    acquired, and it is missing if any cannot be had.
+
+    Args:
+        names: Names of sources or archives; none for the sources of the ten configs.
+        settings: Places of archives.
+        say: Prints what takes time.
+
+    Raises:
+        BadUsage: a name is neither a source nor an archive.
+        CsbdataError: an archive is not what is pinned, or the cache cannot be written.
+    """
+    chains, pins = chains_by_source(names), load_pins()
+    acquired: dict[str, Acquired | UnavailableArchive] = {}
+
+    def acquire_first(names: Iterable[str]) -> int:
+        """Return 0 once one of the archives is there, else the worst exit code."""
+        code = 0
+        for name in names:
+            if name not in acquired:
+                acquired[name] = acquire(pins[name], settings, say)
+            archive = acquired[name]
+            if isinstance(archive, Acquired):
+                return 0
+            code = max(code, archive.exit_code)
+        return code
+
+    missing = {}
+    for name, by_rules in chains.items():
+        codes = {rules: acquire_first(own) for rules, own in by_rules.items()}
+        code = codes.get("clean", max(codes.values()))
+        if code:
+            missing[name] = code
+    archives = {name: acquired[name] for name in pins if name in acquired}
+    return Acquisition(archives=archives, missing=missing)
+
+
+def chains_by_source(
+    names: Sequence[str],
+) -> dict[str, Mapping[str, tuple[str, ...]]]:
+    """Return what each name stands for: rule set or part to archives, best first.
+
+    Args:
+        names: Names of sources or archives; none for the sources of the ten configs.
+
+    Raises:
+        BadUsage: a name is neither a source nor an archive.
+    """
+    registered, pins = sources(), load_pins()
+    chains: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    for name in names or [own.name for own in registered.values() if not own.extra]:
+        if name in registered:
+            source = registered[name]
+            archives = pins_for(name, chain.from_iterable(source.archives.values()))
+            parts = {archive: (archive,) for archive in archives}
+            chains[name] = parts if source.in_parts else source.archives
+        elif name in pins:
+            chains[name] = {"clean": (name,)}
+        else:
+            alike = closest_names(name, [*registered, *pins], most=2)
+            known = f"did you mean {' or '.join(alike)}?" if alike else ""
+            then = known or "see `csbdata sources`"
+            raise BadUsage(f"there is no source or archive {name!r}", then=then)
+    return chains

@@ -8,18 +8,18 @@ again, finds them. Results do not depend on the number of workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.benchmark import split_of
-from curation.fit.records import RecordFit
+from curation.core.json_types import Json
+from curation.fit.records import RecordFit, record_fit
+from curation.instances.dataset import worker
 from curation.instances.dataset.make_instances import (
     BATCH_LENGTH,
     BATCH_SCHEMAS,
     InstanceTask,
-    RecordInstances,
     SchemaInstances,
 )
 from curation.instances.dataset.worker import (
@@ -29,11 +29,10 @@ from curation.instances.dataset.worker import (
     instances_of,
     merged_instances,
 )
-from curation.pipeline.instance_worker import FitRequest
 from curation.system.errors import CsbdataError
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
-from curation.workers.pool import BatchResult, Pool, in_batches
+from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
@@ -42,12 +41,32 @@ if TYPE_CHECKING:
     from curation.workers.run_folder import RunFolder
 
 
+class FitRequest(msgspec.Struct, frozen=True):
+    """One schema whose targets are asked."""
+
+    #: Its text.
+    fit: str
+
+
 class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
     """All that a finished batch keeps of one record."""
 
     #: The targets that take it.
     fit: RecordFit
     instances: SchemaInstances
+
+
+def start(setup: Json) -> Callable[[Json], Json]:
+    """Take the set-up of the worker of instances; return the handler of a request."""
+    make = worker.start(setup)
+
+    def handle(request: Json) -> Json:
+        if isinstance(request, dict) and "fit" in request:
+            columns = record_fit(msgspec.convert(request, FitRequest).fit)
+            return [list(names) for names in columns]
+        return make(request)
+
+    return handle
 
 
 def batch_name(number: int) -> str:
@@ -59,28 +78,15 @@ def batch_name(number: int) -> str:
 #: it is where patterns or branches double what a validator does: such a record has
 #: witnesses alone, or none. The slowest schema of the benchmark takes a sixth of it.
 _ENDLESS = 60.0
-_WORKER = Path(__file__).with_name("instance_worker.py")
 
 
 class InstanceStep:
     """The instances of all records: made once, then read batch by batch."""
 
     def __init__(
-        self,
-        tasks: Sequence[InstanceTask],
-        run: RunFolder,
-        *,
-        seed: int = 0,
-        open_pool: OpenPool = Pool,
+        self, tasks: Sequence[InstanceTask], run: RunFolder, open_pool: OpenPool = Pool
     ) -> None:
-        """Take the tasks, and the folder that keeps finished batches.
-
-        Args:
-            tasks: The schemas, each with what is known of it.
-            run: The folder.
-            seed: Seed of random choices.
-            open_pool: Opens the pool of workers.
-        """
+        """Take the schemas, and the folder that keeps finished batches."""
         self._batches = list(
             in_batches(
                 tasks,
@@ -91,16 +97,12 @@ class InstanceStep:
         )
         self._open_pool = open_pool
         self._run = run
-        self._seed = seed
+        #: The number of schemas.
+        self.count = len(tasks)
         #: Most memory held at once by this process and its workers, in MiB.
         self.peak_rss_mb = 0.0
         #: Config of the batch that was finished last.
         self.config = ""
-
-    @property
-    def count(self) -> int:
-        """The number of schemas."""
-        return sum(map(len, self._batches))
 
     def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
         """Make the batches that are not finished yet.
@@ -112,112 +114,80 @@ class InstanceStep:
         Raises:
             WorkerDidNotStart: a worker cannot be started.
             CannotCreate: the run folder cannot be written.
-        """
-        missing = [
-            number
-            for number in range(len(self._batches))
-            if self._run.done(batch_name(number)) is None
-        ]
-        finished = set(range(len(self._batches))).difference(missing)
-        progress(sum(len(self._batches[number]) for number in finished))
-        if not missing:
-            return
-        # The lean try is the second attempt.
-        setup = msgspec.to_builtins(InstanceSetup(seed=self._seed))
-        program = Program(module="curation.pipeline.instance_worker", setup=setup)
-        limits = Limits(seconds=_ENDLESS, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
-        with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
-            failed = self._first(pool, missing, progress)
-            self._again(pool, failed, progress)
-            self.peak_rss_mb = pool.peak_rss_mb
-
-    def _first(
-        self, pool: Pool, numbers: Sequence[int], progress: Callable[[int], None]
-    ) -> dict[int, BatchResult]:
-        """Work on batches; return those in which a schema has cost too much."""
-        failed = {}
-        for result in pool.run_batches(self._requests(it) for it in numbers):
-            number = numbers[result.index]
-            if _failures(result):
-                failed[number] = result
-            else:
-                self._store(number, self._stored(number, result))
-                progress(len(self._batches[number]))
-        return failed
-
-    def _requests(self, number: int) -> list[InstanceRequest | FitRequest]:
-        """Return what is asked of a batch: all instances, then all targets."""
-        batch = self._batches[number]
-        fits = (FitRequest(task.schema) for task in batch)
-        return [*map(_request, batch), *fits]
-
-    def _stored(self, number: int, result: BatchResult) -> list[StoredInstances]:
-        """Return what is kept of a batch, the targets of failed schemas included.
-
-        Raises:
             CsbdataError: the targets of a schema could not be found, or a worker does
                 not come to an end with it.
         """
-        batch, size = self._batches[number], len(self._batches[number])
-        for task, fit in zip(batch, result.results[size:], strict=True):
-            refuse_endless(fit, f"{task.config}/{task.unique_id}")
-        return [
-            StoredInstances(
-                fit=_fit_of(task, fit),
-                instances=instances_of(made),
+        missing = {
+            number: batch
+            for number, batch in enumerate(self._batches)
+            if self._run.done(batch_name(number)) is None
+        }
+        progress(self.count - sum(map(len, missing.values())))
+        if not missing:
+            return
+        program = Program(module=__name__, setup=InstanceSetup())
+        limits = Limits(seconds=_ENDLESS, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
+        # The lean try is the second attempt.
+        with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
+            numbers = list(missing)
+            # Positions of the schemas that have cost too much, and what came of all.
+            failed: dict[int, tuple[list[int], Sequence[ProcessResult]]] = {}
+            for result in pool.run_batches(map(_requests, missing.values())):
+                number = numbers[result.index]
+                positions = [
+                    position
+                    for position, _ in enumerate(missing[number])
+                    if result.results[position].ending is not Ending.OK
+                ]
+                if positions:
+                    failed[number] = positions, result.results
+                else:
+                    self._store(number, result.results, {})
+                    progress(len(missing[number]))
+            numbers = sorted(failed)
+            lean = (
+                [_request(missing[number][it], lean=True) for it in failed[number][0]]
+                for number in numbers
             )
-            for task, made, fit in zip(
-                batch, result.results[:size], result.results[size:], strict=True
-            )
-        ]
+            for result in pool.run_batches(lean):
+                number = numbers[result.index]
+                positions, first = failed[number]
+                again = dict(zip(positions, result.results, strict=True))
+                self._store(number, first, again)
+                progress(len(missing[number]))
+            self.peak_rss_mb = pool.peak_rss_mb
 
-    def _again(
+    def _store(
         self,
-        pool: Pool,
-        failed: Mapping[int, BatchResult],
-        progress: Callable[[int], None],
+        number: int,
+        results: Sequence[ProcessResult],
+        again: Mapping[int, ProcessResult],
     ) -> None:
-        """Make the schemas that cost too much once more, their witnesses alone."""
-        numbers = sorted(failed)
-        lost = [_failures(failed[number]) for number in numbers]
-        batches = (
-            [_request(self._batches[number][position], lean=True) for position in own]
-            for number, own in zip(numbers, lost, strict=True)
-        )
-        for result in pool.run_batches(batches):
-            number, own = numbers[result.index], lost[result.index]
-            stored = self._stored(number, failed[number])
-            for position, again in zip(own, result.results, strict=True):
-                first = failed[number].results[position]
-                stored[position] = msgspec.structs.replace(
-                    stored[position],
-                    instances=merged_instances(first, again),
-                )
-            self._store(number, stored)
-            progress(len(stored))
+        """Store a batch: of instances and targets, and of lean tries by position."""
+        batch = self._batches[number]
+        stored = []
+        for position, task in enumerate(batch):
+            made, fit = results[position], results[len(batch) + position]
+            place = f"{task.config}/{task.unique_id}"
+            refuse_endless(fit, place)
+            if fit.ending is not Ending.OK:
+                what = f"which targets take it cannot be found ({fit.detail})"
+                raise CsbdataError(what, place, "the same command goes on from here")
+            instances = instances_of(made)
+            if position in again:
+                instances = merged_instances(made, again[position])
+            stored.append(
+                StoredInstances(fit=fit.answer_as(RecordFit), instances=instances)
+            )
+        self.config = batch[0].config
+        self._run.store(batch_name(number), msgspec.json.encode(stored))
 
-    def _store(self, number: int, batch: Sequence[StoredInstances]) -> None:
-        self.config = self._batches[number][0].config
-        self._run.store(batch_name(number), msgspec.json.encode(batch))
-
-    def results(self) -> Iterator[RecordInstances]:
-        """Yield the instances of each task, in the order of the tasks.
+    def records(self) -> Iterator[tuple[InstanceTask, StoredInstances]]:
+        """Yield each task with its instances and targets, in the order of the tasks.
 
         Raises:
             LookupError: a batch has not been made.
         """
-        for task, stored in self._finished_records():
-            yield RecordInstances(task=task, result=stored.instances)
-
-    def fits(self) -> Iterator[RecordFit]:
-        """Yield the targets that take the schema of each task, in their order.
-
-        Raises:
-            LookupError: a batch has not been made.
-        """
-        return (stored.fit for _, stored in self._finished_records())
-
-    def _finished_records(self) -> Iterator[tuple[InstanceTask, StoredInstances]]:
         for number, batch in enumerate(self._batches):
             stored = self._run.done(batch_name(number))
             if stored is None:
@@ -244,25 +214,12 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     return tasks
 
 
-def _failures(result: BatchResult) -> list[int]:
-    """Return the positions of the schemas of a batch whose instances failed."""
-    half = len(result.results) // 2
-    return [
-        position
-        for position, outcome in enumerate(result.results[:half])
-        if outcome.ending is not Ending.OK
-    ]
+def _requests(batch: Sequence[InstanceTask]) -> list[InstanceRequest | FitRequest]:
+    """Return what is asked of a batch: all instances, then all targets."""
+    return [*map(_request, batch), *(FitRequest(task.schema) for task in batch)]
 
 
 def _request(task: InstanceTask, *, lean: bool = False) -> InstanceRequest:
     return InstanceRequest(
         schema=task.schema, dialect=task.dialect, examples=task.examples, lean=lean
     )
-
-
-def _fit_of(task: InstanceTask, outcome: ProcessResult) -> RecordFit:
-    if outcome.ending is not Ending.OK:
-        place = f"{task.config}/{task.unique_id}"
-        what = f"which targets take it cannot be found ({outcome.detail})"
-        raise CsbdataError(what, place, "the same command goes on from here")
-    return outcome.answer_as(RecordFit)

@@ -1,9 +1,11 @@
-"""Apply the rules to one document, and the messages between build and worker."""
+"""Apply the rules to one document, and the worker process that does it for a build."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,22 +13,24 @@ from curation.core.benchmark import final_config, size_of
 from curation.core.documents import (
     Document,
     MergedMember,
-    Provenance,
     RawDocument,
     Reason,
     Rejected,
 )
 from curation.core.records import BenchmarkRecord
-from curation.core.rule import Context, RepairKind, Rule
+from curation.core.rule import Context, RepairKind
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.features import used
 from curation.dataset.paper_tables import raw_figures
+from curation.download.packs import open_files
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
 from curation.json.values import canonical_of_part, objects, tokens, write_document
 from curation.lint.liveness import liveness
+from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.rules.evidence import with_evidence
+from curation.rules.sets import RuleSet, rule_set
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size
 from curation.schema.shingles import shingles, split_key
@@ -35,6 +39,8 @@ from curation.validation.metaschemas import valid_under
 from curation.workers.limits import (
     BACKSTOP,
     BUSY_MACHINE,
+    IDENTIFIERS,
+    NODES,
     Limits,
     too_big,
     too_identified,
@@ -44,7 +50,6 @@ from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.rules.sets import RuleSet
 
 
 class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,51 +70,35 @@ class BuildSetup(msgspec.Struct, frozen=True, kw_only=True):
     libraries: tuple[LibraryFiles, ...]
 
 
-class DocumentRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One raw document."""
+class DocumentRequest(msgspec.Struct, frozen=True):
+    """One raw document, and the position of its input."""
 
-    #: Position of its input.
     input: int
-    config: str
-    unique_id: str
-    provenance: Provenance
-    #: Its bytes as Latin-1, one character a byte: they need not be UTF-8.
-    content: str
-    base_uri: str | None
-
-    def raw_document(self) -> RawDocument:
-        """Return the document, with its bytes."""
-        return RawDocument(
-            config=self.config,
-            unique_id=self.unique_id,
-            provenance=self.provenance,
-            content=self.content.encode("latin-1"),
-            base_uri=self.base_uri,
-        )
+    document: RawDocument
 
 
-def request_of(raw: RawDocument, position: int) -> DocumentRequest:
-    """Return a raw document of the input at a position as a request."""
-    return DocumentRequest(
-        input=position,
-        config=raw.config,
-        unique_id=raw.unique_id,
-        provenance=raw.provenance,
-        content=raw.content.decode("latin-1"),
-        base_uri=raw.base_uri,
-    )
+def start(setup: Json) -> Callable[[Json], DocumentResult]:
+    """Open the rule set and the libraries; return the handler of requests."""
+    build_setup = msgspec.convert(setup, BuildSetup)
+    rules = rule_set(build_setup.rules)
+    contexts = []
+    for library in build_setup.libraries:
+        documents = NO_LIBRARY
+        if library.uris:
+            documents = PackLibrary(open_files(Path(library.files)), library.uris)
+        contexts.append(Context(library=documents))
+
+    def handle(request: Json) -> DocumentResult:
+        own = msgspec.convert(request, DocumentRequest)
+        return apply_rules(own.document, rules, contexts[own.input])
+
+    return handle
 
 
-class MadeRecord(NamedTuple):
-    """A record, and what was computed beside it."""
-
-    record: BenchmarkRecord
-    #: What `curation.schema.shingles.shingles` says of it.
-    shingles: bytes
-
-
-def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRecord:
-    """Return the record of a document.
+def make_record(
+    document: Document, *, split_by_shingles: bool = True
+) -> tuple[BenchmarkRecord, bytes]:
+    """Return the record of a document, and its shingles.
 
     Where no rule decided the dialect (rule set `paper` never does), it is the
     one that `$schema` declares, else 2020-12, and `dialect_found` says which. The
@@ -130,7 +119,6 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         dialect_source = "declared" if uri_dialect else "assumed"
     dialect = BY_NAME[name]
     text = write_document(schema)
-    provenance = document.provenance
     usage, nested = used(schema, dialect), nesting_of_document(schema)
     alive = liveness(schema, dialect)
     stripped = skeleton(schema, dialect)
@@ -140,12 +128,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
     record = BenchmarkRecord(
         json_schema=text,
         unique_id=document.unique_id,
-        source=provenance.source,
-        path=provenance.path,
-        commit=provenance.commit,
-        licence=provenance.licence,
-        original_repository=provenance.original_repository,
-        origin=provenance.origin.value,
+        **msgspec.to_builtins(document.provenance),
         dialect=name,
         dialect_found=dialect_source or "",
         dialect_words=document.dialect_words,
@@ -167,7 +150,7 @@ def make_record(document: Document, *, split_by_shingles: bool = True) -> MadeRe
         split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
         cluster=sha256,
     )
-    return MadeRecord(record, packed)
+    return record, packed
 
 
 LIMITS = Limits(seconds=BACKSTOP, wall_times=BUSY_MACHINE)
@@ -190,7 +173,13 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         )
     as_read = document.schema
     for rule in rules.rules:
-        result = _result_of(rule, document, context)
+        try:
+            result = rule.apply(document, context)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a rule raises is its defect
+            # It ends only the document.
+            result = Rejected(reason=Reason.CRASHED, detail=describe(error))
         if isinstance(result, Rejected):
             return DocumentResult(
                 config=final_config(raw.config, document.raw_field_count),
@@ -202,28 +191,25 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         if rule.repair is RepairKind.MECHANICAL and result is not document:
             result = with_evidence(document, result, rule.name)
         document = result
-    record_after = make_record(document, split_by_shingles=rules.split_by_shingles)
-    record = record_after.record
-    if not rules.subset_by_raw_file:
-        figures = None
-        config = final_config(raw.config, record.field_count)
-    else:
-        config = final_config(raw.config, document.raw_field_count)
+    record, packed = make_record(document, split_by_shingles=rules.split_by_shingles)
+    figures, field_count = None, record.field_count
+    if rules.subset_by_raw_file:
+        field_count = document.raw_field_count
         record_before = record if document.schema is as_read else None
         figures = raw_figures(as_read, record_before)
     return DocumentResult(
-        config=config,
+        config=final_config(raw.config, field_count),
         record=record,
         rejected=None,
         changes=document.changes,
         raw=figures,
-        shingles=record_after.shingles,
+        shingles=packed,
     )
 
 
 def too_long_to_read(raw: RawDocument) -> Rejected | None:
     """Return why a document is not even parsed, or None if it may be."""
-    refused = too_big(raw.content, LIMITS)
+    refused = too_big(raw.content)
     return None if refused is None else _named(refused, "limits")
 
 
@@ -238,10 +224,10 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         named = parse_named(uri, raw.content) if uri.endswith(YAML_SUFFIXES) else None
         return _named(named if isinstance(named, Rejected) else schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
-    refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
+    refused = too_many(schema) if len(raw.content) >= 2 * NODES else None
     # Without so many of them there is nothing to walk over.
-    if refused is None and raw.content.count(b'id"') > LIMITS.identifiers:
-        refused = too_identified(schema, LIMITS)
+    if refused is None and raw.content.count(b'id"') > IDENTIFIERS:
+        refused = too_identified(schema)
     if refused is not None:
         return _named(refused, "limits")
     return Document(
@@ -277,23 +263,8 @@ def _parsed(
     )
 
 
-def _result_of(rule: Rule, document: Document, context: Context) -> Document | Rejected:
-    """Return what a rule makes of a document; its exception ends only the document."""
-    try:
-        return rule.apply(document, context)
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever a rule raises is its defect
-        return Rejected(reason=Reason.CRASHED, detail=describe(error))
-
-
 def _named(rejected: Rejected, rule: str) -> Rejected:
     detail = rejected.detail
     if len(detail) > LONGEST_DETAIL:
         detail = detail[: LONGEST_DETAIL - 3] + "..."
-    return Rejected(
-        reason=Reason(rejected.reason),
-        detail=detail,
-        rule=rule,
-        pointer=rejected.pointer,
-    )
+    return replace(rejected, detail=detail, rule=rule)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 import polars as pl
@@ -31,14 +31,13 @@ from curation.pipeline.process_document import (
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
-    request_of,
     too_long_to_read,
 )
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.words import counted
 from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
-from curation.workers.pool import BatchResult, Pool, in_batches
+from curation.workers.pool import Pool, in_batches
 
 if TYPE_CHECKING:
     from curation.pipeline.inputs import BuildInput
@@ -123,28 +122,10 @@ def read_opt_outs(path: Path | None = None) -> Sequence[OptOut]:
 NO_RULE = "limits"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleFault:
-    """One rule that raised, and how often."""
+def find_rule_faults(folder: Path) -> tuple[str, ...]:
+    """Return a clause on each rule that raised in a build, by name.
 
-    rule: str
-    #: Documents that it raised for.
-    count: int
-    #: The first of them, `config/id`.
-    first: str
-    #: What it raised there, and where.
-    detail: str
-
-    def __str__(self) -> str:
-        """Return the fault as a clause."""
-        times = counted(self.count, "document")
-        return (
-            f"rule {self.rule} raised for {times}, first {self.first} ({self.detail})"
-        )
-
-
-def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
-    """Return the rules that raised in a build, by name.
+    It says how often, and of the first document what was raised, and where.
 
     Args:
         folder: The build.
@@ -157,20 +138,20 @@ def find_rule_faults(folder: Path) -> tuple[RuleFault, ...]:
         pl.col("outcome") == Reason.CRASHED.value, pl.col("rule") != NO_RULE
     )
     faults = crashed.group_by("rule").agg(
-        count=pl.len(),
-        first=pl.concat_str("config", "unique_id", separator="/").first(),
-        detail=pl.col("detail").first(),
+        pl.len(),
+        pl.concat_str("config", "unique_id", separator="/").first(),
+        pl.col("detail").first(),
     )
-    rows = faults.sort("rule").collect().iter_rows(named=True)
-    return tuple(RuleFault(**row) for row in rows)
+    return tuple(
+        f"rule {rule} raised for {counted(times, 'document')}, first {first} ({detail})"
+        for rule, times, first, detail in faults.sort("rule").collect().iter_rows()
+    )
 
 
 #: A batch is closed at so many documents or bytes, whichever comes first.
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 2**20
 
-#: A document's config and id.
-_Place: TypeAlias = tuple[str, str]
 _STORED = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -183,54 +164,53 @@ class BatchReader:
         """Prepare to read; nothing is read before `batches`."""
         self._inputs = inputs
         self._opt_outs = opt_outs
-        self._positions: dict[tuple[str, bool, str], int] = {}
+        self._numbers: dict[tuple[str | Rejected | None, ...], int] = {}
         #: Name of the source that is being read.
         self.source = ""
         #: Every raw document read so far, in reading order.
         self.documents: list[SourceDocument] = []
+        #: The results of contents that no worker sees, as JSON, by their number: they
+        #: are left out on request, or too long to be read.
+        self.refused: dict[int, bytes] = {}
 
-    def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
-        """Yield the position of an input and a batch of its distinct documents."""
+    def batches(self) -> Iterator[list[tuple[int, DocumentRequest]]]:
+        """Yield batches of distinct documents, each after the number of its content."""
         for position, item in enumerate(self._inputs):
             self.source = item.source.name
-            cut = in_batches(
-                self._distinct(item),
-                lambda raw: len(raw.content),
+            yield from in_batches(
+                self._distinct(position, item),
+                lambda numbered: len(numbered[1].document.content),
                 most=BATCH_DOCUMENTS,
                 heaviest=BATCH_BYTES,
             )
-            yield from ((position, batch) for batch in cut)
 
-    def _distinct(self, item: BuildInput) -> Iterator[RawDocument]:
+    def _distinct(
+        self, position: int, item: BuildInput
+    ) -> Iterator[tuple[int, DocumentRequest]]:
         for raw in item.source.read(item.reading):
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
             # A copy of what is left out is another document's until that is, too.
-            left_out = _opted_out(self._opt_outs, raw, item.pin.url) is not None
-            key = (f"{raw.config}\n{raw.base_uri or ''}", left_out, sha256)
-            position = self._positions.get(key)
-            if position is None:
-                position = self._positions[key] = len(self._positions)
-                yield raw
+            refused = _opted_out(self._opt_outs, raw, item.pin.url)
+            key = raw.config, raw.base_uri, refused, sha256
+            refused = refused or too_long_to_read(raw)
+            number = self._numbers.get(key)
+            if number is None:
+                number = self._numbers[key] = len(self._numbers)
+                if refused is None:
+                    yield number, DocumentRequest(position, raw)
+                else:
+                    self.refused[number] = _rejection(raw.config, refused)
             self.documents.append(
                 SourceDocument(
                     raw.config,
                     raw.unique_id,
                     raw.provenance,
                     sha256,
-                    position,
+                    number,
                     raw.examples,
                 )
             )
-
-    def refusal(self, raw: RawDocument, position: int) -> bytes | None:
-        """Return the result, as JSON, of a document that no worker sees, or None.
-
-        It is left out on request, or too long to be read.
-        """
-        url = self._inputs[position].pin.url
-        refused = _opted_out(self._opt_outs, raw, url) or too_long_to_read(raw)
-        return None if refused is None else _rejection(raw.config, refused)
 
 
 def count_documents(inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]) -> int:
@@ -238,7 +218,7 @@ def count_documents(inputs: Sequence[BuildInput], opt_outs: Sequence[OptOut]) ->
 
     Reading all of them takes a hundredth of the time that the rules need.
     """
-    return sum(len(batch) for _, batch in BatchReader(inputs, opt_outs).batches())
+    return sum(map(len, BatchReader(inputs, opt_outs).batches()))
 
 
 def process_batches(
@@ -248,11 +228,11 @@ def process_batches(
     progress: Callable[[int], None],
     file: ResultFile,
 ) -> dict[int, HeldResult]:
-    """Return the result of each distinct document, by its position.
+    """Return the result of each distinct document, by the number of its content.
 
     Args:
         reader: Reads the documents, and numbers their distinct contents.
-        pool: Runs `curation.pipeline.document_worker`.
+        pool: Runs `curation.pipeline.process_document`.
         run: Where finished batches are stored, and found again.
         progress: Prints how many more documents are done.
         file: Where results are kept for the rest of the build.
@@ -263,38 +243,38 @@ def process_batches(
         TemporarilyUnavailable: the rules do not come to an end with a document.
     """
     results: dict[int, HeldResult] = {}
-    pending: dict[int, tuple[int, int, Sequence[bytes | None], Sequence[_Place]]] = {}
+    # By index in the pool: name, numbers of the contents, config and id of each.
+    pending: dict[int, tuple[str, list[int], list[tuple[str, str]]]] = {}
 
-    def keep(start: int, batch: Iterable[bytes | msgspec.Raw]) -> None:
-        for position, text in enumerate(batch, start):
-            results[position] = file.add(text)
+    def keep(numbers: list[int], batch: bytes) -> None:
+        texts = _STORED.decode(batch)
+        results.update(zip(numbers, map(file.add, texts), strict=True))
+        progress(len(numbers))
 
     def remaining() -> Iterator[list[DocumentRequest]]:
-        end = sent_batches = 0
-        for number, (position, batch) in enumerate(reader.batches()):
-            start, end = end, end + len(batch)
-            name = _name(number)
+        index = count()
+        for position, batch in enumerate(reader.batches()):
+            name = f"batch-{position:05}"
+            numbers = [number for number, _ in batch]
             stored = run.done(name)
             if stored is not None:
-                keep(start, _STORED.decode(stored))
-                progress(len(batch))
+                keep(numbers, stored)
                 continue
-            refusals = [reader.refusal(raw, position) for raw in batch]
-            sent = [
-                raw for raw, own in zip(batch, refusals, strict=True) if own is None
-            ]
-            places = [(it.config, it.unique_id) for it in sent]
-            pending[sent_batches] = number, start, refusals, places
-            sent_batches += 1
-            yield [request_of(raw, position) for raw in sent]
+            requests = [request for _, request in batch]
+            places = [(it.document.config, it.document.unique_id) for it in requests]
+            pending[next(index)] = name, numbers, places
+            yield requests
 
     for finished in pool.run_batches(remaining()):
-        number, start, refusals, places = pending.pop(finished.index)
-        answers = iter(_results(places, finished))
-        batch = [own or next(answers) for own in refusals]
-        run.store(_name(number), b"[" + b",".join(batch) + b"]")
-        keep(start, batch)
-        progress(len(refusals))
+        name, numbers, places = pending.pop(finished.index)
+        answers = [
+            result.text if result.ending is Ending.OK else _failure(place, result)
+            for place, result in zip(places, finished.results, strict=True)
+        ]
+        batch = b"[" + b",".join(answers) + b"]"
+        run.store(name, batch)
+        keep(numbers, batch)
+    results.update((number, file.add(it)) for number, it in reader.refused.items())
     return results
 
 
@@ -332,18 +312,7 @@ def _uris(item: BuildInput, opt_outs: Sequence[OptOut]) -> dict[str, str]:
     }
 
 
-def _name(number: int) -> str:
-    return f"batch-{number:05}"
-
-
-def _results(places: Sequence[_Place], finished: BatchResult) -> list[bytes]:
-    return [
-        bytes(result.answer) if result.ending is Ending.OK else _failure(place, result)
-        for place, result in zip(places, finished.results, strict=True)
-    ]
-
-
-def _failure(place: _Place, result: ProcessResult) -> bytes:
+def _failure(place: tuple[str, str], result: ProcessResult) -> bytes:
     refuse_endless(result, "/".join(place))
     short_of_memory = result.ending is Ending.OUT_OF_MEMORY
     reason = Reason.OUT_OF_MEMORY if short_of_memory else Reason.CRASHED

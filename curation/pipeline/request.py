@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing, Origin
 from curation.download.acquire import FetchSettings
-from curation.packaging.manifest import FILE, Manifest, read_manifest
+from curation.packaging.manifest import FILE, read_manifest
 from curation.pipeline.inputs import (
     BuildInput,
     ExtraSource,
@@ -65,40 +65,6 @@ def fingerprint_of(
     )
 
 
-def refuse_incomplete(
-    request: BuildRequest,
-    inputs: Sequence[BuildInput],
-    missing: Sequence[MissingSource],
-) -> None:
-    """Refuse what `--missing` and the rule set do not allow.
-
-    Args:
-        request: Says what to do without a source.
-        inputs: What the build would read.
-        missing: What it would lack.
-
-    Raises:
-        Unavailable: naming each source that is not as it must be.
-    """
-    if missing and request.missing is not Missing.SKIP:
-        raise Unavailable(
-            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
-            "cannot be had here",
-            "give a mirror with --mirror, or go on without them: --missing skip",
-        )
-    lesser = [
-        f"{item.source.name} ({item.reading.origin})"
-        for item in inputs
-        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
-    ]
-    if request.missing is Missing.FAIL and lesser:
-        raise Unavailable(
-            ", ".join(lesser),
-            "not from upstream",
-            "give a mirror with --mirror, or leave --missing out",
-        )
-
-
 def refuse_other_build(
     out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
 ) -> None:
@@ -115,32 +81,28 @@ def refuse_other_build(
     """
     if not (out / FILE).is_file():
         return
+    differences = []
     try:
         manifest = read_manifest(out)
-        differences = list(_differences(manifest, rules, options, inputs))
     except BadData as error:
-        differences = [f"its manifest.json cannot be read ({error.what})"]
+        differences.append(f"its manifest.json cannot be read ({error.what})")
+    else:
+        if manifest.rules != rules:
+            differences.append(f"rules {manifest.rules}, not {rules}")
+        before, now = set(manifest.options), set(options)
+        if before - now:
+            differences.append(f"made with {', '.join(sorted(before - now))}")
+        if now - before:
+            differences.append(f"made without {', '.join(sorted(now - before))}")
+        old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
+        if others := {source for source, *_ in old ^ new}:
+            differences.append(f"other files of {', '.join(sorted(others))}")
     if differences:
         raise CannotCreate(
             f"a build made otherwise stands there: {'; '.join(differences)}",
             str(out),
             "--replace overwrites it, --out DIR writes elsewhere",
         )
-
-
-def _differences(
-    manifest: Manifest, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
-) -> Iterator[str]:
-    if manifest.rules != rules:
-        yield f"rules {manifest.rules}, not {rules}"
-    before, now = set(manifest.options), set(options)
-    if before - now:
-        yield f"made with {', '.join(sorted(before - now))}"
-    if now - before:
-        yield f"made without {', '.join(sorted(now - before))}"
-    old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
-    if others := dict.fromkeys(source for source, *_ in old ^ new):
-        yield f"other files of {', '.join(sorted(others))}"
 
 
 def _archives(pins: Iterable[Pin]) -> set[tuple[str, str, str, str]]:
@@ -191,11 +153,8 @@ class BuildRequest:
     @property
     def options(self) -> tuple[str, ...]:
         """What is asked beside the rules, as the manifest names it."""
-        options = {
-            "fastjsonschema": self.fastjsonschema,
-            "instances": self.instances,
-        }
-        return tuple(name for name, is_on in options.items() if is_on)
+        names = ("fastjsonschema", "instances")
+        return tuple(name for name in names if getattr(self, name))
 
     @property
     def run_folder(self) -> Path:
@@ -225,8 +184,9 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
     """Return what a request comes to, with its sources available.
 
     Raises:
-        CsbdataError: a source is damaged or cannot be had, or there is no such rule
-            set.
+        Unavailable: a source is not as `--missing` and the rule set want it; each is
+            named.
+        CsbdataError: a source is damaged, or there is no such rule set.
     """
     rules = rule_set(request.rules)
     if request.pins:
@@ -241,7 +201,23 @@ def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
             sample=request.sample,
             progress=progress,
         )
-    refuse_incomplete(request, inputs, missing)
+    if missing and request.missing is not Missing.SKIP:
+        raise Unavailable(
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
+            "cannot be had here",
+            "give a mirror with --mirror, or go on without them: --missing skip",
+        )
+    lesser = [
+        f"{item.source.name} ({item.reading.origin})"
+        for item in inputs
+        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+    ]
+    if request.missing is Missing.FAIL and lesser:
+        raise Unavailable(
+            ", ".join(lesser),
+            "not from upstream",
+            "give a mirror with --mirror, or leave --missing out",
+        )
     read = {config for item in inputs for config in item.configs}
     read.update(config for absent in missing for config in absent.configs)
     left_out = [config for config in CONFIGS if config not in read]

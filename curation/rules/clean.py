@@ -60,7 +60,7 @@ from curation.validation.metaschemas import (
 )
 from curation.validation.patterns import pattern_verdict
 from curation.validation.verdicts import both_verdicts
-from curation.workers.limits import Limits, too_many
+from curation.workers.limits import too_many
 
 if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
@@ -472,7 +472,6 @@ _NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
 _INSTANCES = frozenset({"enum", "const", "default", "examples", "example"})
 #: Tokens of a reference that the wrap adds: `/properties/NAME/$ref`.
 _ADDED = 3
-_LIMITS = Limits()
 
 
 @rule(
@@ -571,7 +570,7 @@ def _bundled(
     if isinstance(closure, Rejected):
         return closure
     bundle = bundle_of(closure, references.name)
-    refused = too_many(bundle.schema, _LIMITS)
+    refused = too_many(bundle.schema)
     if refused is not None:
         return refused
     wrong = complaint(bundle.schema, dialect)

@@ -43,16 +43,6 @@ class Reading:
     config: str | None = None
 
 
-def _no_uris(_reading: Reading) -> Mapping[str, str]:
-    return {}
-
-
-def _as_published(
-    archive: Acquired, _settings: FetchSettings, _rules: str
-) -> tuple[Acquired, str | None]:
-    return archive, None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """One source: which archives it can be read from, and how."""
@@ -66,12 +56,12 @@ class Source:
     #: Yield the raw documents in natural order of their ids.
     read: Callable[[Reading], Iterable[RawDocument]]
     #: Absolute URI (no fragment) to path, for references between documents.
-    uris: Callable[[Reading], Mapping[str, str]] = _no_uris
+    uris: Callable[[Reading], Mapping[str, str]] = lambda _reading: {}
     #: Return the archive with what was fetched beside it, and what it still lacks; from
     #: the archive as it is published, where things are kept (nothing is fetched here),
     #: and the name of the rule set.
     complete: Callable[[Acquired, FetchSettings, str], tuple[Acquired, str | None]] = (
-        _as_published
+        lambda archive, _settings, _rules: (archive, None)
     )
     #: Whether `--fastjsonschema` tries its records; a large source may take hours.
     tries_fastjsonschema: bool = True

@@ -5,17 +5,68 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from curation.core.benchmark import UNDIVIDED
-from curation.core.documents import RawDocument
+from curation.core.documents import Origin, RawDocument
 from curation.sources.base import Reading, Source
-from curation.sources.claims import COLLECTED, OriginalRepositories, claimed_uris
+from curation.sources.claims import claimed_uri, claimed_uris
 from curation.sources.readers import EDITED, document, files_in, lines
 
-#: The config until the field count of a document has put it into one of the five.
-CONFIG = UNDIVIDED
-_NAME = COLLECTED
+_NAME = "github"
+#: Our list of licences, among the lists of ids: repository, SPDX expression, and where
+#: that was seen, with tabs between.
+LICENCES = "repository_licences.tsv"
+#: Our list of addresses below which a repository publishes its schemas: the address
+#: without scheme, the repository, and where that was seen, with tabs between.
+ADDRESSES = "repository_addresses.tsv"
+# Only letters that GitHub takes in names, so that no text of a stranger's gets further.
+_ADDRESS = re.compile(
+    r"https?://(?:(?:www\.|raw\.)?github\.com|raw\.githubusercontent\.com"
+    r"|(?:cdn\.)?rawgit\.com|rawgithub\.com|cdn\.jsdelivr\.net/gh)"
+    r"/(?P<owner>[a-z0-9](?:-?[a-z0-9])*)/(?P<name>[\w.-]+)(?:[/?#@]|$)",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def repository_at(address: str) -> str | None:
+    """Return `https://github.com/OWNER/NAME` of an address there; None for others.
+
+    Addresses of raw files count, also those of the services that passed them on
+    (RawGit, jsDelivr).
+    """
+    match = _ADDRESS.match(address)
+    if match is None:
+        return None
+    name = match["name"].removesuffix(".git")
+    return f"https://github.com/{match['owner']}/{name}" if name.strip(".") else None
+
+
+def claimed_repository(content: bytes, addresses: Mapping[str, str]) -> str | None:
+    """Return the repository that a schema's own `$id` or `id` leads to.
+
+    Args:
+        content: The schema's text.
+        addresses: Address without scheme to the repository that publishes below it.
+    """
+    uri = claimed_uri(content)
+    if uri is None:
+        return None
+    place = uri.partition("://")[2]
+    published = (addresses[prefix] for prefix in addresses if place.startswith(prefix))
+    return repository_at(uri) or next(published, None)
+
+
+def listed(lists: Path, name: str) -> dict[str, str]:
+    """Return the first column of one of our lists to the second.
+
+    Raises:
+        OSError: the list is not there.
+    """
+    rows = (line.split("\t") for line in lines(lists, name))
+    return {row[0]: row[1] for row in rows}
 
 
 def _files(reading: Reading) -> list[tuple[str, str]]:
@@ -28,19 +79,31 @@ def _files(reading: Reading) -> list[tuple[str, str]]:
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:
-    """Yield `o<N>`, which is `pp_<N>.json` of the corpus."""
-    repositories = OriginalRepositories(reading)
+    """Yield `o<N>`, which is `pp_<N>.json` of the corpus.
+
+    A file's licence is the archive's own where that has one for single files, and
+    where nothing is known of the repository.
+    """
+    # The sample was written for this project, whatever its identifiers say.
+    is_sample = reading.origin is Origin.SAMPLE
+    licences: dict[str, str] = {}
+    addresses: dict[str, str] = {}
+    if reading.licence == "NOASSERTION" and not is_sample:
+        licences = listed(reading.lists, LICENCES)
+        addresses = listed(reading.lists, ADDRESSES)
+    by_folded_name = {name.casefold(): own for name, own in licences.items()}
     for unique_id, path in _files(reading):
         content = reading.files.read(path)
-        repository = repositories.of(content)
+        repository = None if is_sample else claimed_repository(content, addresses)
         yield document(
             reading,
             source=_NAME,
-            config=CONFIG,
+            # Until the field count of a document has put it into one of the five.
+            config=UNDIVIDED,
             unique_id=unique_id,
             path=path,
             content=content,
-            licence=repositories.licence(repository),
+            licence=by_folded_name.get((repository or "").casefold()),
             original_repository=repository,
         )
 

@@ -18,12 +18,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property, partial
 from importlib import import_module
-from itertools import chain
+from itertools import repeat
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeGuard
 
@@ -40,7 +40,7 @@ from curation.sources.readers import NamedSchema, as_rows, document, own_uri, pl
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
-from curation.workers.limits import Limits
+from curation.workers.limits import DOCUMENT_BYTES
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"
@@ -76,7 +76,7 @@ class OwnText:
     read: Callable[[], bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class OwnSchemas:
     """The schemas of a source expression.
 
@@ -89,17 +89,20 @@ class OwnSchemas:
     #: A name made of the expression, for a config.
     name: str
     #: The user's file or folder; None if the schemas are from elsewhere.
-    path: Path | None
+    path: Path | None = None
     #: The folder of `<config>/*.parquet`, if it is one; `origin` is `build` or `hub`.
     tables: Path | None = None
     origin: str = "files"
-    #: The files as an archive; of tables their rows, read at the first use.
-    _files: Callable[[], FolderFiles | MadeFile]
+    #: Reads the files as an archive, or of tables their rows.
+    read: Callable[[], FolderFiles | MadeFile]
 
-    @property
+    @cached_property
     def files(self) -> FolderFiles | MadeFile:
-        """The schemas as the files of an archive, which the source `local` reads."""
-        return self._files()
+        """The schemas as the files of an archive, which the source `local` reads.
+
+        They are read once: a pipe has nothing to be read again.
+        """
+        return self.read()
 
     @property
     def has_files(self) -> bool:
@@ -114,23 +117,25 @@ class OwnSchemas:
 def _texts(files: Files) -> Iterator[OwnText]:
     table = _table(files)
     if table is not None:
-        for number, unique_id, content in _rows(files, table):
+        content = files.read(table)
+        rows = json_lines(content)
+        if table.endswith(".parquet"):
+            rows = _texts_in_table(content, table)
+        for number, unique_id, text in made_unique(rows, PurePosixPath(table).stem):
             place = f"{table}#{number}"
-            yield OwnText(place=place, id=unique_id, read=content.__bytes__)
+            yield OwnText(place=place, id=unique_id, read=text.__bytes__)
         return
     paths = frozenset(files.paths)
     for path in sorted(_in_folder(files), key=natural_key):
+        stem, _, suffix = path.rpartition(".")
+        others = {stem + other for other in _READ if other != f".{suffix}"}
+        # YAML keeps its suffix in its id if another file has that name.
+        keeps = f".{suffix}" != _JSON and not others.isdisjoint(paths)
         yield OwnText(
             place=path,
-            id=_unique_id(path, paths),
+            id=path if keeps else stem,
             read=lambda path=path: file_text(path, files.read(path)),  # type: ignore[misc]  # one a file
         )
-
-
-def _name_of(path: Path) -> str:
-    """Return the name of a folder, or of a file without its ending."""
-    own = path.resolve()
-    return own.name if path.is_dir() else own.stem
 
 
 def open_source(
@@ -153,24 +158,15 @@ def open_source(
     if colon and prefix in _FORMS:
         return _from_form(prefix, argument, say)
     if path is not None:
+        own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
-        origin = "build" if tables else "files"
         return OwnSchemas(
             expression=expression,
-            name=_name_of(path),
+            name=own.name if path.is_dir() else own.stem,
             path=path,
             tables=tables,
-            origin=origin,
-            # Read once: a pipe has nothing to be read again.
-            _files=cache(
-                lambda: (
-                    _as_file(path)
-                    if tables
-                    else FolderFiles(path, _READ, Limits().document_bytes + 1)
-                    if path.is_dir()
-                    else SingleFile(path)
-                )
-            ),
+            origin="build" if tables else "files",
+            read=partial(_rows_of_tables if tables else _files_at, path),
         )
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
     if column is not None:
@@ -183,7 +179,28 @@ def open_source(
             expression,
             "csbdata build makes a build; OWNER/NAME is a dataset on the Hub",
         )
-    return _from_hub(expression, hub.name, hub.revision)
+    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
+
+    folder = hub_snapshot(hub.name, hub.revision)
+    if not _parquet_files(folder):
+        raise NoInput(
+            "no <config>/*.parquet in it",
+            f"{hub.name}@{hub.revision or 'main'}",
+            f"name a column of its tables: {hub.name}@REVISION#COLUMN",
+        )
+    return OwnSchemas(
+        expression=expression,
+        name=hub.name.rpartition("/")[2],
+        tables=folder,
+        origin="hub",
+        read=partial(_rows_of_tables, folder),
+    )
+
+
+def _files_at(path: Path) -> FolderFiles | MadeFile:
+    if path.is_dir():
+        return FolderFiles(path, _READ, DOCUMENT_BYTES + 1)
+    return SingleFile(path)
 
 
 def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:
@@ -192,13 +209,12 @@ def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSch
         raise BadUsage("nothing is named", f"{prefix}:", f"say {prefix}:{metavar}")
     module, _, function = reader.partition(":")
     read_form = getattr(import_module(f"curation.sources.{module}"), function)
-    schemas: list[NamedSchema] = read_form(
-        Path(argument) if metavar == "FILE" else argument, say
-    )
+    is_file = metavar == "FILE"
+    schemas: list[NamedSchema] = read_form(Path(argument) if is_file else argument, say)
     say(f"{prefix}:{argument}: {counted(len(schemas), 'schema')}")
-    first = argument if metavar == "FILE" else argument.split(maxsplit=1)[0]
+    first = argument if is_file else argument.split(maxsplit=1)[0]
     first = first.rpartition("/")[2]
-    name = f"{prefix}-{plain_id(Path(first).stem if metavar == 'FILE' else first)}"
+    name = f"{prefix}-{plain_id(Path(first).stem if is_file else first)}"
     return _of_schemas(f"{prefix}:{argument}", name, schemas, first)
 
 
@@ -207,28 +223,8 @@ def _of_schemas(
 ) -> OwnSchemas:
     name = name.rpartition("/")[2]
     places = tuple(f"{place}#{own.place or own.name}" for own in schemas)
-    file = MadeFile(f"{name}.jsonl", as_rows(schemas), places)
-    return OwnSchemas(expression=expression, name=name, path=None, _files=lambda: file)
-
-
-def _from_hub(expression: str, name: str, revision: str | None) -> OwnSchemas:
-    from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
-
-    folder = hub_snapshot(name, revision)
-    if not _parquet_files(folder):
-        raise NoInput(
-            "no <config>/*.parquet in it",
-            f"{name}@{revision or 'main'}",
-            f"name a column of its tables: {name}@REVISION#COLUMN",
-        )
-    return OwnSchemas(
-        expression=expression,
-        name=name.rpartition("/")[2],
-        path=None,
-        tables=folder,
-        origin="hub",
-        _files=cache(lambda: _as_file(folder)),
-    )
+    read_rows = partial(MadeFile, f"{name}.jsonl", as_rows(schemas), places)
+    return OwnSchemas(expression=expression, name=name, read=read_rows)
 
 
 def _parquet_files(folder: Path) -> list[Path]:
@@ -242,17 +238,15 @@ def _parquet_files(folder: Path) -> list[Path]:
     )
 
 
-def _as_file(folder: Path) -> MadeFile:
+def _rows_of_tables(folder: Path) -> MadeFile:
     rows: list[NamedSchema] = []
     for path in map(refuse_large, _parquet_files(folder)):
         with reading_parquet(path):  # a text that is no UTF-8 is a fault of it, too
             rows += [
                 NamedSchema(name=unique_id or f"row-{number}", schema=text.decode())
-                for number, unique_id, text in _table_rows(
-                    refuse_large(path), str(path)
-                )
+                for number, unique_id, text in _texts_in_table(path, str(path))
             ]
-    return MadeFile(f"{_name_of(folder)}.jsonl", as_rows(rows))
+    return MadeFile(f"{folder.resolve().name}.jsonl", as_rows(rows))
 
 
 def read_hub_column(
@@ -275,16 +269,16 @@ def read_hub_column(
         BadData: no value is JSON.
     """
     from curation.download.huggingface import hub_snapshot  # noqa: PLC0415 (slow)
-    from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
 
     where = f"{name}@{revision}#{column}"
     tables = sorted(hub_snapshot(name, revision).rglob("*.parquet"))
     if not tables:
         raise NoInput("has no parquet files at this revision", where)
     schemas, rows = [], 0
-    values = (parquet_rows(table, table.name, column) for table in tables)
-    for _, unique_id, value in chain.from_iterable(values):
-        rows += 1
+    values = (
+        row for table in tables for row in _rows_in_table(table, table.name, column)
+    )
+    for rows, (_, unique_id, value) in enumerate(values, start=1):
         text = value.encode() if isinstance(value, str) else value
         schema = jsontext.parse(text) if isinstance(text, bytes) else text
         if schema is None or isinstance(schema, Rejected):
@@ -311,21 +305,48 @@ def _in_folder(files: Files) -> list[str]:
     return [path for path in files.paths if path.endswith(_READ)]
 
 
-def _rows(files: Files, table: str) -> Iterator[tuple[int, str, bytes]]:
-    content = files.read(table)
-    is_parquet = table.endswith(".parquet")
-    rows = _table_rows(content, table) if is_parquet else json_lines(content)
-    return made_unique(rows, PurePosixPath(table).stem)
-
-
-def _table_rows(
+def _texts_in_table(
     file: Path | bytes, where: str
 ) -> Iterator[tuple[int, str | None, bytes]]:
     """Yield number, id and text of each row; a null schema is an empty text."""
-    from curation.sources.parquet_rows import parquet_rows  # noqa: PLC0415 (slow)
-
-    for number, unique_id, text in parquet_rows(file, where):
+    for number, unique_id, text in _rows_in_table(file, where):
         yield number, unique_id, text if isinstance(text, bytes) else b""
+
+
+def _rows_in_table(
+    file: Path | bytes, where: str, column: str = _SCHEMA
+) -> Iterator[tuple[int, str | None, Json | bytes]]:
+    """Yield number, id and value of each row of a parquet file, counted from 1.
+
+    Args:
+        file: The file, or its content.
+        where: What messages call it.
+        column: The column of the values; texts of `json_schema` are given as bytes.
+
+    Raises:
+        BadData: it is not parquet, or lacks the column.
+    """
+    import pyarrow as pa  # noqa: PLC0415 (slow)
+    import pyarrow.parquet  # noqa: PLC0415 (slow)
+
+    source = pa.BufferReader(file) if isinstance(file, bytes) else file
+    with reading_parquet(where), pyarrow.parquet.ParquetFile(source) as table:
+        names = table.schema_arrow.names
+        if column not in names:
+            what = f"no column {column!r}"
+            raise BadData(what, where, f"it has {', '.join(names)}")
+        number = 0
+        for batch in table.iter_batches(
+            columns=[it for it in (column, _ID) if it in names]
+        ):
+            values, ids = batch.column(column), repeat(None)
+            if column == _SCHEMA:
+                values = values.cast(pa.large_binary())
+            if _ID in names:
+                ids = batch.column(_ID).cast(pa.large_string()).to_pylist()
+            for value, unique_id in zip(values.to_pylist(), ids, strict=False):
+                number += 1
+                yield number, unique_id, value
 
 
 def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
@@ -431,14 +452,6 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             base_uri=own_uri(_NAME, place) if is_folder else None,
             content=text.read(),
         )
-
-
-def _unique_id(path: str, paths: Container[str]) -> str:
-    """Return the path without its suffix; of YAML with it if another has that name."""
-    stem, _, suffix = path.rpartition(".")
-    others = (stem + other for other in _READ if other != f".{suffix}")
-    keeps = f".{suffix}" != _JSON and any(other in paths for other in others)
-    return path if keeps else stem
 
 
 def _as_json(path: str, content: bytes) -> bytes:

@@ -14,7 +14,7 @@ from curation.core.rule import Library
 from curation.json.named_text import parse_named
 from curation.sources.claims import claimed_uris
 from curation.sources.readers import own_uri
-from curation.workers.limits import Limits
+from curation.workers.limits import DOCUMENT_BYTES
 
 #: As `build --with local` names the place of a user's own file.
 _SOURCE = "local"
@@ -89,7 +89,7 @@ class NeighbourLibrary:
             file = (self._root / path).resolve()
             if not file.is_relative_to(self._root) or not file.is_file():
                 return None
-            if file.stat().st_size > Limits().document_bytes:
+            if file.stat().st_size > DOCUMENT_BYTES:
                 return None
             document = parse_named(file.name, file.read_bytes())
         except (OSError, RuntimeError, ValueError):

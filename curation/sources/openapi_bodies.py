@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,8 @@ _VERBS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "
 #: The member of a path item that holds its operations with other methods.
 _MORE_METHODS = "additionalOperations"
 _COMPONENTS = "#/components/schemas/"
+#: Where a body holds its components, if OpenAPI is 3.0.
+_HOLDER_3_0 = "definitions"
 #: Members of a schema that OpenAPI alone knows; none of them restricts a value.
 _OPENAPI_ONLY = frozenset({"discriminator", "example", "externalDocs", "xml"})
 
@@ -179,13 +182,17 @@ class Description:
                 yield NamedSchema(name=name, schema=schema, place=inside)
                 return
 
+    @property
+    def holder(self) -> str:
+        """The member of a body that holds its components."""
+        return _HOLDER_3_0 if self.dialect.name == "draft-04" else "$defs"
+
     def _whole(self, schema: Json) -> Json:
-        root = self._in_json_schema(schema)
-        holder = "definitions" if self.dialect.name == "draft-04" else "$defs"
+        root, holder = self._in_json_schema(schema), self.holder
         # The root says itself what it is, where it only says where that stands.
         visited: set[Tokens] = set()
         while isinstance(root, dict) and root.keys() == {"$ref"}:
-            tokens = self._in_components(root["$ref"], holder)
+            tokens = self._in_components(root["$ref"])
             if len(tokens) != 1 or tokens in visited:
                 break
             visited.add(tokens)
@@ -194,20 +201,21 @@ class Description:
         waiting = [root]
         while waiting:
             for subschema in subschemas(waiting.pop(), self.dialect):
-                for name in self._in_components(subschema.get("$ref"), holder)[:1]:
+                for name in self._in_components(subschema.get("$ref"))[:1]:
                     if name not in needed:
                         needed[name] = self._component(name)
                         waiting.append(needed[name])
         if not isinstance(root, dict):
             return root
         own = root.get(holder)
-        own = own if isinstance(own, dict) else {}
-        parts = {holder: {**own, **needed}} if needed else {}
-        return {"$schema": self.dialect.uri, **root, **parts}
+        if needed:
+            needed = {**own, **needed} if isinstance(own, dict) else needed
+            root = {**root, holder: needed}
+        return {"$schema": self.dialect.uri, **root}
 
-    def _in_components(self, reference: Json, holder: str) -> Tokens:
+    def _in_components(self, reference: Json) -> Tokens:
         """Return a component's name and the tokens below it; () of other references."""
-        start = f"#/{holder}/"
+        start = f"#/{self.holder}/"
         if not (isinstance(reference, str) and reference.startswith(start)):
             return ()
         tokens = tokens_of_fragment(reference)[1:]
@@ -223,40 +231,27 @@ class Description:
         return self._converted[name]
 
     def _in_json_schema(self, schema: Json) -> Json:
-        edit = _from_3_0 if self.dialect.name == "draft-04" else _from_3_1
-        return edited(schema, self.dialect, edit)
+        return edited(schema, self.dialect, partial(_converted, self.holder))
 
 
-def _from_3_0(_tokens: Tokens, schema: Json) -> Json:
+def _converted(holder: str, _tokens: Tokens, schema: Json) -> Json:
+    """Return a schema without what OpenAPI alone knows, its references moved."""
     if not isinstance(schema, dict):
         return schema
-    if isinstance(schema.get("$ref"), str):
-        # Reference Object: "any properties added SHALL be ignored".
-        return {"$ref": _moved(str(schema["$ref"]), "definitions")}
-    plain = _without_own(schema)
-    if plain.pop("nullable", None) is True and isinstance(plain.get("type"), str):
-        plain["type"] = [plain["type"], "null"]
-    return plain
-
-
-def _from_3_1(_tokens: Tokens, schema: Json) -> Json:
-    if not isinstance(schema, dict):
-        return schema
-    plain = _without_own(schema)
-    if isinstance(plain.get("$ref"), str):
-        plain["$ref"] = _moved(str(plain["$ref"]), "$defs")
-    return plain
-
-
-def _without_own(schema: dict[str, Json]) -> dict[str, Json]:
-    return {
+    plain = {
         name: value
         for name, value in schema.items()
         if name not in _OPENAPI_ONLY and not name.startswith("x-")
     }
-
-
-def _moved(reference: str, holder: str) -> str:
-    if not reference.startswith(_COMPONENTS):
-        return reference
-    return f"#/{holder}/{reference.removeprefix(_COMPONENTS)}"
+    reference = plain.get("$ref")
+    if isinstance(reference, str):
+        if reference.startswith(_COMPONENTS):
+            plain["$ref"] = f"#/{holder}/{reference.removeprefix(_COMPONENTS)}"
+        if holder == _HOLDER_3_0:
+            # Reference Object: "any properties added SHALL be ignored".
+            return {"$ref": plain["$ref"]}
+        return plain
+    is_nullable = holder == _HOLDER_3_0 and plain.pop("nullable", None) is True
+    if is_nullable and isinstance(plain.get("type"), str):
+        plain["type"] = [plain["type"], "null"]
+    return plain

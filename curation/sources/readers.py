@@ -13,8 +13,8 @@ from curation.core.benchmark import natural_key
 from curation.core.documents import Provenance, RawDocument, Rejected
 from curation.json import text as jsontext
 from curation.json.named_text import parse_named
-from curation.system.errors import BadData, NoInput
-from curation.system.user_files import refuse_large
+from curation.system.errors import BadData
+from curation.system.user_files import reading, refuse_large
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -71,11 +71,8 @@ def read_document(path: Path) -> Json:
         NoInput: it cannot be read.
         BadData: it is neither JSON nor YAML.
     """
-    try:
+    with reading(path):
         content = refuse_large(path).read_bytes()
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise NoInput(f"cannot be read ({why})", str(path)) from error
     value = parse_named(path.name, content)
     if isinstance(value, Rejected):
         raise BadData(value.detail, str(path))

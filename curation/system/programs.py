@@ -36,14 +36,16 @@ class EndedProgram(NamedTuple):
 
 
 def environment_for_others() -> dict[str, str]:
-    """Return those of our environment variables that programs of others may know."""
-    return {name: value for name, value in os.environ.items() if _is_allowed(name)}
+    """Return those of our environment variables that programs of others may know.
 
-
-def _is_allowed(name: str) -> bool:
-    """Return whether a variable is handed on; those of proxies are lower case too."""
-    upper = name.upper()
-    return upper in ALLOWED_VARIABLES or upper.startswith(ALLOWED_PREFIXES)
+    Those of proxies are lower case too.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in ALLOWED_VARIABLES
+        or name.upper().startswith(ALLOWED_PREFIXES)
+    }
 
 
 def run_to_end(

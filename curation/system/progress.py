@@ -86,7 +86,11 @@ class Shown(Progress):
         task = bars.add_task(safe(title), total=total, completed=found, note="")
 
         def advance(steps: int) -> None:
-            bars.update(task, advance=steps, note=safe(note()))
+            nonlocal found
+            # The first so many were there before the time began.
+            known = min(found, steps)
+            found -= known
+            bars.update(task, advance=steps - known, note=safe(note()))
 
         def describe() -> str:
             state = bars.tasks[0]
@@ -97,27 +101,14 @@ class Shown(Progress):
 
         if is_screen:
             with no_heartbeat(), bars:
-                yield _without_first(found, advance)
+                yield advance
             return
         say(f"{title} {total:,} ...")
         ACTIVITY.work = describe
         try:
-            yield _without_first(found, advance)
+            yield advance
         finally:
             ACTIVITY.work = str
-
-
-def _without_first(found: int, advance: Callable[[int], None]) -> Callable[[int], None]:
-    """Return the function without its first so many steps."""
-
-    def later(steps: int) -> None:
-        nonlocal found
-        known = min(found, steps)
-        found -= known
-        if steps > known:
-            advance(steps - known)
-
-    return later
 
 
 class Phases(Progress):

@@ -38,14 +38,6 @@ class Named(Protocol):
 P = TypeVar("P", bound=Named)
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin(Generic[P]):
-    """A plug-in, and the module or entry point that it was found in."""
-
-    value: P
-    found_in: str
-
-
 def entry_points_of(group: str) -> list[EntryPoint]:
     """Return the entry points of a group in order of their names."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - takes time
@@ -75,76 +67,61 @@ class Registry(Generic[P]):
     #: A plug-in may be a folder: the module of that folder that holds it.
     module: str = ""
 
-    def built_in(self, only: str = "") -> Iterator[Plugin[P]]:
+    def built_in(self, only: str = "") -> Iterator[tuple[str, P]]:
         """Yield the plug-ins of our folder in order of their files' names.
 
-        A module without the attribute is passed over: it may be shared by others.
+        Each comes after its module. A module without the attribute is passed over: it
+        may be shared by others.
 
         Args:
             only: The name of the only module that is imported; empty for all.
         """
-        if not self.package:
-            return
-        for module in pkgutil.iter_modules(import_module(self.package).__path__):
+        folder = import_module(self.package).__path__ if self.package else []
+        for module in pkgutil.iter_modules(folder):
             if only not in ("", module.name):
                 continue
             parts = (self.package, module.name, self.module if module.ispkg else "")
-            plugin = self.in_module(".".join(part for part in parts if part))
+            name = ".".join(filter(None, parts))
+            plugin = self.in_module(name)
             if plugin is not None:
-                yield plugin
+                yield name, plugin
 
-    def in_module(self, module: str) -> Plugin[P] | None:
+    def in_module(self, module: str) -> P | None:
         """Return the plug-in of one module by its dotted name; None if it has none."""
         value = getattr(import_module(module), self.attribute, None)
-        if isinstance(value, self.classes):
-            return Plugin(value, module)
-        return None
-
-    def third_party(self) -> Iterator[Plugin[P]]:
-        """Yield the plug-ins of other packages in order of their entry points' names.
-
-        An entry point names the plug-in itself, or a module that holds it.
-
-        Raises:
-            BadConfiguration: it names something else.
-        """
-        for point in entry_points_of(self.group) if self.group else ():
-            loaded = point.load()
-            value = getattr(loaded, self.attribute, loaded)
-            if not isinstance(value, self.classes):
-                raise self.wrong_class(point, value)
-            yield Plugin(value, point.value)
+        return value if isinstance(value, self.classes) else None
 
     def by_name(self) -> dict[str, P]:
         """Return every plug-in by its name, ours first.
 
+        Those of other packages come in order of their entry points' names. An entry
+        point names the plug-in itself, or a module that holds it.
+
         Raises:
             BadConfiguration: two have one name, or an entry point names something else.
         """
-        plugins: dict[str, P] = {}
-        for plugin in (*self.built_in(), *self.third_party()):
-            if plugin.value.name in plugins:
-                raise self.duplicate(plugin)
-            plugins[plugin.value.name] = plugin.value
-        return plugins
+        plugins = list(self.built_in())
+        for point in entry_points_of(self.group) if self.group else ():
+            loaded = point.load()
+            value = getattr(loaded, self.attribute, loaded)
+            if not isinstance(value, self.classes):
+                what = f"the entry point {point.name!r} is no {self.noun}"
+                raise BadConfiguration(what, point.value)
+            plugins.append((point.value, value))
+        known: dict[str, P] = {}
+        for place, plugin in plugins:
+            if plugin.name in known:
+                raise BadConfiguration(
+                    f"a second {self.noun} named {plugin.name!r}", place
+                )
+            known[plugin.name] = plugin
+        return known
 
-    def wrong_class(self, point: EntryPoint, _value: object) -> Exception:
-        """Return the error for an entry point that names something else."""
-        return BadConfiguration(
-            f"the entry point {point.name!r} is no {self.noun}", point.value
-        )
-
-    def duplicate(self, plugin: Plugin[P]) -> Exception:
-        """Return the error for the second plug-in of a name."""
-        what = f"a second {self.noun} named {plugin.value.name!r}"
-        return BadConfiguration(what, plugin.found_in)
-
-    def unknown(self, name: str, candidates: Iterable[str]) -> Exception:
+    def unknown(self, name: str, candidates: Iterable[str]) -> BadUsage:
         """Return the error for a name that no plug-in has."""
         names = list(candidates)
         near = closest_names(name, names)
-        then = f"did you mean {' or '.join(near)}?" if near else ""
-        return BadUsage(
-            f"there is no {self.noun} {name!r}",
-            then=then or f"known: {', '.join(names)}",
-        )
+        then = f"known: {', '.join(names)}"
+        if near:
+            then = f"did you mean {' or '.join(near)}?"
+        return BadUsage(f"there is no {self.noun} {name!r}", then=then)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
@@ -17,7 +16,6 @@ T = TypeVar("T")
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 _RETRY_AFTER: Final = urllib3.Retry(retry_after_max=sys.maxsize)
-_RESET: Final = re.compile(r";\s*t\s*=\s*([0-9]{1,9})")
 
 
 def retry_call(
@@ -53,12 +51,3 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return float(_RETRY_AFTER.parse_retry_after(headers.get("Retry-After", "")))
     except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
         return None
-
-
-def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until a rate limit's next window; None if none is said.
-
-    `RateLimit: "api";r=0;t=55` says it (IETF draft ratelimit-headers-09).
-    """
-    match = _RESET.search(headers.get("RateLimit", ""))
-    return float(match[1]) if match else None

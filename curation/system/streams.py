@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-from io import BufferedIOBase, TextIOWrapper
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from typing import BinaryIO, cast
 
 from curation.system.errors import CannotCreate
 
 
-class _Data(TextIOWrapper):
-    """stdout, where a failed write is a fault of the place with exit code 73."""
+class _Stream(TextIOWrapper):
+    """stdout or stderr, where the system may refuse to write."""
+
+    #: Of stdout: its loss is a fault of the place with exit code 73.
+    is_data = False
 
     def write(self, text: str) -> int:
         """Write a text.
@@ -23,10 +27,9 @@ class _Data(TextIOWrapper):
         Raises:
             CannotCreate: the system refuses, but for a reader that is gone.
         """
-        try:
-            return super().write(text)
-        except OSError as error:
-            raise _lost(error) from error
+        with self._losses():
+            super().write(text)
+        return len(text)
 
     def flush(self) -> None:
         """Hand over what is held back.
@@ -34,32 +37,21 @@ class _Data(TextIOWrapper):
         Raises:
             CannotCreate: the system refuses, but for a reader that is gone.
         """
+        with self._losses():
+            super().flush()
+
+    @contextmanager
+    def _losses(self) -> Iterator[None]:
         try:
-            super().flush()
+            yield
+        except BrokenPipeError:
+            if self.is_data:
+                raise
         except OSError as error:
-            raise _lost(error) from error
-
-
-class _Talk(TextIOWrapper):
-    """stderr, whose loss ends nothing."""
-
-    def write(self, text: str) -> int:
-        """Write a text if that can be done."""
-        with suppress(OSError):
-            return super().write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Hand over what is held back, if that can be done."""
-        with suppress(OSError):
-            super().flush()
-
-
-def _lost(error: OSError) -> OSError | CannotCreate:
-    if isinstance(error, BrokenPipeError):
-        return error
-    why = error.strerror or type(error).__name__
-    return CannotCreate(f"cannot be written ({why})", "standard output")
+            if self.is_data:
+                why = error.strerror or type(error).__name__
+                what = f"cannot be written ({why})"
+                raise CannotCreate(what, "standard output") from error
 
 
 def prepare_streams() -> None:
@@ -68,19 +60,19 @@ def prepare_streams() -> None:
     A terminal that cannot print a character shows its escape; a stream that the caller
     has closed leads nowhere.
     """
-    sys.stdout = _taken_over(sys.stdout, _Data)
-    sys.stderr = _taken_over(sys.stderr, _Talk)
+    sys.stdout, sys.stderr = _taken_over(sys.stdout), _taken_over(sys.stderr)
+    if isinstance(sys.stdout, _Stream):
+        sys.stdout.is_data = True
 
 
-def _taken_over(stream: object, kind: type[TextIOWrapper]) -> TextIOWrapper:
+def _taken_over(stream: object) -> TextIOWrapper:
     if stream is None:
-        return kind(cast("BinaryIO", open(os.devnull, "wb")))  # noqa: PTH123 - open to the end
+        return _Stream(cast("BinaryIO", open(os.devnull, "wb")))  # noqa: PTH123 - open to the end
     if not isinstance(stream, TextIOWrapper):
         return cast("TextIOWrapper", stream)
     encoding, eager = stream.encoding, stream.line_buffering
-    buffer: BufferedIOBase = cast("BufferedIOBase", stream.detach())
-    return kind(
-        cast("BinaryIO", buffer),
+    return _Stream(
+        cast("BinaryIO", stream.detach()),
         encoding=encoding,
         errors="backslashreplace",
         line_buffering=eager,

@@ -54,6 +54,20 @@ def read_utf8(path: Path) -> str:
         raise BadData(f"byte {error.start:,} is not UTF-8", str(path)) from error
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Say which file cannot be read, if the system refuses in the block.
+
+    Raises:
+        NoInput: it does.
+    """
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or str(error) or type(error).__name__
+        raise NoInput(f"cannot be read ({why})", str(path)) from error
+
+
 def existing_path(text: str) -> Path | None:
     """Return the file or folder that a text names; None of any other text."""
     try:

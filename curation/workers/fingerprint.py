@@ -39,11 +39,12 @@ def versions() -> dict[str, str]:
 def code_files() -> list[tuple[Path, Path]]:
     """Return every file of ours that decides a result, each after its root folder.
 
-    These are the modules of `curation`, `raw/` and `cards/`; the sample has a digest of
-    its own.
+    These are the modules and tables of `curation`, `raw/` and `cards/`; the sample has
+    a digest of its own.
     """
     package, raw, cards = Path(__file__).parents[1], raw_folder(), cards_folder()
     files = [(package, path) for path in package.rglob("*.py")]
+    files += [(package, path) for path in package.rglob("*.toml")]
     files += [(raw, path) for path in raw.glob("*.toml")]
     files += [(raw, path) for path in (raw / "lists").rglob("*")]
     files += [(cards, path) for path in cards.rglob("*")]

@@ -13,9 +13,15 @@ from typing import Final, TypeAlias
 import msgspec
 
 from curation.core.documents import Reason, Rejected
-from curation.core.json_types import Json, UntypedJson
-from curation.json.text import MAX_DEPTH
+from curation.core.json_types import Json
 
+#: Bytes of one raw document.
+DOCUMENT_BYTES: Final = 16 * 2**20
+#: Objects with an `id` or `$id` inside each other. Validators take cubic time and space
+#: for them; SchemaStore and WitnessGeneration have ten at most.
+IDENTIFIERS: Final = 32
+#: JSON values (members and elements) in one document.
+NODES: Final = 1_000_000
 #: Seconds of processor time after which a request of a build is taken for endless.
 #: What counted limits let through takes a tenth of it on a slow machine.
 BACKSTOP: Final = 600.0
@@ -33,36 +39,23 @@ class WorkerLine(msgspec.Struct, frozen=True, kw_only=True):
     failed: str | None = None
     #: Position of the request in its batch.
     request: int | None = None
-    #: What the function returned, as JSON.
-    answer: UntypedJson = msgspec.UNSET
+    #: What the function returned, as the JSON text that it is.
+    answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     #: The exception of the function.
     error: str | None = None
     #: The same, where memory was short.
     memory: str | None = None
 
 
-class UnreadLine(WorkerLine, frozen=True, kw_only=True):
-    """One line of a worker whose answer is left as the JSON text that it is."""
-
-    answer: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
 _LINES = msgspec.json.Decoder(WorkerLine)
-_UNREAD_LINES = msgspec.json.Decoder(UnreadLine)
-_NO_LINE = WorkerLine()
 
 
-def decode_line(line: bytes, *, unread: bool = False) -> WorkerLine:
-    """Return one line of a worker; of what is no message an empty one.
-
-    Args:
-        line: What the worker has sent.
-        unread: Whether its answer is left as the JSON text that it is.
-    """
+def decode_line(line: bytes) -> WorkerLine:
+    """Return one line of a worker; of what is no message an empty one."""
     try:
-        return (_UNREAD_LINES if unread else _LINES).decode(line)
+        return _LINES.decode(line)
     except (ValueError, RecursionError):
-        return _NO_LINE
+        return WorkerLine()
 
 
 #: `Limits.wall_times` of work whose result must not turn on how busy the machine is:
@@ -72,17 +65,8 @@ BUSY_MACHINE: Final = 8.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The limits of a run; part of its fingerprint."""
+    """The limits of a worker and its requests; of a build part of its fingerprint."""
 
-    #: Bytes of one raw document.
-    document_bytes: int = 16 * 2**20
-    #: Levels of objects and arrays in one document.
-    depth: int = MAX_DEPTH
-    #: Objects with an `id` or `$id` inside each other. Validators take cubic time and
-    #: space for them; SchemaStore and WitnessGeneration have ten at most.
-    identifiers: int = 32
-    #: JSON values (members and elements) in one document.
-    nodes: int = 1_000_000
     #: Seconds for one document (request) in a worker: by the wall clock, unless
     #: `wall_times` is more than 1, then of processor time.
     seconds: float = 20.0
@@ -103,31 +87,30 @@ class Limits:
     recycle_after: int = 200
 
 
-def too_big(content: bytes, limits: Limits) -> Rejected | None:
+def too_big(content: bytes) -> Rejected | None:
     """Return why a text is too long to be read, or None if it may be read."""
-    if len(content) <= limits.document_bytes:
+    if len(content) <= DOCUMENT_BYTES:
         return None
-    detail = f"{len(content):,} bytes, over the limit of {limits.document_bytes:,}"
+    detail = f"{len(content):,} bytes, over the limit of {DOCUMENT_BYTES:,}"
     return Rejected(reason=Reason.TOO_LARGE, detail=detail)
 
 
-def too_many(value: Json, limits: Limits) -> Rejected | None:
+def too_many(value: Json, most: int = NODES) -> Rejected | None:
     """Return why a parsed document has too many JSON values, or None."""
-    if count_nodes(value, limits.nodes) <= limits.nodes:
+    if count_nodes(value, most) <= most:
         return None
-    detail = f"more than {limits.nodes:,} JSON values"
-    return Rejected(reason=Reason.TOO_LARGE, detail=detail)
+    return Rejected(reason=Reason.TOO_LARGE, detail=f"more than {most:,} JSON values")
 
 
-def too_identified(value: Json, limits: Limits) -> Rejected | None:
+def too_identified(value: Json) -> Rejected | None:
     """Return why identifiers stand too deep inside each other, or None."""
     stack = [(value, 0)]
     while stack:
         outer, level = stack.pop()
         if isinstance(outer, dict):
             level += any(isinstance(outer.get(name), str) for name in ("$id", "id"))
-            if level > limits.identifiers:
-                detail = f"over {limits.identifiers} identifiers inside each other"
+            if level > IDENTIFIERS:
+                detail = f"over {IDENTIFIERS} identifiers inside each other"
                 return Rejected(reason=Reason.TOO_DEEP, detail=detail)
             stack += [(inner, level) for inner in outer.values()]
         elif isinstance(outer, list):

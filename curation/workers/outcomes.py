@@ -13,7 +13,6 @@ from curation.system.errors import TemporarilyUnavailable
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.workers.process import Child
 
 _T = TypeVar("_T")
 #: What runtimes write to standard error when an allocation fails.
@@ -43,9 +42,8 @@ class ProcessResult:
     """What became of one request that a worker process was given."""
 
     ending: Ending
-    #: What the worker's function returned, as JSON; None unless `ok`. It is a
-    #: `msgspec.Raw`, the text, where the program's answers are left unread.
-    answer: UntypedJson = None
+    #: What the worker's function returned, as JSON text; `null` unless `ok`.
+    text: bytes = b"null"
     #: What exactly was seen: the exception, the signal, the limit.
     detail: str = ""
     #: Number of the signal of which the process died, if it died of one; a signal
@@ -67,6 +65,11 @@ class ProcessResult:
         """Whether somebody else sent SIGKILL: the kernel for memory, or a person."""
         return self.signal == signal.SIGKILL
 
+    @property
+    def answer(self) -> UntypedJson:
+        """The value that the worker's function returned, read at each use."""
+        return msgspec.json.decode(self.text)
+
     def answer_as(self, answer_type: type[_T]) -> _T:
         """Return the answer as a value of a type that msgspec knows.
 
@@ -78,12 +81,10 @@ class ProcessResult:
             msgspec.DecodeError: the answer is not of this type.
 
         Example:
-            >>> ProcessResult(ending=Ending.OK, answer=[1]).answer_as(tuple[int, ...])
+            >>> ProcessResult(ending=Ending.OK, text=b"[1]").answer_as(tuple[int, ...])
             (1,)
         """
-        if isinstance(self.answer, msgspec.Raw):
-            return msgspec.json.decode(self.answer, type=answer_type)
-        return msgspec.convert(self.answer, answer_type)
+        return msgspec.json.decode(self.text, type=answer_type)
 
 
 def refuse_endless(outcome: ProcessResult, place: str) -> None:
@@ -104,33 +105,3 @@ def refuse_endless(outcome: ProcessResult, place: str) -> None:
             place,
             "the same command goes on from here; without this file it ends as well",
         )
-
-
-def find_cause_of_death(child: Child) -> tuple[Ending, str, int | None]:
-    """Return why a child has closed its answer pipe: ending, detail and signal, if any.
-
-    A child that lives on is ended.
-    """
-    if not child.wait(1.0):
-        child.stop()
-        return Ending.PROTOCOL, "closed its pipe and went on", None
-    status, partial = child.returncode or 0, child.unfinished
-    child.stop()
-    if status < 0:
-        detail = f"killed by {_signal_name(-status)}"
-    else:
-        detail = f"ended with status {status} without an answer"
-    if partial:
-        detail += f", {partial:,} bytes into one"
-    short_of_memory = any(phrase in child.last_output for phrase in MEMORY_WORDS)
-    ending = Ending.CRASH
-    if status == -signal.SIGKILL or (status and short_of_memory):
-        ending = Ending.OUT_OF_MEMORY
-    return ending, detail, -status if status < 0 else None
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

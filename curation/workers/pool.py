@@ -171,8 +171,6 @@ class Pool:
     def _resume(self, worker: Worker, task: _Task) -> None:
         if not task.done():
             worker.begin(task.requests[len(task.results) :])
-            if worker.child is not None:
-                exchange([worker.child], 0.0)
 
     def _turn(self, busy: dict[Worker, _Task]) -> list[BatchResult]:
         """Wait for something to happen; return the batches completed by it."""

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
+from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.protocol import CHANNEL
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _CHUNK = 2**20
 _STDERR_TAIL = 8 * 1024
 #: Seconds between SIGTERM and SIGKILL.
 _GRACE = 0.5
-_F_SETPIPE_SZ = 1031
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +60,6 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: Files and folders that the set-up names.
     files: tuple[Path, ...] = ()
-    #: Answers stay JSON text (`msgspec.Raw`), for callers that read parts of them only.
-    #: For programs of our own: the text is not validated.
-    unread_answers: bool = False
 
     @property
     def name(self) -> str:
@@ -116,7 +113,6 @@ class Child:
         self._output = self._process.stdout.fileno()
         for descriptor in (self._commands, self._answers, self._output):
             os.set_blocking(descriptor, False)
-            _widen(descriptor)
         self._outgoing = bytearray()
         self._incoming = bytearray()
         self._last_output = b""
@@ -127,11 +123,6 @@ class Child:
         self.lines: deque[bytes] = deque()
         #: The child has closed its end of the answer pipe.
         self.ended = False
-
-    @property
-    def returncode(self) -> int | None:
-        """The exit status as `subprocess` gives it; None while it runs."""
-        return self._process.poll()
 
     @property
     def last_output(self) -> str:
@@ -167,29 +158,21 @@ class Child:
             return 0.0
 
     def send(self, line: bytes) -> None:
-        """Queue one line; it is written as the child reads."""
+        """Hand over one line; what its pipe cannot hold goes as the child reads."""
         if not self._input_closed:
             self._outgoing += line + b"\n"
+            self._write()
 
-    def interests(self) -> Iterator[tuple[int, int]]:
-        """Yield the descriptors to watch and the events to watch them for."""
+    def interests(self) -> Iterator[tuple[int, int, Callable[[], object]]]:
+        """Yield the descriptors to watch, for which events, and what then to call."""
         if self._stopped:
             return
         if not self.ended:
-            yield self._answers, select.POLLIN
+            yield self._answers, select.POLLIN, self._read_answers
         if not self._output_ended:
-            yield self._output, select.POLLIN
+            yield self._output, select.POLLIN, self._read_output
         if self._outgoing:
-            yield self._commands, select.POLLOUT
-
-    def serve(self, descriptor: int) -> None:
-        """Read from or write to one descriptor that is ready."""
-        if descriptor == self._commands:
-            self._write()
-        elif descriptor == self._answers:
-            self._read_answers()
-        else:
-            self._read_output()
+            yield self._commands, select.POLLOUT, self._write
 
     def _write(self) -> None:
         try:
@@ -198,8 +181,7 @@ class Child:
             return
         except BrokenPipeError:
             self._input_closed = True
-            self._outgoing.clear()
-            return
+            written = len(self._outgoing)
         del self._outgoing[:written]
 
     def _read_answers(self) -> None:
@@ -207,18 +189,19 @@ class Child:
         if chunk is None:
             return
         self.ended = not chunk
-        search_from = len(self._incoming)
-        self._incoming += chunk
-        while (end := self._incoming.find(b"\n", search_from)) >= 0:
-            self.lines.append(bytes(self._incoming[:end]))
-            del self._incoming[: end + 1]
-            search_from = 0
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            self.lines.append(bytes(self._incoming) + line)
+            self._incoming.clear()
+        self._incoming += rest
 
-    def _read_output(self) -> None:
+    def _read_output(self) -> bool:
+        """Read what was printed last; return whether there was anything."""
         chunk = _read(self._output)
         if chunk is not None:
             self._output_ended = not chunk
             self._last_output = (self._last_output + chunk)[-_STDERR_TAIL:]
+        return bool(chunk)
 
     def wait(self, seconds: float) -> bool:
         """Wait for the end of the process; return whether it came in time."""
@@ -226,6 +209,30 @@ class Child:
             self._process.wait(seconds)
             return True
         return False
+
+    def cause_of_death(self) -> ProcessResult:
+        """Return why the child has closed its answer pipe, with the signal, if any.
+
+        A child that lives on is ended.
+        """
+        if not self.wait(1.0):
+            self.stop()
+            detail = "closed its pipe and went on"
+            return ProcessResult(ending=Ending.PROTOCOL, detail=detail)
+        status, partial = self._process.returncode, self.unfinished
+        self.stop()
+        detail = f"ended with status {status} without an answer"
+        if status < 0:
+            names = {number.value: number.name for number in signal.Signals}
+            detail = f"killed by {names.get(-status, f'signal {-status}')}"
+        if partial:
+            detail += f", {partial:,} bytes into one"
+        short_of_memory = any(phrase in self.last_output for phrase in MEMORY_WORDS)
+        ending = Ending.CRASH
+        if status == -signal.SIGKILL or (status and short_of_memory):
+            ending = Ending.OUT_OF_MEMORY
+        number = -status if status < 0 else None
+        return ProcessResult(ending=ending, detail=detail, signal=number)
 
     def stop(self, *, let_it_finish: bool = False) -> None:
         """End the process and all it started, and read what it printed last.
@@ -241,8 +248,8 @@ class Child:
             self.wait(_GRACE)
         self._signal(signal.SIGKILL)
         self._process.wait()
-        while not self._output_ended and _readable(self._output):
-            self._read_output()
+        while self._read_output():
+            pass
         self._stopped = True
         os.close(self._answers)
         if self._process.stdout is not None:
@@ -255,17 +262,17 @@ class Child:
 
 def exchange(children: Iterable[Child], seconds: float) -> None:
     """Move what can be moved on all pipes; wait at most so long for the first."""
-    poll, owner = select.poll(), {}
+    poll, calls = select.poll(), {}
     for child in children:
-        for descriptor, events in child.interests():
+        for descriptor, events, call in child.interests():
             poll.register(descriptor, events)
-            owner[descriptor] = child
-    if not owner:
+            calls[descriptor] = call
+    if not calls:
         # No pipe is left to wait for: only the end of a process, which is asked for.
         time.sleep(min(seconds, 0.01))
         return
     for descriptor, _ in poll.poll(max(0.0, seconds) * 1000):
-        owner[descriptor].serve(descriptor)
+        calls[descriptor]()
 
 
 def _read(descriptor: int) -> bytes | None:
@@ -274,18 +281,3 @@ def _read(descriptor: int) -> bytes | None:
         return os.read(descriptor, _CHUNK)
     except BlockingIOError:
         return None
-
-
-def _readable(descriptor: int) -> bool:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return any(events & select.POLLIN for _, events in poll.poll(0))
-
-
-def _widen(descriptor: int) -> None:
-    """Let a Linux pipe hold a megabyte, so that large answers flow in few steps."""
-    if sys.platform == "linux":
-        import fcntl  # noqa: PLC0415 - POSIX only
-
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(descriptor, _F_SETPIPE_SZ, _CHUNK)

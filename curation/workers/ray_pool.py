@@ -121,8 +121,7 @@ class RayPool(Pool):
         """Take the cluster, where to report on its nodes, and what a pool takes."""
         self._ray, self._say = ray, say
         self._worker = pickle.dumps((program, limits, attempts))
-        here = sorted(versions().items())
-        self._driver = (*here, ("code", code_digest()), _files(program.files))
+        self._driver = tuple(_identity(program).items())
         self._workers = []
         self.peak_rss_mb = 0.0
 
@@ -204,15 +203,16 @@ class RayPool(Pool):
         return nodes
 
 
-def _files(files: Iterable[Path]) -> tuple[str, str]:
-    """Return the digest of files, or of all files of folders, with its name."""
+def _identity(program: Program) -> dict[str, str]:
+    """Return versions and digests that must be the same on every node, by name."""
     found = (
         (file.parent, path)
-        for file in files
+        for file in program.files
         for path in sorted((file, *file.rglob("*")))
         if path.is_file()
     )
-    return "input files", digest_of_files(found)
+    files = digest_of_files(found)
+    return {**versions(), "code": code_digest(), "input files": files}
 
 
 @cache
@@ -223,10 +223,10 @@ def _open_worker(
 
     Args:
         worker: Program, limits and attempts, pickled.
-        driver: Versions and digests of the driver, by name.
+        driver: The identity of the driver.
     """
     program, limits, attempts = pickle.loads(worker)  # noqa: S301 - from the driver
-    here = {**versions(), **dict((("code", code_digest()), _files(program.files)))}
+    here = _identity(program)
     different = [
         f"{name} {here.get(name, 'none')[:12]}, not {value[:12]}"
         for name, value in driver

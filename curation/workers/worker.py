@@ -12,7 +12,7 @@ import msgspec
 
 from curation.system.errors import CsbdataError, TemporarilyUnavailable
 from curation.workers.limits import Limits, Message, WorkerLine, decode_line
-from curation.workers.outcomes import Ending, ProcessResult, find_cause_of_death
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child, Program, exchange
 
 #: Seconds between two looks at the child's memory.
@@ -59,6 +59,8 @@ class Worker:
         self._memory_ceiling = 0
         self._batches = 0
         self._failed_starts = 0
+        #: What has come since `collect` was called last.
+        self._results: list[ProcessResult] = []
         #: Resident bytes at the last look.
         self.rss_bytes = 0
 
@@ -92,7 +94,7 @@ class Worker:
         Raises:
             OSError: the interpreter cannot be run.
         """
-        exchange([self._ensure()], 0.0)
+        self._ensure()
 
     def ask(self, request: Message, seconds: float | None = None) -> ProcessResult:
         """Send one request and wait for its result.
@@ -168,12 +170,12 @@ class Worker:
         Raises:
             WorkerDidNotStart: the child could not be started.
         """
-        results: list[ProcessResult] = []
         child = self._child
         while child is not None and child.lines and self._child is child:
-            self._take(child.lines.popleft(), results)
+            self._take(child.lines.popleft())
         if self._child is not None:
-            self._look_after(self._child, results, heard=bool(results))
+            self._look_after(self._child)
+        results, self._results = self._results, []
         return results
 
     def close(self) -> None:
@@ -241,10 +243,9 @@ class Worker:
         if remaining <= 0:
             waited = child.waiting_seconds() - waiting
             detail = f"no answer within {most:g} s by the wall clock, of which it had "
-            detail += f"{used:.2g} s of processor time"
             return replace(
                 late,
-                detail=detail,
+                detail=f"{detail}{used:.2g} s of processor time",
                 by_wall_clock=True,
                 for_want_of_core=2 * waited > most - used,
             )
@@ -256,28 +257,21 @@ class Worker:
             self._begun = child.processor_seconds(), child.waiting_seconds()
         return self._begun
 
-    def _take(self, line: bytes, results: list[ProcessResult]) -> None:
-        message = decode_line(line, unread=self._program.unread_answers)
+    def _take(self, line: bytes) -> None:
+        message = decode_line(line)
         if not self._ready and message.failed is not None:
             self.kill()
             raise WorkerDidNotStart(message.failed, self._program.name)
-        if not self._ready and message.ready:
-            self._become_ready()
+        if not self._ready and message.ready and self._child is not None:
+            self._ready, self._failed_starts = True, 0
+            self._begin_request(time.monotonic())
+            self.rss_bytes = self._child.rss_bytes()
+            self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
         elif self._ready and self._pending and message.request == self._answered:
-            results.append(self._result_of(message))
+            self._results.append(self._result_of(message))
         else:
             text = line[:200].decode("utf-8", "replace")
-            self._end(
-                results,
-                ProcessResult(ending=Ending.PROTOCOL, detail=f"not an answer: {text}"),
-            )
-
-    def _become_ready(self) -> None:
-        self._ready, self._failed_starts = True, 0
-        self._begin_request(time.monotonic())
-        if self._child is not None:
-            self.rss_bytes = self._child.rss_bytes()
-        self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
+            self._end(Ending.PROTOCOL, f"not an answer: {text}")
 
     def _result_of(self, message: WorkerLine) -> ProcessResult:
         now = time.monotonic()
@@ -286,43 +280,39 @@ class Worker:
         self._pending -= 1
         self._answered += 1
         if message.answer is not msgspec.UNSET:
-            return ProcessResult(
-                ending=Ending.OK, answer=message.answer, seconds=seconds
-            )
+            text = bytes(message.answer)
+            return ProcessResult(ending=Ending.OK, text=text, seconds=seconds)
         ending, detail = Ending.ERROR, str(message.error)
         if message.memory is not None:
             self._discard()
             ending, detail = Ending.OUT_OF_MEMORY, message.memory
         return ProcessResult(ending=ending, detail=detail, seconds=seconds)
 
-    def _look_after(
-        self, child: Child, results: list[ProcessResult], *, heard: bool
-    ) -> None:
+    def _look_after(self, child: Child) -> None:
         """End a child that is dead, late, too large or talks without end."""
+        now = time.monotonic()
         if child.ended:
-            ending, detail, signal = find_cause_of_death(child)
-            self._end(
-                results, ProcessResult(ending=ending, detail=detail, signal=signal)
-            )
+            self._end_by(child.cause_of_death())
         elif child.unfinished > self._limits.answer_bytes:
             detail = f"an answer of over {self._limits.answer_bytes:,} bytes"
-            self._end(results, ProcessResult(ending=Ending.PROTOCOL, detail=detail))
-        elif not heard and time.monotonic() >= self._deadline():
+            self._end(Ending.PROTOCOL, detail)
+        elif not self._results and now >= self._deadline():
             late = self._time_out(child)
             if late is not None:
-                self._end(results, late)
-        elif time.monotonic() - self._sampled >= _SAMPLE:
-            self._sampled = time.monotonic()
+                self._end_by(late)
+        elif now - self._sampled >= _SAMPLE:
+            self._sampled = now
             self.rss_bytes = child.rss_bytes()
             if self._limits.wall_times > 1:
                 self._note_begin(child)
             if self._ready and self.rss_bytes > self._memory_ceiling:
                 detail = f"grew by more than {self._limits.memory_mb} MiB"
-                self._end(
-                    results, ProcessResult(ending=Ending.OUT_OF_MEMORY, detail=detail)
-                )
+                self._end(Ending.OUT_OF_MEMORY, detail)
 
-    def _end(self, results: list[ProcessResult], end: ProcessResult) -> None:
+    def _end(self, ending: Ending, detail: str) -> None:
+        self._end_by(ProcessResult(ending=ending, detail=detail))
+
+    def _end_by(self, end: ProcessResult) -> None:
         """End the child; the request that it was on gets the blame."""
         child, was_ready = self._child, self._ready
         self._discard()
@@ -330,7 +320,7 @@ class Worker:
         if was_ready and self._pending:
             seconds = time.monotonic() - self._clock
             self._pending = 0
-            results.append(replace(end, stderr=printed, seconds=seconds))
+            self._results.append(replace(end, stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
             file, what = self._program.name, f"{end.detail} {printed}"

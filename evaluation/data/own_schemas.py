@@ -27,7 +27,7 @@ from curation.sources.local import OwnSchemas, OwnText, require_files
 from curation.system.errors import BadData
 from curation.system.file_names import name_of
 from curation.validation.metaschemas import complaint, is_valid
-from curation.workers.limits import Limits, too_big
+from curation.workers.limits import too_big
 from evaluation.core.records import Instance, Record
 from evaluation.data.dataset import RecordName
 
@@ -40,7 +40,7 @@ _KINDS: Final = frozenset(InstanceKind)
 
 def read_text(name: str, content: bytes) -> dict[str, Json] | bool | str:
     """Return what a named text holds that may be a schema, or what is wrong with it."""
-    value = too_big(content, Limits()) or parse_named(name, content)
+    value = too_big(content) or parse_named(name, content)
     if isinstance(value, Rejected):
         return f"not a JSON text: {value.detail or value.reason}"
     if not isinstance(value, dict | bool):

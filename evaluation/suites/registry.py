@@ -108,4 +108,4 @@ def _in_folder(folder: Path) -> Suite[Any]:
         )
     if found is None:
         raise BadConfiguration("its module `suite` holds no SUITE", str(folder))
-    return found.value
+    return found

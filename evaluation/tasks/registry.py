@@ -45,7 +45,5 @@ def task_named(name: str) -> Task:
 
 def named_alike(name: str) -> Task | None:
     """Return the task whose module has its name; None if none has. Imports no other."""
-    for plugin in _REGISTRY.built_in(only=name):
-        if plugin.value.name == name:
-            return plugin.value
-    return None
+    tasks_there = (task for _, task in _REGISTRY.built_in(only=name))
+    return next((task for task in tasks_there if task.name == name), None)

@@ -84,7 +84,7 @@ class _InProcess(Comparer):
         if isinstance(question, SchemaQuestion) and question.wanted == "form":
             return ProcessResult(ending=Ending.TIMEOUT)
         answer = relation_worker.start(None)(msgspec.to_builtins(question))
-        return ProcessResult(ending=Ending.OK, answer=msgspec.to_builtins(answer))
+        return ProcessResult(ending=Ending.OK, text=msgspec.json.encode(answer))
 
 
 def _rules(name: str, schema: UntypedJson) -> Work:
@@ -161,8 +161,7 @@ def _verify(count: int) -> Work:
     _derive(folder)
 
     def result(answer: object) -> ProcessResult:
-        encoded = msgspec.Raw(msgspec.json.encode(answer))
-        return ProcessResult(ending=Ending.OK, answer=encoded)
+        return ProcessResult(ending=Ending.OK, text=msgspec.json.encode(answer))
 
     def work() -> object:
         contents = open_folder(folder)

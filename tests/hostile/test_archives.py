@@ -14,7 +14,7 @@ from curation.download.archives import read_archive, unpack
 from curation.download.packs import open_pack, write_pack
 from curation.json.text import MAX_DEPTH, canonical, parse, write
 from curation.system.errors import BadArchive, BadData, NoInput
-from curation.workers.limits import Limits, too_big, too_many
+from curation.workers.limits import too_big, too_many
 from tests.curation.archives_made import (
     FILES,
     PREFIX,
@@ -223,7 +223,7 @@ def test_f18_wide_and_long_texts_end_at_the_limits() -> None:
     """The limit on bytes is looked at before the parser, that on nodes after it."""
     long = b'"' + b"x" * (17 * 2**20) + b'"'
     wide: UntypedJson = [0] * 1_000_000
-    for verdict in (too_big(long, Limits()), too_many(wide, Limits())):
+    for verdict in (too_big(long), too_many(wide)):
         assert verdict is not None
         assert verdict.reason is Reason.TOO_LARGE
 

@@ -18,13 +18,12 @@ from curation.core.documents import Reason
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.search.witnesses import find_witnesses
 from curation.json.text import parse
-from curation.pipeline import document_worker
+from curation.pipeline import process_document
 from curation.pipeline.process_document import (
     LONGEST_DETAIL,
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
-    request_of,
 )
 from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_worker
@@ -516,7 +515,7 @@ def test_ends_with_witnesses_or_an_obstacle(name: str, dialect: str) -> None:
 def _request(name: str, content: bytes) -> DocumentRequest:
     provenance = replace(PROVENANCE, source="github", path=f"{name}.json")
     raw = raw_document(content, config="Github", unique_id=name, provenance=provenance)
-    return request_of(raw, 0)
+    return DocumentRequest(0, raw)
 
 
 def judged(
@@ -524,7 +523,7 @@ def judged(
 ) -> dict[str, ProcessResult]:
     """Return what the worker of a build makes of each document."""
     setup = BuildSetup(rules=rules, libraries=(LibraryFiles(files="", uris={}),))
-    program = Program(module=document_worker.__name__, setup=setup)
+    program = Program(module=process_document.__name__, setup=setup)
     units = [_request(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
     jobs = min(2, len(batches))

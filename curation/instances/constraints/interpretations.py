@@ -26,7 +26,7 @@ from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import edited, subschemas
 from curation.schema.translation import with_numeric_bounds
 from curation.validation.dialect_decision import with_dialect
-from curation.workers.limits import Limits, too_big
+from curation.workers.limits import too_big
 
 if TYPE_CHECKING:
     from typing import Self
@@ -195,7 +195,7 @@ def read_schema(
 def parsed_text(text: str) -> Json | Rejected:
     """Return the value of a schema's JSON text, or why it is not read."""
     content = text.encode("utf-8", "surrogatepass")
-    return too_big(content, Limits()) or parse(content)
+    return too_big(content) or parse(content)
 
 
 def as_schema(

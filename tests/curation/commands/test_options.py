@@ -23,7 +23,6 @@ from curation.packaging.derived_files import differing_files
 from curation.packaging.manifest import Manifest, read_manifest, write_manifest
 from curation.packaging.plots import FOLDER
 from curation.pipeline.build import BuildResult
-from curation.pipeline.read_batches import RuleFault
 from curation.pipeline.request import BuildRequest
 from curation.system.errors import BadUsage, CannotCreate, CsbdataError, NoInput
 from tests.builds import write_build
@@ -173,7 +172,7 @@ def test_a_rule_that_raised_ends_the_build_with_70(
     sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder is there and printed; the last line names the rule, and what next."""
-    fault = RuleFault(rule="slip", count=1, first="Snowplow/a", detail="ValueError: 1")
+    fault = "rule slip raised for 1 document, first Snowplow/a (ValueError: 1)"
     built = replace(result(read_manifest(sample_build)), rule_faults=(fault,))
     monkeypatch.setattr(curation.pipeline.build, "build", lambda *_: built)
     monkeypatch.chdir(tmp_path)

@@ -11,12 +11,12 @@ import typer
 from typer.testing import CliRunner
 
 import curation.download.acquire
-import curation.pipeline.archives
+import curation.pipeline.inputs
 import curation.sources.schemastore
 from curation.commands.sources import sources
 from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
-from curation.pipeline.archives import acquire_all
+from curation.pipeline.inputs import acquire_all
 from curation.sources.registry import sources as registered
 from curation.sources.schemastore import LiveSchemas
 from curation.system.errors import BadConfiguration
@@ -44,9 +44,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pin one made-up archive beside the real ones, which are not asked for."""
-    monkeypatch.setattr(
-        curation.pipeline.archives, "load_pins", lambda: {PIN.name: PIN}
-    )
+    monkeypatch.setattr(curation.pipeline.inputs, "load_pins", lambda: {PIN.name: PIN})
 
 
 def _run(*arguments: str) -> tuple[int, str, str]:
@@ -106,7 +104,7 @@ def test_a_source_is_missing_only_if_clean_has_nothing(
 ) -> None:
     """Kubernetes from the index is enough; the paper's archive is only listed."""
     known = acquired_only("kubernetes-validate")
-    monkeypatch.setattr(curation.pipeline.archives, "acquire", known)
+    monkeypatch.setattr(curation.pipeline.inputs, "acquire", known)
     settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
     got = acquire_all(["kubernetes"], settings, print)
     assert list(got.archives) == ["witness-generation", "kubernetes-validate"]

@@ -33,15 +33,19 @@ from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
 from curation.download.folder_files import FolderFiles
 from curation.packaging.manifest import FILE
-from curation.pipeline.build import BuildResult, build, write_notices
+from curation.pipeline.build import (
+    BuildResult,
+    build,
+    decide_benchmark,
+    in_clusters,
+    write_notices,
+)
 from curation.pipeline.inputs import BuildInput, ExtraSource, choose_inputs
 from curation.pipeline.process_document import (
-    LIMITS,
     BuildSetup,
     DocumentRequest,
     LibraryFiles,
     apply_rules,
-    request_of,
 )
 from curation.pipeline.read_batches import (
     NO_RULE,
@@ -51,7 +55,6 @@ from curation.pipeline.read_batches import (
     setup_of,
 )
 from curation.pipeline.request import BuildRequest, refuse_other_build
-from curation.pipeline.steps import decide_benchmark, in_clusters
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
 from curation.sources.base import Reading
@@ -64,6 +67,7 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.progress import Quiet
+from curation.workers.limits import DOCUMENT_BYTES
 from tests.builds import write_build
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, raw_document
 from tests.made import rejected
@@ -381,7 +385,7 @@ def test_a_file_beyond_all_limits_is_refused_alone(tmp_path: Path) -> None:
     for number in range(4):
         schema = {"type": "object", "properties": {f"p{number}": {"maxLength": 77123}}}
         (own / f"a{number}.json").write_text(json.dumps(schema))
-    (own / "b.json").write_bytes(b'"' + b"x" * 5 * LIMITS.document_bytes + b'"')
+    (own / "b.json").write_bytes(b'"' + b"x" * 5 * DOCUMENT_BYTES + b'"')
     (own / "c.json").write_text('{"type": "string", "maxLength": 77124}')
     extra = ExtraSource(source=str(own), config="Acme")
     request = replace(request_for(tmp_path), extras=(extra,))
@@ -512,10 +516,10 @@ def test_a_document_arrives_with_every_byte(content: bytes, base: str | None) ->
     """Its bytes need not be UTF-8, and its origin is an `Origin` again."""
     provenance = replace(PROVENANCE, origin=Origin.SAMPLE)
     raw = raw_document(content, provenance=provenance, base_uri=base)
-    line = msgspec.json.encode(request_of(raw, 3))
+    line = msgspec.json.encode(DocumentRequest(3, raw))
     request = msgspec.json.decode(line, type=DocumentRequest)
-    assert (request.input, request.raw_document()) == (3, raw)
-    assert request.provenance.origin is Origin.SAMPLE
+    assert request == DocumentRequest(3, raw)
+    assert request.document.provenance.origin is Origin.SAMPLE
 
 
 def test_a_setup_arrives_as_it_was() -> None:
@@ -567,7 +571,7 @@ def test_the_rules_that_raised_are_found_again_in_the_build(tmp_path: Path) -> N
         rejected("d", "Snowplow", Reason.EMPTY, rule="slip", detail=""),
     ]
     (fault,) = find_rule_faults(write_build(tmp_path, gone=gone))
-    assert str(fault) == (
+    assert fault == (
         "rule slip raised for 2 documents, first Snowplow/a (ValueError: 1)"
     )
 
@@ -652,7 +656,7 @@ def test_no_build_has_what_is_left_out(
     before = build(request_for(tmp_path / "one"), Quiet())
     kept = open_ledger(before.request.out).entries(config="Snowplow", outcome="kept")
     wanted = OptOut(day=DAY, id=f"Snowplow/{kept[0].unique_id}")
-    monkeypatch.setattr("curation.pipeline.steps.read_opt_outs", lambda: [wanted])
+    monkeypatch.setattr("curation.pipeline.build.read_opt_outs", lambda: [wanted])
     after = build(request_for(tmp_path / "two"), Quiet())
     (row,) = open_ledger(after.request.out).entries(
         config="Snowplow", unique_id=kept[0].unique_id

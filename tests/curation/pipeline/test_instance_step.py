@@ -18,7 +18,7 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS, instances_folder
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
-from curation.fit.records import record_fit
+from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset.make_instances import InstanceTask, make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.instances.values.model import InstanceKind, InstanceRow
@@ -57,7 +57,7 @@ def _by(worker: Path, *, setup: Message, **_: object) -> Program:
 
 _MORTAL_WORKER = """
 import os, time
-from curation.pipeline.instance_worker import start as start_whole
+from curation.pipeline.instance_step import start as start_whole
 from curation.workers.protocol import serve
 
 def start(setup):
@@ -162,7 +162,11 @@ def test_without_the_option_there_are_no_instances(
 
 
 def _rows(step: InstanceStep) -> dict[str, tuple[InstanceRow, ...]]:
-    return {each.task.unique_id: each.result.instances for each in step.results()}
+    return {task.unique_id: own.instances.instances for task, own in step.records()}
+
+
+def _fits(step: InstanceStep) -> list[RecordFit]:
+    return [own.fit for _, own in step.records()]
 
 
 def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
@@ -170,7 +174,7 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path, "one") as run:
         step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
-        made = {each.task.unique_id: each.result for each in step.results()}
+        made = {task.unique_id: own.instances for task, own in step.records()}
     assert made["none"].answer == "unsatisfiable"
     assert made["none"].reason == "proof"
     assert made["endless"].answer in {"unknown", "unsatisfiable"}
@@ -190,7 +194,7 @@ def test_a_search_without_end_leaves_the_others_their_instances(
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([endless, TASKS[1]], run)
         step.work(jobs=1, progress=lambda _done: None)
-        made = {each.task.unique_id: each.result for each in step.results()}
+        made = {task.unique_id: own.instances for task, own in step.records()}
     assert made["endless"].reason == "timed_out"
     assert made["array"].instances
 
@@ -206,7 +210,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)
         step.work(jobs=1, progress=lambda _done: None)
-        made = {each.task.unique_id: each.result for each in step.results()}
+        made = {task.unique_id: own.instances for task, own in step.records()}
     assert made["deadly"].reason == "crashed"
     assert made["easy"].instances
     assert made["array"].instances
@@ -260,13 +264,13 @@ def test_stored_targets_are_found_again_and_none_is_asked_anew(tmp_path: Path) -
         step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
         expected = [record_fit(task.schema) for task in TASKS]
-        assert list(step.fits()) == expected
+        assert _fits(step) == expected
         stored = run.done(batch_name(0)) or b""
         changed = stored.replace(b'"xgrammar"', b'"no such"')
         run.store(batch_name(0), changed)
         again = InstanceStep(TASKS, run)
         again.work(jobs=1, progress=lambda _done: None)
-        assert [fit.fits[-1] for fit in again.fits()].count("no such") > 0
+        assert [fit.fits[-1] for fit in _fits(again)].count("no such") > 0
 
 
 @pytest.mark.slow
@@ -293,4 +297,4 @@ def test_a_killed_step_goes_on_where_it_was(
         again.work(jobs=1, progress=told.append)
         assert told[0] == 2
         assert _rows(again) == expected
-        assert list(again.fits()) == [record_fit(task.schema) for task in TASKS]
+        assert _fits(again) == [record_fit(task.schema) for task in TASKS]

@@ -24,13 +24,12 @@ from curation.sources import (
     snowplow,
     washingtonpost,
 )
-from curation.sources.claims import (
+from curation.sources.github import (
     ADDRESSES,
     LICENCES,
     claimed_repository,
-    repository_addresses,
+    listed,
     repository_at,
-    repository_licences,
 )
 from curation.sources.registry import source_named
 from curation.sources.schemastore import (
@@ -271,7 +270,7 @@ def test_the_sample_and_edited_copies_keep_their_own_licence(tmp_path: Path) -> 
 def test_known_licences_are_those_of_the_pins_and_ask_nothing_unkept() -> None:
     """A notice under MIT must be there, and nothing under the GPL is among them."""
     pins = {pin.homepage.casefold(): pin for pin in load_pins().values()}
-    for repository, licence in repository_licences(raw_folder() / "lists").items():
+    for repository, licence in listed(raw_folder() / "lists", LICENCES).items():
         assert repository_at(repository) == repository
         assert not licence.startswith(("GPL-", "AGPL-"))
         assert shipped_text(licence) is not None
@@ -299,7 +298,7 @@ def test_an_address_that_a_repository_publishes_below_leads_to_it() -> None:
 
 def test_listed_addresses_are_folders_of_one_host_with_a_repository() -> None:
     """A prefix ends in a slash, so that it never reaches into another name."""
-    for address, repository in repository_addresses(raw_folder() / "lists").items():
+    for address, repository in listed(raw_folder() / "lists", ADDRESSES).items():
         assert address.endswith("/")
         assert address.count("/") > 1
         assert repository_at(repository) == repository

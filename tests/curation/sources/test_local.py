@@ -29,7 +29,7 @@ from curation.sources.neighbours import (
     neighbours_of,
 )
 from curation.system.errors import BadConfiguration, BadData, NoInput
-from curation.workers.limits import Limits
+from curation.workers.limits import DOCUMENT_BYTES
 from tests.curation.sources.given import Held, held, reading
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_no_more_is_read_of_a_file_than_a_reader_takes(tmp_path: Path) -> None:
         with (tmp_path / name).open("wb") as file:
             file.truncate(2**40)
     (text,) = local.open_source(str(tmp_path)).texts()
-    assert len(text.read()) == Limits().document_bytes + 1
+    assert len(text.read()) == DOCUMENT_BYTES + 1
     assert local.open_source(str(tmp_path)).files.digest
 
 

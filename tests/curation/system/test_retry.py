@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.programs import environment_for_others, last_error, run_to_end
-from curation.system.retry import rate_limit_reset, retry_after, retry_call
+from curation.system.retry import retry_after, retry_call
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,22 +91,6 @@ def test_retry_after_may_be_a_date_to_come() -> None:
     """The wait is the time until then."""
     later = formatdate(time.time() + 100, usegmt=True)
     assert retry_after({"Retry-After": later}) == pytest.approx(100, abs=5)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ('"api";r=0;t=55', 55.0),
-        ('"api"; r=0; t = 7', 7.0),
-        ('"api";r=3', None),
-        ("", None),
-    ],
-)
-def test_a_rate_limit_says_when_its_window_ends(
-    value: str, seconds: float | None
-) -> None:
-    """In the parameter `t` of the `RateLimit` header."""
-    assert rate_limit_reset({"RateLimit": value}) == seconds
 
 
 def test_what_the_library_logs_of_a_retry_is_not_printed() -> None:

@@ -267,8 +267,8 @@ def judged(
                 continue
             item = msgspec.structs.replace(listed, whole=whole)
             try:
-                answer = msgspec.to_builtins(check.work(folder, item))
-                result = ProcessResult(ending=Ending.OK, answer=answer)
+                answer = msgspec.json.encode(check.work(folder, item))
+                result = ProcessResult(ending=Ending.OK, text=answer)
             except Exception as error:  # noqa: BLE001 - as a worker does
                 result = ProcessResult(ending=Ending.ERROR, detail=str(error))
             results.append(ItemResult(item=item, result=result))

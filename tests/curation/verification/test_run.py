@@ -304,8 +304,8 @@ def test_a_check_without_its_program_is_not_run(sample_build: Path) -> None:
     """That is no failure of the folder, and no pass: the exit code is 69."""
     contents = open_folder(sample_build)
     (items,) = LOADING.batches(contents)
-    answer = msgspec.to_builtins(OpenedConfig(installed=False))
-    result = ProcessResult(ending=Ending.OK, answer=answer)
+    answer = msgspec.json.encode(OpenedConfig(installed=False))
+    result = ProcessResult(ending=Ending.OK, text=answer)
     results = [ItemResult(item=item, result=result) for item in items]
     (finding,) = LOADING.judge(contents, results).findings
     assert (finding.failure, finding.not_run) == (False, True)

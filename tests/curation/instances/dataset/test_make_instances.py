@@ -31,7 +31,7 @@ from curation.instances.values.model import InstanceKind
 from curation.lint.satisfiability import Satisfiability
 from curation.system.file_names import name_of
 from curation.workers.child import collecting
-from curation.workers.limits import Limits
+from curation.workers.limits import DOCUMENT_BYTES, Limits
 from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 from curation.workers.worker import Worker
@@ -337,7 +337,7 @@ def test_a_huge_schema_gets_witnesses_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_file_over_the_limit_is_too_large_and_not_cut() -> None:
     """A reader stops one byte after the limit: what it has is no JSON any more."""
-    requests = [InstanceRequest(schema='"' + "x" * Limits().document_bytes, dialect="")]
+    requests = [InstanceRequest(schema='"' + "x" * DOCUMENT_BYTES, dialect="")]
     (made,) = worker.witnesses_of_each(requests)
     assert made.reason == "too_large"
 
