@@ -26,14 +26,13 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest
 from curation.rules.sets import rule_set
 from curation.system.words import counted
-from curation.verification.findings import Finding
 from curation.verification.rows import columns_of_tables
 
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
 
 #: Findings of one kind that are listed one by one.
-_MOST = 20
+_MAX_LISTED = 20
 _KEY = ["config", "unique_id"]
 #: The columns of a record that its document has too.
 _SHARED = ("source", "path", "commit", "licence", "original_repository", "origin")
@@ -47,18 +46,8 @@ _NEAR_MISS = pl.col("kind") == InstanceKind.NEAR_MISS.value
 _Fault: TypeAlias = tuple[str, str]
 
 
-def ledger_findings(check: str, contents: FolderContents) -> Iterator[Finding]:
-    """Yield what of the ledger, the manifest's facts or the instances contradicts.
-
-    Args:
-        check: The name of the check whose findings they are.
-        contents: The folder.
-    """
-    for where, detail in _contradictions(contents):
-        yield Finding(check=check, where=where, detail=detail)
-
-
-def _contradictions(contents: FolderContents) -> Iterator[_Fault]:
+def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
+    """Yield what of the ledger, the manifest's facts or the instances contradicts."""
     tables, reports = {DOCUMENTS, CHANGES}, LEDGER_COLUMNS.keys()
     there = contents.tables.keys()
     for path in sorted(tables - there):
@@ -85,10 +74,10 @@ def _contradictions(contents: FolderContents) -> Iterator[_Fault]:
 
 def _rows(frame: pl.DataFrame, where: str, detail: str) -> Iterator[_Fault]:
     """Yield a finding for each of the first rows, by its config and id."""
-    for config, unique_id in frame.select(_KEY).head(_MOST).iter_rows():
+    for config, unique_id in frame.select(_KEY).head(_MAX_LISTED).iter_rows():
         yield (f"{config}/{unique_id}", detail)
-    if len(frame) > _MOST:
-        yield (where, f"{len(frame) - _MOST:,} more: {detail}")
+    if len(frame) > _MAX_LISTED:
+        yield (where, f"{len(frame) - _MAX_LISTED:,} more: {detail}")
 
 
 def _documents(

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow.parquet as pq
 
-from curation.packaging.manifest import BuildFacts, read_facts
+from curation.packaging.manifest import read_facts
 from curation.verification.check import CheckBatch, CheckItem
 from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.verification.folder_contents import FolderContents, ParquetTable
+
+#: The facts of a folder's manifest, which a child reads once.
+facts = cache(read_facts)
 
 
 def columns_of_tables(
@@ -29,11 +32,8 @@ def columns_of_tables(
         .select("config", "split", *names)
         for table in tables
     ]
-    if not frames:
-        frames = [
-            pl.DataFrame(schema=dict.fromkeys(["config", "split", *names], pl.String))
-        ]
-    return pl.concat(frames)
+    none = pl.DataFrame(schema=dict.fromkeys(["config", "split", *names], pl.String))
+    return pl.concat(frames or [none])
 
 
 def row_batches(contents: FolderContents, names: Sequence[str]) -> Iterator[CheckBatch]:
@@ -45,28 +45,26 @@ def row_batches(contents: FolderContents, names: Sequence[str]) -> Iterator[Chec
     """
     for table in contents.records():
         if table.columns.issuperset(names):
-            for number, group in enumerate(table.groups):
+            for group in range(table.metadata.num_row_groups):
                 yield [
-                    CheckItem(where=table.path, group=number, row=row)
-                    for row in range(group.num_rows)
+                    CheckItem(where=table.path, group=group, row=row)
+                    for row in range(table.metadata.row_group(group).num_rows)
                 ]
 
 
-def without_columns(
-    check: str, contents: FolderContents, names: Sequence[str]
-) -> Iterator[Finding]:
-    """Yield the tables that `row_batches` leaves out."""
-    for table in contents.records():
-        missing = set(names) - table.columns
-        if missing:
-            detail = f"no column {', '.join(sorted(missing))}"
-            yield Finding(check=check, where=table.path, detail=detail)
+def without_columns(contents: FolderContents, names: Sequence[str]) -> list[Finding]:
+    """Return the tables that `row_batches` leaves out."""
+    return [
+        Finding(where=table.path, detail=f"no column {', '.join(sorted(missing))}")
+        for table in contents.records()
+        if (missing := set(names) - table.columns)
+    ]
 
 
 def group_batches(tables: Iterable[ParquetTable]) -> Iterator[CheckBatch]:
     """Yield a batch for each row group, with one item."""
     for table in tables:
-        for group in range(len(table.groups)):
+        for group in range(table.metadata.num_row_groups):
             yield [CheckItem(where=table.path, group=group)]
 
 
@@ -82,14 +80,3 @@ def group_rows(path: Path, group: int, names: tuple[str, ...]) -> list[dict[str,
             group, columns=list(names)
         ).to_pylist()
     return rows
-
-
-def row_of(folder: Path, item: CheckItem, names: tuple[str, ...]) -> dict[str, Json]:
-    """Return columns of the row of an item."""
-    return {**group_rows(folder / item.where, item.group, names)[item.row]}
-
-
-@cache
-def facts(folder: Path) -> BuildFacts:
-    """Return the facts of a folder's manifest, which are read once."""
-    return read_facts(folder)

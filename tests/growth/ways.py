@@ -35,9 +35,8 @@ from curation.pipeline.process_document import apply_rules, make_record
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
-from curation.verification.check import ItemResult
+from curation.verification.checks import CHECKS
 from curation.verification.folder_contents import open_folder
-from curation.verification.registry import CHECKS
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.analysis.compare_runs import compare_runs
 from evaluation.results.reader import open_run
@@ -167,10 +166,10 @@ def _verify(count: int) -> Work:
     def work() -> object:
         contents = open_folder(folder)
         return [
-            check.judge(
+            check.conclude(
                 contents,
                 [
-                    ItemResult(item=item, result=result(check.work(folder, item)))
+                    (item, result(check.work(folder, item)))
                     for batch in check.batches(contents)
                     for item in batch
                 ],
