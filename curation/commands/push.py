@@ -158,7 +158,7 @@ def _interactive() -> bool:
 def _sentence(result: PushResult) -> str:
     from curation.publish.push import PushOutcome
 
-    if result.commit is None:
+    if not result.commit:
         return "Nothing was changed."
     did = "Pushed" if result.outcome is PushOutcome.PUSHED else "There already"
     where = f"{result.preview.request.repo}@{result.commit}"

@@ -226,8 +226,8 @@ class PushResult:
 
     preview: PushPreview
     outcome: PushOutcome
-    #: The commit that holds the folder; None if nothing was changed or read back.
-    commit: str | None = None
+    #: The commit that holds the folder; empty if nothing was changed or read back.
+    commit: str = ""
     #: The tag that leads to the commit; None if the day's tag was given before.
     tag: str | None = None
 
@@ -240,7 +240,7 @@ class PushResult:
             "former_tag": self.preview.former_tag,
             "done": self.outcome.value,
         }
-        if self.commit is not None:
+        if self.commit:
             members |= {"commit": self.commit, "tag": self.tag}
         return members
 

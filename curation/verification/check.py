@@ -56,8 +56,8 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     findings: list[Finding] = []
     #: Names of the things counted, to their numbers.
     counted: dict[str, int] = {}
-    #: Facts that are judged together with those of the other items.
-    facts: list[Any] = []
+    #: What is judged together with the values of the other items.
+    values: list[Any] = []
 
 
 #: Items that one child does one after another.
@@ -90,20 +90,20 @@ class FolderCheck:
         """Return the result of the check; an item without an answer is a failure."""
         findings: list[Finding] = []
         counted: Counter[str] = Counter()
-        facts: list[Any] = []
+        values: list[Any] = []
         for item, outcome in outcomes:
             if outcome.ending is Ending.OK:
                 answer = outcome.answer_as(CheckResult)
                 findings += answer.findings
                 counted.update(answer.counted)
-                facts += answer.facts
+                values += answer.values
             else:
                 detail = f"{item.rows}{outcome.ending}: {outcome.detail}"
                 findings.append(
                     Finding(where=item.where, detail=shortened(detail, _SHOWN))
                 )
         result = self.judge(
-            contents, CheckResult(findings=findings, counted=counted, facts=facts)
+            contents, CheckResult(findings=findings, counted=counted, values=values)
         )
         named = [replace(finding, check=self.name) for finding in result.findings]
         return CheckResult(findings=named, counted=result.counted)

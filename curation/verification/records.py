@@ -6,7 +6,8 @@ Digests, splits and shingles are computed of the schemas; no column is trusted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,17 +18,23 @@ from curation.core.benchmark import holds_instances, split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
+from curation.packaging.manifest import read_facts
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.schema.near_duplicates import cluster_weights, clusters
 from curation.schema.shingles import shingles
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
 from curation.validation.verdicts import both_verdicts
-from curation.verification.check import CheckItem, CheckResult, FolderCheck
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+)
 from curation.verification.columns import columns, skeleton, split_key
 from curation.verification.findings import Finding
 from curation.verification.ledger import ledger_faults
-from curation.verification.rows import facts, group_rows, row_batches, without_columns
+from curation.verification.rows import group_rows
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -52,6 +59,35 @@ _COLUMNS = (
 _COLUMNS_OF_SPLITS = ("unique_id", "json_schema", "dialect", "cluster", "weight")
 
 
+#: The facts of a folder's manifest, which a child reads once.
+_facts = cache(read_facts)
+
+
+def _batches(contents: FolderContents, names: Sequence[str]) -> Iterator[CheckBatch]:
+    """Yield a batch for each row group of records, with an item for each row.
+
+    Args:
+        contents: The folder.
+        names: The columns that are read; tables without one are left out.
+    """
+    for table in contents.records():
+        if table.columns.issuperset(names):
+            for group in range(table.metadata.num_row_groups):
+                yield [
+                    CheckItem(where=table.path, group=group, row=row)
+                    for row in range(table.metadata.row_group(group).num_rows)
+                ]
+
+
+def _without_columns(contents: FolderContents, names: Sequence[str]) -> list[Finding]:
+    """Return the tables that `_batches` leaves out."""
+    return [
+        Finding(where=table.path, detail=f"no column {', '.join(sorted(missing))}")
+        for table in contents.records()
+        if (missing := set(names) - table.columns)
+    ]
+
+
 def _schema(row: _Row) -> Json | Rejected:
     text = str(row["json_schema"] or "")
     return jsontext.parse(text.encode("utf-8", "surrogatepass"))
@@ -68,7 +104,7 @@ def _check_record(folder: Path, item: CheckItem) -> CheckResult:
     elif dialect is None:
         wrong = [f"no such dialect: {row['dialect']!r}"]
     else:
-        stated = facts(folder)
+        stated = _facts(folder)
         findings = [
             Finding(where=where, detail=detail, failure=stated.rules == "clean")
             for detail in _invalid(schema, dialect)
@@ -135,7 +171,7 @@ def _records(contents: FolderContents, result: CheckResult) -> CheckResult:
     records = list(contents.records())
     return CheckResult(
         findings=[
-            *without_columns(contents, _COLUMNS),
+            *_without_columns(contents, _COLUMNS),
             *result.findings,
             *(
                 Finding(where=where, detail=detail)
@@ -158,7 +194,7 @@ def _records(contents: FolderContents, result: CheckResult) -> CheckResult:
 ROWS = FolderCheck(
     name="rows",
     question="is every schema valid, and do columns and ledger follow from it?",
-    batches=lambda contents: row_batches(contents, _COLUMNS),
+    batches=lambda contents: _batches(contents, _COLUMNS),
     work=_check_record,
     judge=_records,
 )
@@ -186,7 +222,7 @@ def _read_split_row(folder: Path, item: CheckItem) -> CheckResult:
         return CheckResult()
     bare = skeleton(str(row["json_schema"]), dialect)
     digests = [sha256(jsontext.canonical(each)).hexdigest() for each in (schema, bare)]
-    paper = facts(folder).rules == "paper"
+    paper = _facts(folder).rules == "paper"
     computed = {
         "path": item.where,
         "sha256": digests[0],
@@ -194,13 +230,13 @@ def _read_split_row(folder: Path, item: CheckItem) -> CheckResult:
         "split": split_of(digests[1][:16] if paper else split_key(bare)),
         "shingles": shingles(bare),
     }
-    return CheckResult(facts=[msgspec.convert({**row, **computed}, _SplitRow)])
+    return CheckResult(values=[msgspec.convert({**row, **computed}, _SplitRow)])
 
 
 def _leakage(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Compare the splits and clusters of all records."""
-    findings = [*without_columns(contents, _COLUMNS_OF_SPLITS), *result.findings]
-    rows = msgspec.convert(result.facts, list[_SplitRow])
+    findings = [*_without_columns(contents, _COLUMNS_OF_SPLITS), *result.findings]
+    rows = msgspec.convert(result.values, list[_SplitRow])
     tables = [contents.tables[row.path] for row in rows]
     names = clusters([row.sha256 for row in rows], [row.shingles for row in rows])
     weights = cluster_weights([table.folder for table in tables], names)
@@ -249,7 +285,7 @@ def _leakage(contents: FolderContents, result: CheckResult) -> CheckResult:
 LEAKAGE = FolderCheck(
     name="leakage",
     question="do splits and clusters follow from schemas, with none in two splits?",
-    batches=lambda contents: row_batches(contents, _COLUMNS_OF_SPLITS),
+    batches=lambda contents: _batches(contents, _COLUMNS_OF_SPLITS),
     work=_read_split_row,
     judge=_leakage,
 )

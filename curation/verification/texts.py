@@ -123,7 +123,7 @@ def _search(folder: Path, item: CheckItem) -> CheckResult:
         for row, _, text in _matches(rows, _SUSPECT):
             numbers[row] += personal_data(text)
     folder_name = item.where.rpartition("/")[0]
-    personal = {}
+    personal: dict[str, Counter[str]] = {}
     for row in sorted(numbers):
         where = f"{item.where} row {first + row}"
         if folder_name != LEDGER and "unique_id" in texts:

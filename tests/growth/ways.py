@@ -22,6 +22,7 @@ from curation.checking import check_worker
 from curation.checking.report import CheckQuestion
 from curation.core.documents import NOWHERE, Document, RawDocument, Rejected
 from curation.core.rule import Context
+from curation.dataset.edition_statistics import EditionStatistics
 from curation.fit import relation_worker
 from curation.fit.profile import load_profile
 from curation.fit.questions import AlgebraQuestion, Question, SchemaQuestion
@@ -146,8 +147,8 @@ def _build(count: int) -> Path:
 def _derive(folder: Path) -> object:
     # Matplotlib's events are not ours.
     with pytest.MonkeyPatch.context() as patched:
-        place = "curation.packaging.derived_files.tables_of"
-        patched.setattr(place, lambda _edition: None)
+        place = "curation.packaging.derived_files.statistics_of"
+        patched.setattr(place, lambda _edition: EditionStatistics())
         return write_derived(folder, folder)
 
 

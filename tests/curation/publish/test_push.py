@@ -260,7 +260,7 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
     assert shown == [result.preview]
     assert result.preview.plan.added == tuple(sorted(contents(folder)))
     assert result.preview.headline == f"{NAME} (private): not there yet, will be made"
-    assert (result.outcome, result.commit) == (PushOutcome.NOTHING, None)
+    assert (result.outcome, result.commit) == (PushOutcome.NOTHING, "")
     assert there.hub.store.repositories == {}
 
 
@@ -272,7 +272,6 @@ def test_without_a_callback_everything_is_done(
     request = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
     first = push(request)
     assert first.outcome is PushOutcome.PUSHED
-    assert first.commit is not None
     assert there.seen(first.commit) == contents(folder)
     assert push(request).outcome is PushOutcome.CHECKED
 
@@ -462,7 +461,7 @@ def test_a_tag_that_somebody_sets_at_the_same_time_has_to_lead_there_too(
     there: Connection, tmp_path: Path
 ) -> None:
     """To our commit it is done; to another one it is taken."""
-    commit = str(pushed(write_folder(tmp_path / "build")).commit)
+    commit = pushed(write_folder(tmp_path / "build")).commit
     repository = HubRepository(name=NAME, time_limits=HASTY)
     with hub_client(HASTY):
         repository.tag(DAY, commit)

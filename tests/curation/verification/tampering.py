@@ -239,7 +239,7 @@ def tampers(
 def card_again(folder: Path) -> None:
     """Write what is derived of a folder anew, but for its plots."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("curation.packaging.plots.draw_plots", lambda *_: None)
+        patched.setattr("curation.packaging.derived_files.draw_plots", lambda *_: None)
         write_derived(folder, folder)
 
 
