@@ -14,9 +14,9 @@ from huggingface_hub.utils import _http
 
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
-from curation.publish import hub_push
-from curation.publish.hub_push import PushRequest, plan_push, push_to_hub
-from curation.publish.plan import inventory
+from curation.publish import push as push_module
+from curation.publish.push import PushRequest, plan_push, push_to_hub
+from curation.publish.repository import inventory
 from curation.publish.verify import VerifiedFolder
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.publish.hub_push import HubPushed, PushPreview
+    from curation.publish.push import PushPreview, PushResult
 
 NAME = "tester/data"
 #: The day on which a test pushes, and a later one.
@@ -89,7 +89,7 @@ def looked(folder: Path, **options: object) -> PushPreview:
         return plan_push(asked, verified)
 
 
-def pushed(folder: Path, **options: object) -> HubPushed:
+def pushed(folder: Path, **options: object) -> PushResult:
     """Push a folder."""
     preview = looked(folder, **options)
     with hub_client(preview.request.time_limits):
@@ -136,5 +136,5 @@ def connected(monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[Connectio
         for module in (_http, file_download):
             monkeypatch.setattr(module, "time", clock)
         monkeypatch.setattr("tenacity.nap.time", clock)
-        monkeypatch.setattr(hub_push, "today", lambda: connection.day)
+        monkeypatch.setattr(push_module, "today", lambda: connection.day)
         yield connection

@@ -156,15 +156,16 @@ def _interactive() -> bool:
 
 
 def _sentence(result: PushResult) -> str:
-    pushed = result.hub
-    if pushed is None:
+    from curation.publish.push import PushOutcome
+
+    if not result.commit:
         return "Nothing was changed."
-    did = "There already" if pushed.unchanged else "Pushed"
-    where = f"{result.preview.request.repo}@{pushed.commit}"
+    did = "Pushed" if result.outcome is PushOutcome.PUSHED else "There already"
+    where = f"{result.preview.request.repo}@{result.commit}"
     parts = [f"{did}, read back and compared: {where}."]
     if result.preview.former_tag:
         parts.append(f"The edition before it is {result.preview.former_tag}.")
-    parts.append(f"Tagged {pushed.tag}." if pushed.tag else "Not tagged.")
+    parts.append(f"Tagged {result.tag}." if result.tag else "Not tagged.")
     return " ".join(parts)
 
 

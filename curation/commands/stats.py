@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.core.benchmark import CONFIGS
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.dataset.paper_tables import (
-    DRAFTS,
-    TITLES,
-    figure_2,
-    table_1,
-    table_8,
-    table_9,
-)
+from curation.dataset.paper_tables import DRAFTS, TITLES
 from curation.system.errors import BadUsage, NoInput
 from curation.system.escaping import shortened
 from curation.system.screens import print_screen
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from curation.dataset.edition_statistics import EditionStatistics
-    from curation.dataset.paper_tables import SchemaMeasures
 
 #: Categories of Table 1; what the user adds has none.
 _CATEGORIES = {
@@ -71,7 +64,7 @@ def stats(
     row of Kubernetes. The effective size is the number of independent records that a
     config's are worth: n^2 over the sum of the squared sizes of their clusters.
     """
-    from curation.dataset.edition_statistics import as_json, statistics_of
+    from curation.dataset.edition_statistics import statistics_of
     from curation.dataset.editions import open_edition
 
     edition = open_edition(where)
@@ -84,10 +77,12 @@ def stats(
         say(
             f"{counted(count, 'sample row')} left out: {', '.join(statistics.left_out)}"
         )
-    if not statistics.records:
+    if not statistics.table_1:
         raise NoInput("no schema in it can be read", where)
     if format_ is Format.JSON:
-        print_json(as_json(statistics))
+        members = asdict(statistics)
+        del members["left_out"]
+        print_json(members)
         return
     tables = _tables(statistics)
     if not name and not everything:
@@ -102,18 +97,17 @@ def stats(
 
 def _tables(statistics: EditionStatistics) -> dict[str, Group]:
     """Return the tables by name."""
-    figure = figure_2(statistics.records)
     return {
         "table-1": _table_1(statistics),
         "table-8": _table_8(statistics),
-        "table-9": _table_9(statistics.declared),
-        "figure-2a": _figure_2("a", "feature", figure.features),
-        "figure-2b": _figure_2("b", "format", figure.formats),
+        "table-9": _table_9(statistics.table_9),
+        "figure-2a": _figure_2("a", "feature", statistics.figure_2["features"]),
+        "figure-2b": _figure_2("b", "format", statistics.figure_2["formats"]),
     }
 
 
 def _table_1(statistics: EditionStatistics) -> Group:
-    counts, sizes = table_1(statistics.records), statistics.effective
+    counts, sizes = statistics.table_1, statistics.effective_sizes
     rows: list[list[object]] = [
         [
             config,
@@ -135,7 +129,7 @@ def _table_1(statistics: EditionStatistics) -> Group:
 
 def _table_8(statistics: EditionStatistics) -> Group:
     rows = []
-    for config, measures in table_8(statistics.measured).items():
+    for config, measures in statistics.table_8.items():
         forms = dict.fromkeys(measures, "{:,.0f} / {:,.0f}")
         forms["size_kb"] = "{:,.1f} / {:,.1f}"
         cells = (
@@ -143,17 +137,15 @@ def _table_8(statistics: EditionStatistics) -> Group:
             for name, spread in measures.items()
         )
         rows.append([config, *cells])
-    whose = "raw files" if statistics.raw else "records"
     return table(
         ["config", *TITLES.values()],
         rows,
-        title=f"Table 8: measures of the {whose}, median / largest",
+        title=f"Table 8: measures of the {statistics.table_8_of}, median / largest",
         numbers=range(1, 5),
     )
 
 
-def _table_9(schemas: Sequence[SchemaMeasures]) -> Group:
-    counts = table_9(schemas)
+def _table_9(counts: Mapping[str, Mapping[str, int]]) -> Group:
     rows: list[list[object]] = [
         [config, *drafts.values()] for config, drafts in counts.items()
     ]
@@ -168,11 +160,11 @@ def _table_9(schemas: Sequence[SchemaMeasures]) -> Group:
     )
 
 
-def _figure_2(letter: str, name: str, counts: Sequence[tuple[str, int]]) -> Group:
+def _figure_2(letter: str, name: str, counts: Mapping[str, int]) -> Group:
     most = f", the first {_TOP} of {len(counts)}" if len(counts) > _TOP else ""
     return table(
         [name, "records"],
-        [(shortened(value), count) for value, count in counts[:_TOP]],
+        [(shortened(value), count) for value, count in [*counts.items()][:_TOP]],
         title=f"Figure 2{letter}: records with each {name}{most}",
         numbers=[1],
     )

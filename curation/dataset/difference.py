@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.core.benchmark import in_benchmark_order
@@ -87,58 +88,43 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
         >>> [pair.kinds for pair in pairs]
     """
     pairs: list[RecordPair] = []
-    before, after = _rows(first), _rows(second)
-    for key in _KEYS:
-        matched, before, after = _match(before, after, key)
-        pairs += (_compared(before, after) for before, after in matched)
+    before, after = (
+        [
+            EditionRow(*row)
+            for row in edition.rows.select(EditionRow._fields).iter_rows()
+        ]
+        for edition in (first, second)
+    )
+    # By config and id, by id, by content, each in the order of the rows.
+    keys: Sequence[Callable[[EditionRow], Hashable]] = (
+        itemgetter(0, 2),
+        itemgetter(2),
+        _identity,
+    )
+    for key in keys:
+        if not before or not after:
+            break
+        waiting: defaultdict[Hashable, list[EditionRow]] = defaultdict(list)
+        for row in reversed(after):
+            waiting[key(row)].append(row)
+        unpaired = []
+        for row in before:
+            if partners := waiting[key(row)]:
+                pairs.append(_compared(row, partners.pop()))
+            else:
+                unpaired.append(row)
+        left = {id(row) for rows in waiting.values() for row in rows}
+        before, after = unpaired, [row for row in after if id(row) in left]
     pairs += (RecordPair(before=row, after=None) for row in before)
     pairs += (RecordPair(before=None, after=row) for row in after)
     return [pair for pair in pairs if pair.kinds]
 
 
-def _rows(edition: Edition) -> list[EditionRow]:
-    return [
-        EditionRow(*row) for row in edition.rows.select(EditionRow._fields).iter_rows()
-    ]
-
-
-#: By place, by id, by content.
-_KEYS: tuple[Callable[[EditionRow], Hashable], ...] = (
-    lambda row: (row.config, row.unique_id),
-    lambda row: row.unique_id,
-    lambda row: _identity(row.json_schema),
-)
-
-
-def _match(
-    before: list[EditionRow],
-    after: list[EditionRow],
-    key: Callable[[EditionRow], Hashable],
-) -> tuple[list[tuple[EditionRow, EditionRow]], list[EditionRow], list[EditionRow]]:
-    """Pair rows of equal key, in the order in which they stand.
-
-    Returns the pairs, and the unpaired rows of each side.
-    """
-    if not before or not after:
-        return [], before, after
-    waiting: defaultdict[Hashable, list[EditionRow]] = defaultdict(list)
-    for row in reversed(after):
-        waiting[key(row)].append(row)
-    pairs, unpaired = [], []
-    for row in before:
-        partners = waiting.get(key(row))
-        if partners:
-            pairs.append((row, partners.pop()))
-        else:
-            unpaired.append(row)
-    unmatched = {id(row) for rows in waiting.values() for row in rows}
-    return pairs, unpaired, [row for row in after if id(row) in unmatched]
-
-
-def _identity(text: str) -> bytes:
+def _identity(row: EditionRow) -> bytes:
     """Return the canonical form; broken text stays as it is."""
-    value = parse(text.encode())
-    return text.encode() if isinstance(value, Rejected) else canonical(value)
+    text = row.json_schema.encode()
+    value = parse(text)
+    return text if isinstance(value, Rejected) else canonical(value)
 
 
 def _compared(before: EditionRow, after: EditionRow) -> RecordPair:

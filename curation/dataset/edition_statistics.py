@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,20 +14,16 @@ from curation.core.benchmark import RAW_IN_TABLE_9
 from curation.core.documents import Origin
 from curation.dataset.ledger import CHANGES, DOCUMENTS, open_ledger
 from curation.dataset.paper_tables import (
-    RawFigures,
     SchemaMeasures,
-    by_config,
+    Spread,
     figure_2,
-    measure_row,
     measure_schemas,
-    measures_of,
     table_1,
     table_8,
     table_9,
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import ReadOnlyJson
     from curation.dataset.editions import Edition
 
 #: Columns of a build's rows that need not be counted anew.
@@ -35,40 +32,54 @@ _STATED = ("size", "features", "formats")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionStatistics:
-    """The measures of an edition's records, and of raw files if it has them."""
+    """The paper's tables of an edition; empty without a record that can be read."""
 
-    records: Sequence[SchemaMeasures]
-    raw: Sequence[SchemaMeasures]
-    #: Rows of the embedded sample that are left out, by config.
-    left_out: Mapping[str, int]
+    #: Config to its records.
+    table_1: Mapping[str, int] = field(default_factory=dict)
+    #: Config to measure to its distribution.
+    table_8: Mapping[str, Mapping[str, Spread]] = field(default_factory=dict)
+    #: What Table 8 was computed on: `raw files` or `records`.
+    table_8_of: str = "records"
+    #: Config to draft to the schemas that declare it.
+    table_9: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: `features` and `formats`: names to the schemas with it, most frequent first.
+    figure_2: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: Config to its effective size (`effective_sizes`); empty where no column has it.
-    effective: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def measured(self) -> Sequence[SchemaMeasures]:
-        """The schemas of Table 8: raw files if measured, else records."""
-        return self.raw or self.records
-
-    @property
-    def declared(self) -> Sequence[SchemaMeasures]:
-        """The schemas of Table 9: records, and raw files of one config."""
-        raw = [schema for schema in self.raw if schema.config == RAW_IN_TABLE_9]
-        if not raw:
-            return self.records
-        configs = by_config(self.records) | {RAW_IN_TABLE_9: raw}
-        return [schema for own in configs.values() for schema in own]
+    effective_sizes: Mapping[str, float] = field(default_factory=dict)
+    #: Config to its rows of the embedded sample, which are not counted.
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def statistics_of(edition: Edition) -> EditionStatistics:
-    """Return the measures of an edition."""
-    counted, aside = _parted(edition)
-    counts = aside.group_by("config").len().sort("config")
+    """Return the tables of an edition."""
+    rows = without_sample(edition.rows)
+    is_stated = set(_STATED) <= set(rows.columns)
+    if is_stated and not any(rows.select(_STATED).null_count().row(0)):
+        # So features are those of a row's own dialect; others are read under any.
+        records = rows.select("config", "json_schema", *_STATED)
+    else:
+        records = rows.select("config", "json_schema")
+    schemas = measure_schemas(records.iter_rows())
+    raw = _measure_raw_files(edition.folder)
+    in_table_9 = [schema for schema in raw if schema.config == RAW_IN_TABLE_9]
+    left_out = Counter(edition.rows["config"]) - Counter(rows["config"])
     return EditionStatistics(
-        records=_measures_of(counted),
-        raw=raw_file_measures(edition.folder),
-        left_out=dict(counts.iter_rows()),
-        effective=effective_sizes(counted) if "weight" in counted.columns else {},
+        table_1=table_1(schemas),
+        table_8=table_8(raw or schemas),
+        table_8_of="raw files" if raw else "records",
+        table_9=table_9(schemas) | table_9(in_table_9),
+        figure_2=figure_2(schemas),
+        effective_sizes=effective_sizes(rows) if "weight" in rows.columns else {},
+        left_out=dict(sorted(left_out.items())),
     )
+
+
+def without_sample(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows that count: the embedded sample's only if there are no others."""
+    if "origin" not in rows.columns:
+        return rows
+    others = rows.filter(pl.col("origin").fill_null("") != Origin.SAMPLE.value)
+    return others if others.height else rows
 
 
 def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:
@@ -91,55 +102,7 @@ def effective_sizes(rows: pl.DataFrame) -> dict[str, float]:
     return dict(sizes.iter_rows())
 
 
-def _measures_of(rows: pl.DataFrame) -> list[SchemaMeasures]:
-    """Return the measures of every row whose text is JSON, in order.
-
-    Columns of a row are used as they are, so that its features are those of its own
-    dialect. A text without these columns is read under any.
-    """
-    is_stated = set(_STATED) <= set(rows.columns)
-    if not is_stated or any(rows.select(_STATED).null_count().row(0)):
-        return measure_schemas(rows.select("config", "json_schema").iter_rows())
-    columns = rows.select("config", "json_schema", *_STATED)
-    measured = (measure_row(*row) for row in columns.iter_rows())
-    return [schema for schema in measured if schema is not None]
-
-
-def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the rows to count, and the sample's rows that are left out."""
-    rows = edition.rows
-    if "origin" not in rows.columns:
-        return rows, rows.clear()
-    is_sample = rows["origin"].fill_null("") == Origin.SAMPLE.value
-    if is_sample.all():
-        return rows, rows.clear()
-    return rows.filter(~is_sample), rows.filter(is_sample)
-
-
-def as_json(statistics: EditionStatistics) -> dict[str, ReadOnlyJson]:
-    """Return all tables and figures as one JSON object."""
-    spreads = table_8(statistics.measured)
-    figure = figure_2(statistics.records)
-    return {
-        "table_1": table_1(statistics.records),
-        "table_8": {
-            config: {name: asdict(spread) for name, spread in measures.items()}
-            for config, measures in spreads.items()
-        },
-        "table_8_of": "raw files" if statistics.raw else "records",
-        "table_9": table_9(statistics.declared),
-        "figure_2": {
-            "features": dict(figure.features),
-            "formats": dict(figure.formats),
-        },
-        "effective_sizes": dict(statistics.effective),
-    }
-
-
-_COLUMNS = ("config", *(column.name for column in fields(RawFigures)))
-
-
-def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
+def _measure_raw_files(folder: Path) -> list[SchemaMeasures]:
     """Return the measures of each readable raw file; none if unknown.
 
     Rows of the embedded sample are left out.
@@ -155,10 +118,13 @@ def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
         .filter(
             pl.col("raw_size").is_not_null(), pl.col("origin") != Origin.SAMPLE.value
         )
+        .select(
+            "config",
+            size_kb=pl.col("raw_size") / 1024,
+            field_count="raw_field_count",
+            max_fan_out="raw_fan_out",
+            schema_depth="raw_depth",
+            draft="raw_draft",
+        )
     )
-    return [
-        measures_of(config, (size, fields, fan_out, depth), draft)
-        for config, size, fields, fan_out, depth, draft in rows.select(_COLUMNS)
-        .collect()
-        .iter_rows()
-    ]
+    return [SchemaMeasures(**row) for row in rows.collect().iter_rows(named=True)]

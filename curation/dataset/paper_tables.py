@@ -9,9 +9,9 @@ row, which counts some files that were dropped later.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median_high
+from typing import Any
 
 import orjson
 
@@ -36,19 +36,24 @@ TITLES = {
 MEASURES = tuple(TITLES)
 #: File names of the plots of Figure 2 and Tables 8 and 9, without their suffixes.
 PLOTS = ("figure-2", "table-8", "table-9")
+#: The same of the plot that is drawn where targets were asked.
+TARGETS_PLOT = "targets"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaMeasures:
-    """The measures of one schema for the tables."""
+    """The measures of one schema for the tables; some by the names of `MEASURES`."""
 
     config: str
-    #: By the names of `MEASURES`.
-    measures: Mapping[str, float]
+    size_kb: float
+    field_count: int
+    #: Most keys of one object, arrays not entered.
+    max_fan_out: int
+    schema_depth: int
     #: One of `DRAFTS`.
     draft: str
-    features: tuple[str, ...]
-    formats: tuple[str, ...]
+    features: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,97 +68,58 @@ class Spread:
     most: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure2:
-    """Features and formats with their numbers of schemas, most first."""
-
-    features: tuple[tuple[str, int], ...]
-    formats: tuple[tuple[str, int], ...]
-
-
-def measure_schema(config: str, schema: Json) -> SchemaMeasures:
-    """Return the measures of a parsed schema."""
-    usage = used(schema, ANY_DIALECT)
-    return _measured(config, schema, size_bytes(schema), usage.features, usage.formats)
-
-
-def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
-    """Return the measures of each row of config and JSON text.
-
-    A text that is not JSON is left out.
-    """
-    policy = Policy(last_key_counts=True)
-    measures = []
-    for config, text in rows:
-        schema = parse(text.encode(), policy)
-        if not isinstance(schema, Rejected):
-            measures.append(measure_schema(config, schema))
-    return measures
-
-
-def measure_row(
-    config: str, text: str, size: int, features: Iterable[str], formats: Iterable[str]
-) -> SchemaMeasures | None:
-    """Return the measures of a row, some from its columns; None if it is no JSON.
-
-    Args:
-        config: The row's config.
-        text: Its schema.
-        size: Bytes of the text with Python's default separators.
-        features: The features of the schema under its own dialect.
-        formats: The values of `format` in it.
-    """
-    try:
-        schema = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        # Our own reader knows numbers and texts that orjson does not.
-        return next(iter(measure_schemas([(config, text)])), None)
-    return _measured(config, schema, size, tuple(features), tuple(formats))
-
-
-def _measured(
+def measure_schema(
     config: str,
     schema: Json,
-    size: int,
-    features: tuple[str, ...],
-    formats: tuple[str, ...],
+    size: int | None = None,
+    features: Iterable[str] = (),
+    formats: Iterable[str] = (),
 ) -> SchemaMeasures:
-    nested = nesting(schema)
-    return measures_of(
-        config,
-        (size, nested.field_count, nested.fan_out, nested.depth),
-        draft_of(schema),
-        features,
-        formats,
-    )
-
-
-def measures_of(
-    config: str,
-    figures: tuple[int, int, int, int],
-    draft: str,
-    features: tuple[str, ...] = (),
-    formats: tuple[str, ...] = (),
-) -> SchemaMeasures:
-    """Return the measures of a schema from its figures.
+    """Return the measures of a parsed schema.
 
     Args:
         config: Its config.
-        figures: Bytes, fields, most keys of one object, levels of objects.
-        draft: One of `DRAFTS`.
-        features: Its features.
+        schema: The schema.
+        size: Bytes of its text with Python's default separators; None if neither this
+            nor the next two are known.
+        features: Its features under its own dialect.
         formats: The values of `format` in it.
     """
-    size, fields, fan_out, depth = figures
+    if size is None:
+        usage = used(schema, ANY_DIALECT)
+        size, features, formats = size_bytes(schema), usage.features, usage.formats
+    nested = nesting(schema)
     return SchemaMeasures(
         config=config,
-        measures=dict(
-            zip(MEASURES, (size / 1024, fields, fan_out, depth), strict=True)
-        ),
-        draft=draft,
-        features=features,
-        formats=formats,
+        size_kb=size / 1024,
+        field_count=nested.field_count,
+        max_fan_out=nested.fan_out,
+        schema_depth=nested.depth,
+        draft=draft_of(schema),
+        features=tuple(features),
+        formats=tuple(formats),
     )
+
+
+def measure_schemas(rows: Iterable[tuple[Any, ...]]) -> list[SchemaMeasures]:
+    """Return the measures of each row; a text that is not JSON is left out.
+
+    Args:
+        rows: Config and JSON text, and the further arguments of `measure_schema` if
+            they are known.
+    """
+    policy = Policy(last_key_counts=True)
+    measures = []
+    for config, text, *known in rows:
+        schema: Json | Rejected
+        try:
+            schema = orjson.loads(text) if known else parse(text.encode(), policy)
+        except orjson.JSONDecodeError:
+            # Our own reader knows numbers and texts that orjson does not.
+            schema = parse(text.encode(), policy)
+        if not isinstance(schema, Rejected):
+            measures.append(measure_schema(config, schema, *known))
+    return measures
 
 
 def draft_of(schema: Json) -> str:
@@ -173,34 +139,32 @@ def table_8(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
     """Return config to measure to its distribution."""
     return {
         config: {
-            name: _spread([schema.measures[name] for schema in own])
+            name: _spread([getattr(schema, name) for schema in members])
             for name in MEASURES
         }
-        for config, own in by_config(schemas).items()
+        for config, members in _by_config(schemas).items()
     }
 
 
 def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
     """Return config to draft to number of schemas."""
-    counted = {
-        config: Counter(schema.draft for schema in own)
-        for config, own in by_config(schemas).items()
-    }
     return {
-        config: {draft: drafts[draft] for draft in DRAFTS}
-        for config, drafts in counted.items()
+        config: {
+            draft: sum(schema.draft == draft for schema in members) for draft in DRAFTS
+        }
+        for config, members in _by_config(schemas).items()
     }
 
 
-def figure_2(schemas: Sequence[SchemaMeasures]) -> Figure2:
-    """Return the number of schemas with each feature and each format."""
-    return Figure2(
-        features=_ranked(name for schema in schemas for name in schema.features),
-        formats=_ranked(name for schema in schemas for name in schema.formats),
-    )
+def figure_2(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
+    """Return `features` and `formats`: names to their schemas, most frequent first."""
+    return {
+        column: _ranked(name for schema in schemas for name in getattr(schema, column))
+        for column in ("features", "formats")
+    }
 
 
-def by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
+def _by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
     """Return config to its schemas, in order."""
     configs: dict[str, list[SchemaMeasures]] = {}
     for schema in schemas:
@@ -214,15 +178,15 @@ def _spread(values: list[float]) -> Spread:
     return Spread(
         least=ordered[0],
         lower_quartile=ordered[count // 4],
-        median=median_high(ordered),
+        median=ordered[count // 2],
         upper_quartile=ordered[count * 3 // 4],
         most=ordered[-1],
     )
 
 
-def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def _ranked(names: Iterable[str]) -> dict[str, int]:
     counted = Counter(names).items()
-    return tuple(sorted(counted, key=lambda item: (-item[1], item[0])))
+    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,9 @@ has. Okabe and Ito's colours can be told apart with any common colour vision.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from curation.dataset.paper_tables import PLOTS, TITLES, Figure2, Spread
+from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT, TITLES, Spread
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from curation.dataset.edition_statistics import EditionStatistics
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -61,17 +63,14 @@ _DECADES = 800
 
 
 def draw(
-    figure: Figure2,
-    spread: Mapping[str, Mapping[str, Spread]],
-    declared: Mapping[str, Mapping[str, int]],
-    folder: Path,
+    statistics: EditionStatistics, taken: Mapping[str, int], asked: int, folder: Path
 ) -> None:
-    """Draw all plots into a folder, as SVG and PNG.
+    """Draw all plots of a dataset into a folder, as SVG and PNG.
 
     Args:
-        figure: Figure 2, of which the first names are shown.
-        spread: Table 8, config to measure.
-        declared: Table 9, config to draft.
+        statistics: Its tables; of Figure 2 the first names are shown.
+        taken: Target to the records that it takes as they stand; empty for no plot.
+        asked: The records that targets were asked about.
         folder: The folder; it is made if it is missing.
 
     Raises:
@@ -79,13 +78,17 @@ def draw(
     """
     folder.mkdir(parents=True, exist_ok=True)
     panels = {
-        title: {config: measures[name] for config, measures in spread.items()}
+        title: {
+            config: measures[name] for config, measures in statistics.table_8.items()
+        }
         for name, title in TITLES.items()
     }
     stems = [folder / name for name in PLOTS]
-    features(figure.features[:_BARS], figure.formats[:_BARS], stems[0])
+    features(statistics.figure_2["features"], statistics.figure_2["formats"], stems[0])
     spreads(panels, stems[1])
-    drafts(declared, stems[2])
+    drafts(statistics.table_9, stems[2])
+    if taken:
+        targets(taken, asked, folder / TARGETS_PLOT)
 
 
 @contextmanager
@@ -137,11 +140,8 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     return svg, png
 
 
-def _horizontal(
-    axes: Axes, counts: Sequence[tuple[str, int]], rows: int, colour: str
-) -> None:
-    names = [_label(name) for name, _ in counts]
-    values = [count for _, count in counts]
+def _horizontal(axes: Axes, counts: Mapping[str, int], rows: int, colour: str) -> None:
+    names, values = [*map(_label, counts)], [*counts.values()]
     bars = axes.barh(range(len(counts)), values, color=colour, height=0.72)
     axes.bar_label(bars, [f"{value:,}" for value in values], padding=2, fontsize=6.5)
     axes.set_yticks(range(len(counts)), names, fontsize=7)
@@ -155,13 +155,16 @@ def _horizontal(
 
 
 def features(
-    features: Sequence[tuple[str, int]], formats: Sequence[tuple[str, int]], stem: Path
+    features: Mapping[str, int], formats: Mapping[str, int], stem: Path
 ) -> None:
     """Draw Figure 2: the records with each feature and each format.
 
-    Both lists hold names and counts, most frequent first. The files are `stem` with
-    their suffixes.
+    Both map names to counts, most frequent first; the first are shown. The files are
+    `stem` with their suffixes.
     """
+    features, formats = (
+        dict(islice(counts.items(), _BARS)) for counts in (features, formats)
+    )
     rows = max(len(features), len(formats), 1)
     with _drawing(stem, 0.155 * rows + 0.9) as figure:
         features_axes, formats_axes = figure.subplots(1, 2)
@@ -214,7 +217,7 @@ def targets(taken: Mapping[str, int], asked: int, stem: Path) -> None:
     """Draw how many of the records asked about each target takes as they stand."""
     with _drawing(stem, 0.2 * len(taken) + 0.8) as figure:
         axes = figure.subplots()
-        _horizontal(axes, list(taken.items()), len(taken), BLUE)
+        _horizontal(axes, taken, len(taken), BLUE)
         axes.set_title(f"Taken as they stand, of {asked:,} records")
 
 

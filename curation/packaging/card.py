@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from curation.core.benchmark import (
     CANARY,
@@ -37,14 +37,13 @@ from curation.dataset.ledger import (
     DOCUMENTS,
     LedgerRow,
 )
-from curation.dataset.paper_tables import TITLES
+from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT, TITLES
 from curation.dataset.parquet import COLUMNS, columns_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
 from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging import plots as figures
 from curation.packaging.core import CORE_TABLE, CoreRecord
 from curation.packaging.markdown import render_template
 from curation.system.escaping import safe
@@ -54,10 +53,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from huggingface_hub import DatasetCardData
 
+    from curation.dataset.edition_statistics import EditionStatistics
     from curation.dataset.summary import ConfigFigures, Pin
     from curation.packaging.counts import DataFiles, Values
     from curation.packaging.manifest import BuildFacts
-    from curation.packaging.plots import PaperTables
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"
@@ -73,9 +72,10 @@ _SIZES = (
     (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"),
 )
-#: The pictures of published results in a dataset folder.
-RESULTS_PICTURE = f"{figures.FOLDER}/results.svg"
-FITS_PICTURE = f"{figures.FOLDER}/fits.svg"
+#: The folder of plots in a dataset folder, and the pictures of published results.
+PLOTS_FOLDER = "plots"
+RESULTS_PICTURE = f"{PLOTS_FOLDER}/results.svg"
+FITS_PICTURE = f"{PLOTS_FOLDER}/fits.svg"
 #: What the card folds, below its first screen: the line to click, and the template.
 _FOLDED = {
     "This edition": "card/summary.md.j2",
@@ -120,8 +120,8 @@ class CardContents:
     instances: Mapping[str, Mapping[str, int]]
     #: The files of each config, of `default` and `core` too.
     files: DataFiles
-    #: The tables of `csbdata stats`; None without records.
-    tables: PaperTables | None
+    #: The tables of `csbdata stats`.
+    statistics: EditionStatistics
     #: Paths of the archives' own licence texts and notices.
     notices: Sequence[str] = ()
     #: The tables of published results on it, as Markdown; empty without any.
@@ -131,6 +131,16 @@ class CardContents:
     def rows(self) -> int:
         """Records of all configs of schemas."""
         return sum(config.kept for config in self.configs.values())
+
+    @property
+    def plots(self) -> list[str]:
+        """The path of every plot of its tables; none without records."""
+        if not self.statistics.table_1:
+            return []
+        names = [*PLOTS, *([TARGETS_PLOT] if self.counts["targets"] else [])]
+        return [
+            f"{PLOTS_FOLDER}/{name}.{kind}" for name in names for kind in ("png", "svg")
+        ]
 
 
 @cache
@@ -161,29 +171,9 @@ def _notes(row_type: type) -> dict[str, str]:
     return {name: note for name, note in notes.items() if note}
 
 
-class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
-    """The edition that was published with the paper."""
-
-    #: Number of the paper at arXiv.
-    arxiv: str
-    title: str
-    year: int
-    #: Family name last.
-    authors: list[str]
-    #: Config to records, the paper's Table 1.
-    records: dict[str, int]
-
-
-def published() -> PublishedEdition:
-    """Read `cards/published.toml`."""
-    content = (cards_folder() / "published.toml").read_bytes()
-    return msgspec.toml.decode(content, type=PublishedEdition)
-
-
-def responsible() -> dict[str, str | list[str]]:
-    """Return the texts on origin, limits and use, by their names."""
-    content = (cards_folder() / "responsible.toml").read_bytes()
-    return msgspec.toml.decode(content, type=dict[str, str | list[str]])
+def _words(name: str) -> Values:
+    """Return the members of a file of `cards/`."""
+    return tomllib.loads((cards_folder() / name).read_text("utf-8"))
 
 
 def _source_datasets(pins: Sequence[Pin]) -> list[str]:
@@ -273,20 +263,21 @@ def _picture(contents: CardContents) -> tuple[str, str] | None:
             RESULTS_PICTURE,
             "Share of schemas that each engine compiles and enforces",
         )
-    if contents.tables is None:
+    if not contents.plots:
         return None
-    return f"{figures.FOLDER}/table-8.png", "Size and nesting of schemas, by config"
+    return f"{PLOTS_FOLDER}/table-8.png", "Size and nesting of schemas, by config"
 
 
 def _template_values(contents: CardContents) -> Values:
     """Return the values of the templates."""
-    facts, counts, tables = contents.facts, contents.counts, contents.tables
+    facts, counts, tables = contents.facts, contents.counts, contents.statistics
     terms = licences.archive_terms(facts.pins, counts["licences"], contents.notices)
     names = licences.named_licences(terms)
     filled = [name for name, figures in contents.configs.items() if figures.kept]
     config, split = example = _example(contents)
     columns = dict(card_columns())
     core = columns.pop("Core")[len(COLUMNS) :]
+    top = (islice(numbers.items(), _TOP) for numbers in tables.figure_2.values())
     place = f"hf://datasets/{facts.repository}/" if facts.repository else ""
     return {
         "facts": facts,
@@ -301,8 +292,7 @@ def _template_values(contents: CardContents) -> Values:
         "has_default": DEFAULT in contents.files,
         "example": example,
         "place": facts.repository or ".",
-        "columns": columns.pop("Records"),
-        "other_columns": columns,
+        "columns": columns,
         "folded_parts": _FOLDED,
         "picture": _picture(contents),
         "reasons": tuple(Reason),
@@ -313,17 +303,15 @@ def _template_values(contents: CardContents) -> Values:
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
-        "obligations": licences.obligations(),
+        "obligations": _words("obligations.toml"),
         "unstated": licences.UNSTATED,
-        "edition": published(),
-        "responsible": responsible(),
+        "edition": _words("published.toml"),
+        "responsible": _words("responsible.toml"),
         # Reading has no name, and comes first.
         "rule_names": ["", *(rule.name for rule in facts.rule_list)],
         "tables": tables,
         "measures": TITLES,
-        "plots": figures.plot_paths(tables),
-        "features": tables.figure_2.features[:_TOP] if tables else [],
-        "formats": tables.figure_2.formats[:_TOP] if tables else [],
+        "frequent": [*zip_longest(*top, fillvalue=("", ""))],
         "lint_meanings": CODES,
         "canary": CANARY,
         "canary_key": METADATA_KEY,

@@ -20,13 +20,12 @@ from curation.core.benchmark import (
     size_of,
 )
 from curation.core.documents import KEPT, Origin, Reason
-from curation.dataset.edition_statistics import effective_sizes
+from curation.dataset.edition_statistics import effective_sizes, without_sample
 from curation.dataset.parquet import file_name, split_files
 from curation.dataset.summary import ConfigFigures
-from curation.fit.records import target_counts
+from curation.fit.records import RecordFit, target_counts
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
-from curation.packaging.plots import fits_of_rows
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -149,15 +148,17 @@ def count_rows(
     Raises:
         OSError: a file cannot be read.
     """
-    # The sample's rows count only if there are no others.
-    real = rows.filter(~_IS_SAMPLE)
-    counted = real if real.height else rows
+    counted = without_sample(rows)
     by_all = Counter(map(size_of, counted["field_count"].to_list()))
     by_live = _counts(counted, "live_size")
     codes = _counts(rows.select(pl.col("lints").explode()).drop_nulls(), "lints")
     shared = rows.filter(pl.col("cluster").is_duplicated())
     trained = shared.filter(split="train")["cluster"].implode()
     example, instances = _example(folder, rows, configs)
+    fits: list[RecordFit] = []
+    if "fits" in rows.columns:
+        asked = counted.select(RecordFit._fields).drop_nulls()
+        fits = [RecordFit(*row) for row in asked.iter_rows()]
     dialects = sorted(
         _counts(counted, "dialect").items(),
         key=lambda pair: (not pair[0].startswith("draft"), pair[0]),
@@ -208,7 +209,8 @@ def count_rows(
         "clusters": shared["cluster"].n_unique(),
         "near_duplicates": shared.height,
         "leaks": shared.filter(pl.col("cluster").is_in(trained), split="test").height,
-        "targets": target_counts(fits_of_rows(rows)),
+        "targets": target_counts(fits),
+        "asked": len(fits),
         "instances": _instances(folder),
     }
 

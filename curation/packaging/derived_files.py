@@ -20,12 +20,18 @@ import polars as pl
 
 from curation.core.benchmark import CORE, NOTICES, SPLITS
 from curation.dataset.content_digest import content_digest, content_rows
+from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import Edition, open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS, write_sorted
 from curation.instances.dataset.parquet import write_instances
-from curation.packaging import card, licences, manifest, plots
-from curation.packaging.card import FITS_PICTURE, RESULTS_PICTURE, CardContents
+from curation.packaging import card, licences, manifest
+from curation.packaging.card import (
+    FITS_PICTURE,
+    PLOTS_FOLDER,
+    RESULTS_PICTURE,
+    CardContents,
+)
 from curation.packaging.core import write_core
 from curation.packaging.counts import (
     config_figures,
@@ -34,7 +40,6 @@ from curation.packaging.counts import (
     instance_rows,
 )
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
-from curation.packaging.plots import tables_of
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
@@ -52,7 +57,7 @@ if TYPE_CHECKING:
     from curation.instances.dataset.make_instances import RecordInstances
 
 _SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
-_FOLDERS = (f"{CORE}/", f"{plots.FOLDER}/", f"{licences.FOLDER}/")
+_FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
 
 
 def is_derived(name: str) -> bool:
@@ -86,25 +91,24 @@ def write_derived(
     results = published_edition(folder)
     core = write_core(folder, results, into) if results else {}
     edition = _edition(folder)
-    tables = tables_of(edition)
     written = [path for paths in core.values() for path in paths[SPLITS[-1]]]
-    if tables is not None:
-        plots.draw_plots(tables, into)
-        written += plots.plot_paths(tables)
-    for name, place in _PICTURES.items():
-        if results and (results / name).exists():
-            copyfile(results / name, into / place)
-            written.append(place)
     contents = CardContents(
         facts=facts,
         configs=configs,
         counts=count_rows(folder, ledger, edition.rows, [*configs]),
         instances=instance_rows(folder, [*configs]),
         files={**files, **core},
-        tables=tables,
+        statistics=statistics_of(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
         results=_results(results) if results else "",
     )
+    if contents.plots:
+        draw_plots(contents, into)
+    written += contents.plots
+    for name, picture in _PICTURES.items():
+        if results and (results / name).exists():
+            copyfile(results / name, into / picture)
+            written.append(picture)
     written += card.write_card(contents, into)
     kept = [name for name in names if not is_derived(name)]
     sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
@@ -112,6 +116,19 @@ def write_derived(
     written.append(manifest.write_manifest(whole, into))
     sums |= checksums.sums_of(into, [manifest.FILE])
     return [*written, checksums.write_sums(into, sums)]
+
+
+def draw_plots(contents: CardContents, into: Path) -> None:
+    """Draw the plots of a folder's tables into `into`.
+
+    Raises:
+        OSError: a plot cannot be written.
+    """
+    from curation.dataset.plots import draw  # noqa: PLC0415 - loads matplotlib
+
+    counts = contents.counts
+    taken = {name: target.taken for name, target in counts["targets"].items()}
+    draw(contents.statistics, taken, counts["asked"], into / PLOTS_FOLDER)
 
 
 def _edition(folder: Path) -> Edition:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from shutil import copyfile
-from typing import TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from curation.core.benchmark import NOTICES
 from curation.system.package_data import cards_folder
@@ -35,28 +33,12 @@ _WORDS = re.compile(r"[^\s()]+")
 _OPERATORS = frozenset({"AND", "OR", "WITH"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveTerms:
-    """The terms of one archive, and of the records from it."""
-
-    pin: Pin
-    #: SPDX expression to the number of records under it.
-    records: Mapping[str, int]
-    #: Paths in the folder of the archive's own licence texts and notices.
-    notices: tuple[str, ...] = ()
-
-    @property
-    def kept(self) -> int:
-        """Records from it."""
-        return sum(self.records.values())
-
-
 def archive_terms(
     pins: Iterable[Pin],
     licences: Mapping[tuple[str, str], Mapping[str, int]],
     notices: Iterable[str] = (),
-) -> tuple[ArchiveTerms, ...]:
-    """Return the terms of each archive.
+) -> list[dict[str, Any]]:
+    """Return the terms of each archive, and of the records from it, for the templates.
 
     Args:
         pins: The archives that the build read.
@@ -64,35 +46,19 @@ def archive_terms(
         notices: Paths of the archives' own texts in the folder.
     """
     texts = sorted(notices)
-    return tuple(
-        ArchiveTerms(
-            pin=pin,
-            records=dict(sorted(licences.get((pin.source, pin.commit), {}).items())),
-            notices=tuple(
-                path for path in texts if path.startswith(f"{NOTICES}/{pin.archive}/")
-            ),
+    terms = []
+    for pin in pins:
+        records = dict(sorted(licences.get((pin.source, pin.commit), {}).items()))
+        inside = f"{NOTICES}/{pin.archive}/"
+        terms.append(
+            {
+                "pin": pin,
+                "records": records,
+                "kept": sum(records.values()),
+                "notices": [path for path in texts if path.startswith(inside)],
+            }
         )
-        for pin in pins
-    )
-
-
-class Obligations(msgspec.Struct, frozen=True, kw_only=True):
-    """The conditions on passing copies on, in a few words a licence."""
-
-    #: SPDX identifier to what it asks; `NOASSERTION` is one of them.
-    asks: dict[str, str]
-    #: What is said of any other.
-    other: str
-
-    def of(self, expression: str) -> str:
-        """Return the obligations of an SPDX expression."""
-        return self.asks.get(expression, self.other)
-
-
-def obligations() -> Obligations:
-    """Read `cards/obligations.toml`."""
-    content = (cards_folder() / "obligations.toml").read_bytes()
-    return msgspec.toml.decode(content, type=Obligations)
+    return terms
 
 
 def identifiers(expression: str) -> list[str]:
@@ -101,16 +67,12 @@ def identifiers(expression: str) -> list[str]:
     return [word for word in words if word not in {*_OPERATORS, UNSTATED}]
 
 
-def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:
+def named_licences(terms: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return every SPDX identifier in the folder, sorted."""
-    expressions = [
-        OWN,
-        *(archive.pin.licence for archive in terms),
-        *(expression for archive in terms for expression in archive.records),
-    ]
-    return sorted(
-        {one for expression in expressions for one in identifiers(expression)}
-    )
+    expressions = {OWN}
+    for archive in terms:
+        expressions |= {archive["pin"].licence, *archive["records"]}
+    return sorted(set(chain.from_iterable(map(identifiers, expressions))))
 
 
 def shipped_text(identifier: str) -> Path | None:

@@ -1,28 +1,210 @@
-"""Publish a dataset folder on the Hub.
+"""Publish a dataset folder on the Hub, in one commit.
 
 The folder is verified and the change is planned and shown. If the caller agrees, it is
-committed, read back and compared.
+committed on the head that was planned for, read back, compared and tagged. No state is
+kept here: the same command finishes a push that was killed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import msgspec
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+from curation.core.benchmark import CONFIGS, SPLITS, UNDIVIDED, UNNAMED
 from curation.core.json_types import Json
-from curation.download.huggingface import hub_client
-from curation.publish.hub_push import (
-    HubPushed,
-    PushPreview,
-    PushRequest,
-    plan_push,
-    push_to_hub,
+from curation.download.huggingface import (
+    HubTimeLimits,
+    hub_client,
+    is_overtaken,
+    may_pass,
+    repeated,
+)
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import UNLISTED
+from curation.publish.repository import (
+    DATASET,
+    MAIN,
+    HubRepository,
+    LocalFile,
+    RemoteFile,
+    describe_content,
+    files_to_send,
 )
 from curation.publish.verify import verify_for_push
+from curation.system.errors import (
+    BadData,
+    CannotCreate,
+    NoInput,
+    TemporarilyUnavailable,
+)
+from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
+from curation.system.words import counted
 
-__all__ = ["PushOutcome", "PushPreview", "PushRequest", "PushResult", "push"]
+if TYPE_CHECKING:
+    from curation.publish.verify import VerifiedFolder
+
+#: The tag of the edition published with the paper.
+_PAPER = "v1"
+#: The file that the Hub itself keeps in a repository.
+_HUB_FILE = ".gitattributes"
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_PART = r"\d{5}-of-\d{5}\.parquet"
+_UNNAMED_TABLES = (*CONFIGS, UNDIVIDED, "Handwritten", "Synthesized", *SPLITS)
+#: The card and the tables of the edition published with the paper.
+_PUBLISHED = re.compile(
+    rf"README\.md|{UNNAMED}/(?:{'|'.join(_UNNAMED_TABLES)})"
+    rf"(?:-(?:{'|'.join(SPLITS)}))?-{_PART}"
+    rf"|(?:{'|'.join(CONFIGS)})/(?:{'|'.join(SPLITS)})-{_PART}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushRequest:
+    """A dataset folder and the dataset on the Hub that it becomes.
+
+    Raises:
+        ValueError: `repo` is no name of a dataset.
+    """
+
+    folder: Path
+    #: The dataset on the Hub, `owner/name`.
+    repo: str
+    #: Whether only its owner sees a dataset that has to be made first.
+    private: bool = True
+    #: Remove files that are there and belong to no edition.
+    replace_foreign: bool = False
+    #: Publish a partial build too.
+    allow_partial: bool = False
+    #: Worker processes of the verification.
+    jobs: int = 2
+    #: Let `huggingface_hub` draw its progress bars on stderr.
+    transfer_bars: bool = False
+    time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no name of a dataset."""
+        if not _REPOSITORY.fullmatch(self.repo):
+            raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushPlan:
+    """The difference between a folder and a repository, file by file.
+
+    Carried out, it leaves the folder's files and the Hub's own, and nothing else.
+    """
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    #: Files of the edition there which the folder does not have.
+    deleted: tuple[str, ...]
+    #: Files there that belong to no edition: removed only if the user says so.
+    foreign: tuple[str, ...]
+    #: Size of what is added and changed.
+    bytes: int
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The files to send, sorted."""
+        return tuple(sorted(self.added + self.changed))
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The files to remove, sorted."""
+        return tuple(sorted(self.deleted + self.foreign))
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the repository holds all of it already."""
+        return not (self.written or self.removed)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a file that is there goes or gets another content."""
+        return bool(self.changed or self.removed)
+
+
+def plan_for(
+    local: Mapping[str, LocalFile],
+    remote: Mapping[str, RemoteFile],
+    edition: Iterable[str],
+) -> PushPlan:
+    """Compare a folder with a repository.
+
+    Args:
+        local: The folder's files.
+        remote: The repository's files.
+        edition: The files of the edition that is there.
+    """
+    send = set(files_to_send(local, remote))
+    others = remote.keys() - local.keys() - {_HUB_FILE}
+    gone = others.intersection(edition)
+    return PushPlan(
+        added=tuple(sorted(send - remote.keys())),
+        changed=tuple(sorted(send & remote.keys())),
+        unchanged=tuple(sorted(local.keys() - send)),
+        deleted=tuple(sorted(gone)),
+        foreign=tuple(sorted(others - gone)),
+        bytes=sum(local[name].bytes for name in send),
+    )
+
+
+class _ListedFiles(msgspec.Struct):
+    """The part of any manifest that lists files."""
+
+    files: dict[str, msgspec.Raw]
+
+
+def files_listed(manifest: bytes) -> frozenset[str]:
+    """Return the files that a manifest lists, itself included.
+
+    A manifest that is not ours lists nothing.
+    """
+    try:
+        files = msgspec.json.decode(manifest, type=_ListedFiles).files
+    except (ValueError, RecursionError):
+        return frozenset()
+    return frozenset({*UNLISTED, *files})
+
+
+def published_files(names: Iterable[str]) -> frozenset[str]:
+    """Return those names that the edition published with the paper has on the Hub."""
+    return frozenset(filter(_PUBLISHED.fullmatch, names))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushPreview:
+    """The plan of a push, before anything is done."""
+
+    request: PushRequest
+    #: The folder's files, as they were verified.
+    verified: VerifiedFolder
+    #: Who sees the repository, or will: `private` or `public`.
+    visibility: str
+    #: The commit of main that it was made for; None if there is no repository yet.
+    head: str | None
+    plan: PushPlan
+    #: The tag under which the edition there stays when ours takes its place on main.
+    #: None: nothing is replaced, or it is an edition of csbdata.
+    former_tag: str | None = None
+
+    @property
+    def headline(self) -> str:
+        """One line: where the files go, and what is there now."""
+        name = f"{self.request.repo} ({self.visibility})"
+        if self.head is None:
+            return f"{name}: not there yet, will be made"
+        return f"{name}: {MAIN} at {self.head[:12]}"
 
 
 class PushOutcome(StrEnum):
@@ -44,21 +226,22 @@ class PushResult:
 
     preview: PushPreview
     outcome: PushOutcome
-    #: The commit and its tag; None if nothing was changed.
-    hub: HubPushed | None = None
+    #: The commit that holds the folder; empty if nothing was changed or read back.
+    commit: str = ""
+    #: The tag that leads to the commit; None if the day's tag was given before.
+    tag: str | None = None
 
     def as_json(self) -> dict[str, Json]:
         """Return the result as `csbdata push --format json` prints it."""
-        preview, hub = self.preview, self.hub
         members: dict[str, Json] = {
-            "visibility": preview.visibility,
-            "where": preview.request.repo,
-            "plan": preview.plan.as_json(),
-            "former_tag": preview.former_tag,
+            "visibility": self.preview.visibility,
+            "where": self.preview.request.repo,
+            "plan": msgspec.to_builtins(self.preview.plan),
+            "former_tag": self.preview.former_tag,
             "done": self.outcome.value,
         }
-        if hub is not None:
-            members["commit"], members["tag"] = hub.commit, hub.tag
+        if self.commit:
+            members |= {"commit": self.commit, "tag": self.tag}
         return members
 
 
@@ -117,6 +300,198 @@ def push(
             return PushResult(preview=preview, outcome=PushOutcome.REFUSED)
         if not confirm(preview):
             return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
-        pushed = push_to_hub(preview, progress)
-    outcome = PushOutcome.CHECKED if pushed.unchanged else PushOutcome.PUSHED
-    return PushResult(preview=preview, outcome=outcome, hub=pushed)
+        return push_to_hub(preview, progress)
+
+
+def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
+    """Return the plan of a push; nothing is changed.
+
+    Raises:
+        CannotCreate: the edition there has no tag, and its name is taken (exit 73).
+        CsbdataError: no answer, or a refusal.
+    """
+    repository = HubRepository(name=request.repo, time_limits=request.time_limits)
+    visibility = repository.visibility()
+    if visibility is None:
+        return PushPreview(
+            request=request,
+            verified=verified,
+            visibility="private" if request.private else "public",
+            head=None,
+            plan=plan_for(verified.files, {}, ()),
+        )
+    head = repository.head()
+    files = repository.files(head)
+    listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
+    plan = plan_for(verified.files, files, listed or published_files(files))
+    keeps_edition = plan.replaces and not listed
+    return PushPreview(
+        request=request,
+        verified=verified,
+        visibility=visibility,
+        head=head,
+        plan=plan,
+        former_tag=_former_tag(repository, head) if keeps_edition else None,
+    )
+
+
+def _former_tag(repository: HubRepository, head: str) -> str:
+    """Return the tag that keeps the head of main, which it may not have yet.
+
+    Raises:
+        CannotCreate: another commit has the tag.
+    """
+    tags = repository.tags()
+    for tag, commit in tags.items():
+        if commit == head:
+            return tag
+    if _PAPER in tags:
+        raise CannotCreate(
+            f"{_PAPER} is the tag of another commit, and {MAIN} has none",
+            repository.name,
+            f"hf repos tag create {repository.name} TAG --revision {head}"
+            " --repo-type dataset keeps what would be replaced",
+        )
+    return _PAPER
+
+
+def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
+    """Carry out a plan, if the repository has not changed since.
+
+    Raises:
+        TemporarilyUnavailable: another commit came first, and is not touched
+            (exit 75).
+        BadData: a file is not what was verified, here or there (exit 65).
+        CsbdataError: no answer, or a refusal.
+    """
+    request, plan = preview.request, preview.plan
+    repository = HubRepository(name=request.repo, time_limits=request.time_limits)
+    head = preview.head
+    if head is None:
+        repository.create(private=request.private)
+        head = repository.head()
+    if preview.former_tag:
+        repository.tag(preview.former_tag, head)
+    commit = head if plan.nothing else _commit(repository, preview, head, progress)
+    files = preview.verified.files
+    progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
+    _read_back(repository, files, commit)
+    return PushResult(
+        preview=replace(preview, head=head),
+        outcome=PushOutcome.CHECKED if plan.nothing else PushOutcome.PUSHED,
+        commit=commit,
+        tag=_tag_of(repository, commit),
+    )
+
+
+def _commit(
+    repository: HubRepository, preview: PushPreview, head: str, progress: Progress
+) -> str:
+    """Upload and commit; return the commit.
+
+    The contents are read here, once, so that the verified bytes are sent even if the
+    folder changes later.
+    """
+    request, plan, facts = preview.request, preview.plan, preview.verified.facts
+    operations: list[CommitOperationAdd | CommitOperationDelete] = []
+    for name in plan.written:
+        try:
+            content = (request.folder / name).read_bytes()
+        except OSError as error:
+            raise NoInput("cannot be read any more", name) from error
+        if describe_content(content) != preview.verified.files[name]:
+            raise BadData("changed since it was verified", name, "push it again")
+        operations.append(CommitOperationAdd(name, content))
+    operations += [
+        CommitOperationDelete(name, is_folder=False) for name in plan.removed
+    ]
+    progress.say(f"uploading {plan.bytes:,} bytes to {request.repo}")
+
+    def commit_once() -> str:
+        try:
+            done = repository.api.create_commit(
+                request.repo,
+                operations,
+                commit_message=f"{facts.name}, rules {facts.rules}",
+                commit_description=f"The build {facts.name}, pushed by csbdata",
+                repo_type=DATASET,
+                revision=MAIN,
+                parent_commit=head,
+            )
+        except Exception as error:
+            landed = _landed_commit(repository, preview, head, error)
+            if landed is None:
+                raise
+            return landed
+        return str(done.oid)
+
+    return repeated(commit_once, request.repo, request.time_limits)
+
+
+def _landed_commit(
+    repository: HubRepository, preview: PushPreview, head: str, error: Exception
+) -> str | None:
+    """Return our commit if it landed although the answer was lost.
+
+    Raises:
+        TemporarilyUnavailable: another commit landed instead.
+    """
+    if not (may_pass(error) or is_overtaken(error)):
+        return None
+    since = repository.commits_since(head)
+    # The oldest first: what came on top of ours holds the same files.
+    for commit in reversed(since):
+        files = repository.files(commit)
+        missing = files_to_send(preview.verified.files, files)
+        if not missing and files.keys().isdisjoint(preview.plan.removed):
+            return commit
+    if since or is_overtaken(error):
+        raise TemporarilyUnavailable(
+            f"another commit came first on {MAIN}; nothing was written",
+            repository.name,
+            "look at it, then push again: the plan will be a new one",
+        ) from error
+    return None
+
+
+def _read_back(
+    repository: HubRepository, files: Mapping[str, LocalFile], commit: str
+) -> None:
+    """Read the files back, and compare.
+
+    Raises:
+        BadData: a file came back otherwise, or one is there that was not sent; the tag
+            is withheld (exit 65).
+    """
+    there = repository.files(commit)
+    wrong = files_to_send(files, there)
+    wrong += tuple(sorted(there.keys() - files.keys() - {_HUB_FILE}))
+    wrong = wrong or repository.changed_files(commit, files)
+    if wrong:
+        named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
+        raise BadData(
+            f"not there as sent: {named}; no tag was set",
+            f"{repository.name}@{commit}",
+            "push again, and tell the Hub's operators if it stays",
+        )
+
+
+def _tag_of(repository: HubRepository, commit: str) -> str | None:
+    """Return the tag of a commit, which gets that of today if it has none.
+
+    None if today's tag leads to another commit already: a tag never moves.
+    """
+    tags = repository.tags()
+    for tag, tagged in tags.items():
+        if tagged == commit:
+            return tag
+    day = today()
+    if day in tags:
+        return None
+    repository.tag(day, commit)
+    return day
+
+
+def today() -> str:
+    """Return the day, in UTC, as a tag names it: `2026.11.28`."""
+    return f"{datetime.now(UTC):%Y.%m.%d}"

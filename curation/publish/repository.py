@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from glob import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from huggingface_hub import HfApi
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.sha import git_hash
 
 from curation.download.huggingface import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.plan import LocalFile, RemoteFile, describe_content
+from curation.system.checksums import names_in
 from curation.system.errors import BadData, CsbdataError
 
 _T = TypeVar("_T")
@@ -29,12 +31,65 @@ _RECENT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepositoryState:
-    """One revision of a repository, as it was at one moment."""
+class LocalFile:
+    """One file of the folder, as it was when it was read."""
 
-    #: The commit's oid.
-    head: str
-    files: Mapping[str, RemoteFile]
+    bytes: int
+    sha256: str
+    #: The name that git gives to the content.
+    git_oid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteFile:
+    """One file of a repository, as its server describes it."""
+
+    #: Known of large files, which the Hub keeps outside git; else `git_oid` is.
+    sha256: str | None = None
+    git_oid: str | None = None
+
+    def holds(self, local: LocalFile) -> bool:
+        """Return whether it has the content of a local file."""
+        if self.sha256 is not None:
+            return self.sha256 == local.sha256
+        return self.git_oid == local.git_oid
+
+
+def describe_content(content: bytes) -> LocalFile:
+    """Return size, sha256 and git's name of a content."""
+    return LocalFile(
+        bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        git_oid=git_hash(content),
+    )
+
+
+def inventory(folder: Path) -> dict[str, LocalFile]:
+    """Return every file of a folder, sorted by name.
+
+    Raises:
+        BadData: a name leads out of the folder, through a link.
+        OSError: a file cannot be read.
+    """
+    root = folder.resolve()
+    files = {}
+    for name in sorted(names_in(folder)):
+        path = folder / name
+        if not path.resolve().is_relative_to(root):
+            raise BadData("a link that leads out of the folder", str(path))
+        files[name] = describe_content(path.read_bytes())
+    return files
+
+
+def files_to_send(
+    local: Mapping[str, LocalFile], remote: Mapping[str, RemoteFile]
+) -> tuple[str, ...]:
+    """Return the local files that a repository lacks, or has with another content."""
+    return tuple(
+        name
+        for name, file in local.items()
+        if name not in remote or not remote[name].holds(file)
+    )
 
 
 def _client() -> HfApi:
@@ -55,38 +110,39 @@ class HubRepository:
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
     api: HfApi = field(default_factory=_client)
 
-    def _ask(self, ask: Callable[[], _T]) -> _T:
-        return repeated(ask, self.name, self.time_limits)
+    def _ask(self, method: Callable[..., _T], **options: Any) -> _T:  # noqa: ANN401 (as of the client's methods)
+        """Call a method of the client on the repository, again if it may pass."""
+        return repeated(
+            lambda: method(self.name, **options), self.name, self.time_limits
+        )
 
-    def state(self, revision: str = MAIN) -> RepositoryState:
-        """Return the files of a revision.
+    def head(self, revision: str = MAIN) -> str:
+        """Return the commit of a revision.
 
         Raises:
             NoInput: there is no such repository or revision.
             CsbdataError: no answer, or a refusal.
         """
-        head = self._ask(
-            lambda: self.api.dataset_info(self.name, revision=revision).sha
-        )
+        head = self._ask(self.api.dataset_info, revision=revision).sha
         if head is None:
             raise CsbdataError("the Hub names no commit", f"{self.name}@{revision}")
-        return RepositoryState(head=head, files=self.files(head))
+        return head
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
         """Return the files of a commit, as the Hub describes them."""
-        entries = self._ask(
-            lambda: list(
-                self.api.list_repo_tree(
-                    self.name, repo_type=DATASET, revision=commit, recursive=True
+
+        def list_files(name: str) -> list[Any]:
+            return [
+                *self.api.list_repo_tree(
+                    name, repo_type=DATASET, revision=commit, recursive=True
                 )
-            )
-        )
+            ]
+
         return {
-            entry.path: RemoteFile(
-                sha256=entry.lfs.sha256 if entry.lfs else None,
-                git_oid=None if entry.lfs else entry.blob_id,
-            )
-            for entry in entries
+            entry.path: RemoteFile(sha256=entry.lfs.sha256)
+            if entry.lfs
+            else RemoteFile(git_oid=entry.blob_id)
+            for entry in self._ask(list_files)
             if isinstance(entry, RepoFile)
         }
 
@@ -97,9 +153,9 @@ class HubRepository:
             CsbdataError: no answer, or a refusal that says nothing of that.
         """
 
-        def ask() -> str | None:
+        def ask(name: str) -> str | None:
             try:
-                info = self.api.dataset_info(self.name)
+                info = self.api.dataset_info(name)
             except RepositoryNotFoundError:
                 return None
             return "private" if info.private else "public"
@@ -108,15 +164,13 @@ class HubRepository:
 
     def tags(self) -> Mapping[str, str]:
         """Return the commit of each tag, by its name."""
-        refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=DATASET))
+        refs = self._ask(self.api.list_repo_refs, repo_type=DATASET)
         return {ref.name: ref.target_commit for ref in refs.tags}
 
-    def manifest(self, state: RepositoryState) -> bytes:
-        """Return the content of the manifest in a state; empty if there is none."""
-        if MANIFEST not in state.files:
-            return b""
+    def manifest(self, commit: str) -> bytes:
+        """Return the content of the manifest in a commit; empty if there is none."""
         with tempfile.TemporaryDirectory() as folder:
-            self.fetch(state.head, [MANIFEST], Path(folder))
+            self.fetch(commit, [MANIFEST], Path(folder))
             try:
                 return Path(folder, MANIFEST).read_bytes()
             except OSError:
@@ -124,16 +178,13 @@ class HubRepository:
 
     def fetch(self, commit: str, names: Iterable[str], folder: Path) -> None:
         """Download files of a commit anew, past every cache."""
-        patterns = [escape(name) for name in names]
         self._ask(
-            lambda: self.api.snapshot_download(
-                self.name,
-                repo_type=DATASET,
-                revision=commit,
-                local_dir=folder,
-                cache_dir=folder / ".cache" / "hub",
-                allow_patterns=patterns,
-            )
+            self.api.snapshot_download,
+            repo_type=DATASET,
+            revision=commit,
+            local_dir=folder,
+            cache_dir=folder / ".cache" / "hub",
+            allow_patterns=[escape(name) for name in names],
         )
 
     def changed_files(
@@ -157,17 +208,13 @@ class HubRepository:
             CsbdataError: no answer, or another refusal.
         """
         self._ask(
-            lambda: self.api.create_repo(
-                self.name, repo_type=DATASET, private=private, exist_ok=True
-            )
+            self.api.create_repo, repo_type=DATASET, private=private, exist_ok=True
         )
 
     def commits_since(self, parent: str) -> list[str]:
         """Return the commits of main that came after one, newest first."""
         history = self._ask(
-            lambda: self.api.list_repo_commits(
-                self.name, repo_type=DATASET, revision=MAIN
-            )
+            self.api.list_repo_commits, repo_type=DATASET, revision=MAIN
         )
         commits = [commit.commit_id for commit in history[:_RECENT]]
         return commits[: commits.index(parent)] if parent in commits else commits
@@ -180,9 +227,11 @@ class HubRepository:
             CsbdataError: no answer, or another refusal.
         """
         self._ask(
-            lambda: self.api.create_tag(
-                self.name, tag=tag, revision=commit, repo_type=DATASET, exist_ok=True
-            )
+            self.api.create_tag,
+            tag=tag,
+            revision=commit,
+            repo_type=DATASET,
+            exist_ok=True,
         )
         if self.tags().get(tag) != commit:
             raise BadData(f"the tag {tag} leads to another commit", self.name)

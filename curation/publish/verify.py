@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from curation.core.hub_names import HubName, dataset_name
+import msgspec
+
+from curation.core.documents import Missing
+from curation.core.hub_names import dataset_name
 from curation.packaging.manifest import BuildFacts, read_facts
-from curation.publish.plan import LocalFile, inventory
+from curation.system.checksums import names_in, sums_of
 from curation.system.errors import BadData, NoInput, Unavailable
 from curation.system.progress import Progress, Quiet
 from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
+
+if TYPE_CHECKING:
+    from curation.publish.repository import LocalFile
 
 
 def verify(
@@ -77,11 +84,38 @@ def rebuild_and_compare(
         NoInput: there is no such folder or dataset, or no build in it.
         CsbdataError: a source or the Hub cannot be had.
     """
-    from curation.publish.rebuild import files_built_otherwise  # noqa: PLC0415 - slow, rarely asked
+    with _folder_of(where, progress or Quiet()) as folder:
+        return _files_built_otherwise(folder, jobs, progress or Quiet())
 
-    progress = progress or Quiet()
-    with _folder_of(where, progress) as folder:
-        return files_built_otherwise(folder, jobs=jobs, progress=progress)
+
+def _files_built_otherwise(folder: Path, jobs: int, progress: Progress) -> list[str]:
+    """Build a folder again with the sources, rules and options of its manifest.
+
+    What no source decides is kept: the repository on the Hub, and the reasons why the
+    build is partial.
+    """
+    from curation.packaging.derived_files import rebuild  # noqa: PLC0415 - slow, rarely asked
+    from curation.pipeline.build import build  # noqa: PLC0415 - slow, rarely asked
+    from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - slow, rarely asked
+
+    facts = read_facts(folder)
+    with TemporaryDirectory(prefix="csbdata-rebuild-") as temporary:
+        again = Path(temporary) / "dataset"
+        request = BuildRequest(
+            out=again,
+            rules=facts.rules,
+            pins=tuple(facts.pins),
+            fastjsonschema="fastjsonschema" in facts.options,
+            instances="instances" in facts.options,
+            missing=Missing.SKIP,
+            jobs=jobs,
+        )
+        build(request, progress)
+        stated = {"repository": facts.repository, "partial": facts.partial}
+        rebuild(again, msgspec.structs.replace(read_facts(again), **stated))
+        before, now = (sums_of(side, names_in(side)) for side in (folder, again))
+    names = sorted(before.keys() | now.keys())
+    return [name for name in names if before.get(name) != now.get(name)]
 
 
 @contextmanager
@@ -95,23 +129,18 @@ def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
     if dataset is None:
         then = "csbdata build makes one; owner/name is on the Hub"
         raise NoInput("no such folder", where, then)
-    with TemporaryDirectory(prefix="csbdata-verify-") as temporary:
-        repository = Path(temporary) / "repository"
-        _download(dataset, repository, progress)
-        yield repository
-
-
-def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
-    """Download every file of a dataset, past every cache."""
     from curation.download.huggingface import HubTimeLimits, hub_client  # noqa: PLC0415 - slow, rarely asked
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow, rarely asked
 
-    progress.say(f"{dataset.name}: downloading ...")
-    with hub_client(HubTimeLimits()):
-        repository = HubRepository(name=dataset.name)
-        state = repository.state(dataset.revision or MAIN)
-        repository.fetch(state.head, state.files, folder)
-    folder.mkdir(exist_ok=True)
+    with TemporaryDirectory(prefix="csbdata-verify-") as temporary:
+        folder = Path(temporary) / "repository"
+        progress.say(f"{dataset.name}: downloading ...")
+        with hub_client(HubTimeLimits()):
+            repository = HubRepository(name=dataset.name)
+            head = repository.head(dataset.revision or MAIN)
+            repository.fetch(head, repository.files(head), folder)
+        folder.mkdir(exist_ok=True)
+        yield folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +163,8 @@ def verify_for_push(
         BadData: it does not verify, or is partial and that was not allowed.
         Unavailable: a program that a check needs is not installed.
     """
+    from curation.publish.repository import inventory  # noqa: PLC0415 - loads the Hub's client
+
     facts = read_facts(folder)
     if facts.partial and not allow_partial:
         raise BadData(

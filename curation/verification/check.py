@@ -6,10 +6,11 @@ item at a time; a child that dies costs only that item.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -19,9 +20,7 @@ from curation.workers.outcomes import Ending, ProcessResult
 
 if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
-    from curation.workers.limits import Message
 
-_T = TypeVar("_T")
 #: Characters of the reason for a missing answer.
 _SHOWN = 300
 
@@ -43,7 +42,7 @@ class CheckItem(msgspec.Struct, frozen=True, kw_only=True):
     nonce: str = ""
 
     @property
-    def place(self) -> str:
+    def rows(self) -> str:
         """The rows inside the table, as a finding names them."""
         if self.group < 0:
             return ""
@@ -51,51 +50,14 @@ class CheckItem(msgspec.Struct, frozen=True, kw_only=True):
         return f"{row}row group {self.group}: "
 
 
-class ScanSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """The first message to a worker."""
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one item, or of a whole check."""
 
-    #: The dataset folder's full path.
-    folder: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemResult:
-    """The outcome of one item, including a worker crash."""
-
-    item: CheckItem
-    result: ProcessResult
-
-
-def answers(
-    check: str,
-    results: Iterable[ItemResult],
-    answer_type: type[_T],
-    findings: list[Finding],
-) -> Iterator[tuple[CheckItem, _T]]:
-    """Yield each item with its answer; an item without one becomes a finding.
-
-    Args:
-        check: Name of the check.
-        results: The outcomes of its items.
-        answer_type: Type of an answer.
-        findings: Receives a failure for each item without an answer.
-    """
-    for each in results:
-        item, result = each.item, each.result
-        if result.ending is Ending.OK:
-            yield item, result.answer_as(answer_type)
-            continue
-        detail = shortened(f"{item.place}{result.ending}: {result.detail}", _SHOWN)
-        findings.append(Finding(check=check, where=item.where, detail=detail))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
-    """The findings of one check."""
-
-    findings: Sequence[Finding] = ()
+    findings: list[Finding] = []
     #: Names of the things counted, to their numbers.
-    counted: Mapping[str, int] = field(default_factory=dict)
+    counted: dict[str, int] = {}
+    #: What is judged together with the values of the other items.
+    values: list[Any] = []
 
 
 #: Items that one child does one after another.
@@ -104,15 +66,44 @@ CheckBatch: TypeAlias = Sequence[CheckItem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCheck:
-    """One check of a folder; `curation.verification.registry.CHECKS` lists all."""
+    """One check of a folder; `curation.verification.checks.CHECKS` lists all."""
 
     name: str
     #: One clause for the table of `csbdata verify`.
     question: str
-    #: Judges the answers of the children, in the parent.
-    judge: Callable[[FolderContents, Sequence[ItemResult]], CheckResult]
     #: Returns the items for children, in batches.
     batches: Callable[[FolderContents], Iterable[CheckBatch]] = lambda _contents: ()
-    #: Does one item of the folder at a path, in a child; returns a value that msgspec
-    #: can write as JSON.
-    work: Callable[[Path, CheckItem], Message] = lambda _folder, _item: None
+    #: Does one item of the folder at a path, in a child.
+    work: Callable[[Path, CheckItem], CheckResult] = lambda _folder, _item: (
+        CheckResult()
+    )
+    #: Takes the results of all items, in the parent; returns that of the check.
+    judge: Callable[[FolderContents, CheckResult], CheckResult] = (
+        lambda _contents, result: result
+    )
+
+    def conclude(
+        self,
+        contents: FolderContents,
+        outcomes: Iterable[tuple[CheckItem, ProcessResult]],
+    ) -> CheckResult:
+        """Return the result of the check; an item without an answer is a failure."""
+        findings: list[Finding] = []
+        counted: Counter[str] = Counter()
+        values: list[Any] = []
+        for item, outcome in outcomes:
+            if outcome.ending is Ending.OK:
+                answer = outcome.answer_as(CheckResult)
+                findings += answer.findings
+                counted.update(answer.counted)
+                values += answer.values
+            else:
+                detail = f"{item.rows}{outcome.ending}: {outcome.detail}"
+                findings.append(
+                    Finding(where=item.where, detail=shortened(detail, _SHOWN))
+                )
+        result = self.judge(
+            contents, CheckResult(findings=findings, counted=counted, values=values)
+        )
+        named = [replace(finding, check=self.name) for finding in result.findings]
+        return CheckResult(findings=named, counted=result.counted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from curation.core.benchmark import LEDGER, NOTICES, SPLITS, records_config
@@ -15,115 +15,102 @@ from curation.packaging.manifest import UNLISTED
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
-from curation.verification.check import CheckResult, FolderCheck, ItemResult
+from curation.verification.check import CheckResult, FolderCheck
 from curation.verification.findings import Finding
 from curation.verification.folder_contents import FolderContents, read_text
 
 _GIT = ".git"
 #: The notes of the Hub's client about its downloads.
 _HUB_NOTES = ".cache/huggingface/"
-_DIGESTS, _STRAYS = "digests", "strays"
 
 
-def _judge_digests(
-    contents: FolderContents, _results: Sequence[ItemResult]
-) -> CheckResult:
+def _digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
     digests = {name: file_digest(path) for name, path in contents.files.items()}
     # An unreadable file is reported already.
-    unread = frozenset(finding.where for finding in contents.findings)
+    unread = {finding.where for finding in contents.findings}
     findings = []
-    lists: list[tuple[str, Mapping[str, str], frozenset[str]]] = []
+    lists = {}
     if contents.manifest:
         files = contents.manifest.files
-        listed = {name: file.sha256 for name, file in files.items()}
-        lists.append((MANIFEST, listed, UNLISTED))
-    if SUMS not in contents.files:
-        findings += [] if SUMS in unread else [(SUMS, "missing")]
-    else:
+        lists[MANIFEST] = {name: file.sha256 for name, file in files.items()}
+    if SUMS in contents.files:
         try:
-            lists.append((SUMS, read_sums(contents.folder), frozenset({SUMS})))
+            lists[SUMS] = read_sums(contents.folder)
         except (BadData, ValueError, OSError) as error:
-            findings.append((SUMS, f"not readable ({error})"))
-    for name, sums, exempt in lists:
-        for path in sorted((digests.keys() | sums.keys()) - exempt - unread):
+            findings.append(Finding(where=SUMS, detail=f"not readable ({error})"))
+    elif SUMS not in unread:
+        findings.append(Finding(where=SUMS, detail="missing"))
+    for name, sums in lists.items():
+        exempt = unread | (UNLISTED if name == MANIFEST else {SUMS})
+        for path in sorted((digests.keys() | sums.keys()) - exempt):
             if path not in digests:
-                findings.append((path, f"missing, but listed in {name}"))
+                detail = f"missing, but listed in {name}"
             elif path not in sums:
-                findings.append((path, f"not listed in {name}"))
+                detail = f"not listed in {name}"
             elif digests[path] != sums[path]:
-                findings.append((path, f"changed: not the digest in {name}"))
-    return CheckResult(
-        findings=[
-            Finding(check=_DIGESTS, where=where, detail=detail)
-            for where, detail in findings
-        ],
-        counted={"files": len(digests)},
-    )
+                detail = f"changed: not the digest in {name}"
+            else:
+                continue
+            findings.append(Finding(where=path, detail=detail))
+    return CheckResult(findings=findings, counted={"files": len(digests)})
 
 
 DIGESTS = FolderCheck(
-    name=_DIGESTS,
+    name="digests",
     question="are the files those that manifest.json and SHA256SUMS list?",
-    judge=_judge_digests,
+    judge=_digests,
 )
 
 
-def _strays_of_folder(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield empty folders, git's own, and caches that are not the Hub client's."""
-    for parent, folders, names in os.walk(folder):
-        where = Path(parent).relative_to(folder).as_posix()
-        inside = "" if where == "." else f"{where}/"
-        if inside and not folders and not names:
-            yield where, "an empty folder"
-        if _GIT in folders or _GIT in names:
-            detail = "git's own folder, which may hold anything; verify a copy without"
-            yield inside + _GIT, detail
-            folders[:] = [name for name in folders if name != _GIT]
-        if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
-            yield from (
-                (inside + name, "no note of the Hub's client") for name in names
-            )
-
-
-def _judge_strays(
-    contents: FolderContents, _results: Sequence[ItemResult]
-) -> CheckResult:
+def _strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
     tables = {
         name: table for name, table in contents.tables.items() if table.folder != LEDGER
     }
     numbers = Counter((table.folder, table.split) for table in tables.values())
-    right = {
+    expected = {
         file_name(folder, split, number, files)
         for (folder, split), files in numbers.items()
         if split in SPLITS and "/" not in records_config(folder)
         for number in range(files)
     }
-    strays = list(_strays_of_folder(contents.folder))
-    unknown = []
+    findings = list(_strays_of_folders(contents.folder))
     for name, path in contents.files.items():
         if name in tables:
-            if name not in right:
-                strays.append((name, "a table that no build writes under this name"))
+            if name not in expected:
+                detail = "a table that no build writes under this name"
+                findings.append(Finding(where=name, detail=detail))
         elif name not in contents.tables and not is_derived(name):
             try:
                 read_text(path)
             except (ValueError, OSError) as error:
-                strays.append((name, f"no file of a build, and no text ({error})"))
+                detail = f"no file of a build, and no text ({error})"
+                findings.append(Finding(where=name, detail=detail))
                 continue
             # Notices of others keep their own names.
             if not name.startswith(f"{NOTICES}/"):
-                unknown.append((name, "no file of a build"))
-    return CheckResult(
-        findings=[
-            Finding(check=_STRAYS, where=where, detail=detail, failure=failure)
-            for failure, facts in ((True, strays), (False, unknown))
-            for where, detail in facts
-        ]
-    )
+                detail = "no file of a build"
+                findings.append(Finding(where=name, detail=detail, failure=False))
+    return CheckResult(findings=findings)
+
+
+def _strays_of_folders(folder: Path) -> Iterator[Finding]:
+    """Yield empty folders, git's own, and caches that are not the Hub client's."""
+    for parent, folders, names in os.walk(folder):
+        where = Path(parent).relative_to(folder).as_posix()
+        inside = "" if where == "." else f"{where}/"
+        if inside and not folders and not names:
+            yield Finding(where=where, detail="an empty folder")
+        if _GIT in folders or _GIT in names:
+            detail = "git's own folder, which may hold anything; verify a copy without"
+            yield Finding(where=inside + _GIT, detail=detail)
+            folders[:] = [name for name in folders if name != _GIT]
+        if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
+            for name in names:
+                yield Finding(where=inside + name, detail="no note of the Hub's client")
 
 
 STRAYS = FolderCheck(
-    name=_STRAYS,
+    name="strays",
     question="is there nothing else: no stray file, no empty folder, no .git?",
-    judge=_judge_strays,
+    judge=_strays,
 )

@@ -19,7 +19,7 @@ class Finding:
     """One fact about a folder."""
 
     #: Name of the check.
-    check: str
+    check: str = ""
     #: A path in the folder, `config/unique_id`, or both; empty for the whole.
     where: str
     #: The fact. A credential's value is never in here.

@@ -24,7 +24,7 @@ from curation.system.user_files import reading_parquet
 from curation.verification.findings import READABLE, Finding
 
 #: Bytes of the largest text file that is read whole.
-_MOST_TEXT = 64 * 2**20
+_MAX_TEXT = 64 * 2**20
 _SHOWN = 200
 
 
@@ -47,22 +47,9 @@ class ParquetTable:
         return Path(self.path).name.partition("-")[0]
 
     @property
-    def groups(self) -> list[pq.RowGroupMetaData]:
-        """Its row groups, in order."""
-        return [
-            self.metadata.row_group(number)
-            for number in range(self.metadata.num_row_groups)
-        ]
-
-    @property
     def columns(self) -> set[str]:
         """The names of its columns."""
         return set(self.metadata.schema.to_arrow_schema().names)
-
-    @property
-    def rows(self) -> int:
-        """Rows of the whole file."""
-        return int(self.metadata.num_rows)
 
     @property
     def holds_records(self) -> bool:
@@ -198,8 +185,8 @@ def read_text(path: Path) -> str:
         ValueError: it is too large, or not UTF-8.
         OSError: it cannot be read.
     """
-    if path.stat().st_size > _MOST_TEXT:
-        raise ValueError(f"over {_MOST_TEXT:,} bytes")
+    if path.stat().st_size > _MAX_TEXT:
+        raise ValueError(f"over {_MAX_TEXT:,} bytes")
     return path.read_text(encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -17,7 +17,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 import polars as pl
 
 from curation.core.benchmark import holds_instances, instances_folder, records_config
@@ -43,8 +42,6 @@ from curation.verification.check import (
     CheckItem,
     CheckResult,
     FolderCheck,
-    ItemResult,
-    answers,
 )
 from curation.verification.findings import Finding
 from curation.verification.rows import group_batches, group_rows
@@ -56,7 +53,6 @@ if TYPE_CHECKING:
     _Row = Mapping[str, object]
     _Rows = Sequence[_Row]
 
-_NAME = "labels"
 #: Records of a row group whose instances are judged, and instances of each.
 _RECORDS: Final = 24
 _OF_RECORD: Final = 4
@@ -76,15 +72,6 @@ _OF_RECORDS: Final = (
 )
 
 
-class GroupFaults(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one row group."""
-
-    #: Instances that were judged, or records that were made again.
-    compared: int
-    #: The record of each fault, and the fault.
-    wrong: list[tuple[str, str]]
-
-
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     makes_again = not contents.other_maker(*_MAKERS)
     return group_batches(
@@ -99,15 +86,26 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     )
 
 
-def _work(folder: Path, item: CheckItem) -> GroupFaults:
+def _work(folder: Path, item: CheckItem) -> CheckResult:
     """Judge the instances of a row group, or make those of its records again."""
-    if holds_instances(item.where):
-        return _judged_again(folder, item)
-    return _made_again(folder, item)
+    inside = item.where.rpartition("/")[0]
+    if holds_instances(inside):
+        name = "instances judged"
+        compared, faults = _judge_again(folder, item)
+    else:
+        name = "records made again"
+        compared, faults = _make_again(folder, item)
+    return CheckResult(
+        findings=[
+            Finding(where=f"{inside}/{unique_id}", detail=detail)
+            for unique_id, detail in faults
+        ],
+        counted={name: compared},
+    )
 
 
 def _rank(item: CheckItem, name: object) -> bytes:
-    """Return the place of a name in the order that the nonce draws."""
+    """Return the rank of a name in the order that the nonce draws."""
     return sha256(f"{item.nonce} {name}".encode("utf-8", "surrogatepass")).digest()
 
 
@@ -118,7 +116,8 @@ def _by_record(rows: Iterable[_Row]) -> defaultdict[str, list[_Row]]:
     return by_record
 
 
-def _judged_again(folder: Path, item: CheckItem) -> GroupFaults:
+def _judge_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, str]]]:
+    """Return the number of instances judged, and the record of each fault with it."""
     rows = group_rows(folder / item.where, item.group, _OF_INSTANCES)
     by_record: Mapping[str, _Rows] = _by_record(rows)
     if not item.whole:
@@ -132,20 +131,19 @@ def _judged_again(folder: Path, item: CheckItem) -> GroupFaults:
     inside, _, name = item.where.rpartition("/")
     config, split = records_config(inside), name.partition("-")[0]
     schemas = _schemas(folder, tuple(split_files(folder, config, split)))
-    wrong: list[tuple[str, str]] = []
+    faults: list[tuple[str, str]] = []
     for unique_id, instances in by_record.items():
         if unique_id not in schemas:
-            wrong.append((unique_id, "no such record"))
+            faults.append((unique_id, "no such record"))
             continue
         graded = grade(*schemas[unique_id], [str(row["text"]) for row in instances])
         if graded.error:
-            wrong.append((unique_id, f"cannot be judged: {graded.error}"))
+            faults.append((unique_id, f"cannot be judged: {graded.error}"))
             continue
         for row, right in zip(instances, graded.grades, strict=True):
-            fault = _label_fault(row, right)
-            if fault:
-                wrong.append((unique_id, f"instance {row['number']}: {fault}"))
-    return GroupFaults(compared=sum(map(len, by_record.values())), wrong=wrong)
+            if fault := _label_fault(row, right):
+                faults.append((unique_id, f"instance {row['number']}: {fault}"))
+    return sum(map(len, by_record.values())), faults
 
 
 @lru_cache(maxsize=1)
@@ -197,7 +195,8 @@ def _leaves(verdicts: Json) -> Iterator[Json]:
         yield from _leaves(inner)
 
 
-def _made_again(folder: Path, item: CheckItem) -> GroupFaults:
+def _make_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, str]]]:
+    """Return the number of records made again, and each fault with its record."""
     records: _Rows = group_rows(folder / item.where, item.group, _OF_RECORDS)
     if not item.whole:
         short = [each for each in records if len(str(each["json_schema"])) <= _LENGTH]
@@ -214,21 +213,21 @@ def _made_again(folder: Path, item: CheckItem) -> GroupFaults:
         if path != inside:
             rows = rows.filter(config=config)
         by_table[path] = _by_record(rows.collect().iter_rows(named=True))
-    wrong: list[tuple[str, str]] = []
+    faults: list[tuple[str, str]] = []
     for record in records:
         # Garbage of the record before: the worker collects after whole items.
         gc.collect(0)
         unique_id = str(record["unique_id"])
         stated = {path: rows[unique_id] for path, rows in by_table.items()}
-        faults = list(_faults(record, config, split, stated))
+        wrong = list(_record_faults(record, config, split, stated))
         # A search that goes very deep ends a little later with filled caches.
-        if faults and not list(_faults(record, config, split, stated)):
-            faults = []
-        wrong += [(unique_id, fault) for fault in faults]
-    return GroupFaults(compared=len(records), wrong=wrong)
+        if wrong and not list(_record_faults(record, config, split, stated)):
+            wrong = []
+        faults += [(unique_id, fault) for fault in wrong]
+    return len(records), faults
 
 
-def _faults(
+def _record_faults(
     record: _Row, config: str, split: str, rows: Mapping[str, _Rows]
 ) -> Iterator[str]:
     """Yield what of a record is another when it is made again.
@@ -302,31 +301,19 @@ def _difference(rows: _Rows, again: _Rows) -> str:
     return ""
 
 
-def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    findings = []
-    if maker := contents.other_maker(*_MAKERS):
-        detail = f"nothing was made again: {maker} made it, which is not here"
-        findings.append(
-            Finding(check=_NAME, where=MANIFEST, detail=detail, failure=False)
-        )
-    total: Counter[str] = Counter()
-    for item, group in answers(_NAME, results, GroupFaults, findings):
-        inside = item.where.rpartition("/")[0]
-        is_judged = holds_instances(inside)
-        total["instances judged" if is_judged else "records made again"] += (
-            group.compared
-        )
-        findings += [
-            Finding(check=_NAME, where=f"{inside}/{unique_id}", detail=detail)
-            for unique_id, detail in group.wrong
-        ]
-    return CheckResult(findings=findings, counted=total)
+def _judge(contents: FolderContents, result: CheckResult) -> CheckResult:
+    maker = contents.other_maker(*_MAKERS)
+    if not maker:
+        return result
+    detail = f"nothing was made again: {maker} made it, which is not here"
+    note = Finding(where=MANIFEST, detail=detail, failure=False)
+    return CheckResult(findings=[note, *result.findings], counted=result.counted)
 
 
 LABELS = FolderCheck(
-    name=_NAME,
+    name="labels",
     question="are instances labelled as both validators judge, and made of the schema?",
-    judge=_judge,
     batches=_batches,
     work=_work,
+    judge=_judge,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
@@ -26,14 +26,12 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import Manifest
 from curation.rules.sets import rule_set
 from curation.system.words import counted
-from curation.verification.findings import Finding
-from curation.verification.rows import columns_of_tables
 
 if TYPE_CHECKING:
-    from curation.verification.folder_contents import FolderContents
+    from curation.verification.folder_contents import FolderContents, ParquetTable
 
 #: Findings of one kind that are listed one by one.
-_MOST = 20
+_MAX_LISTED = 20
 _KEY = ["config", "unique_id"]
 #: The columns of a record that its document has too.
 _SHARED = ("source", "path", "commit", "licence", "original_repository", "origin")
@@ -47,18 +45,8 @@ _NEAR_MISS = pl.col("kind") == InstanceKind.NEAR_MISS.value
 _Fault: TypeAlias = tuple[str, str]
 
 
-def ledger_findings(check: str, contents: FolderContents) -> Iterator[Finding]:
-    """Yield what of the ledger, the manifest's facts or the instances contradicts.
-
-    Args:
-        check: The name of the check whose findings they are.
-        contents: The folder.
-    """
-    for where, detail in _contradictions(contents):
-        yield Finding(check=check, where=where, detail=detail)
-
-
-def _contradictions(contents: FolderContents) -> Iterator[_Fault]:
+def ledger_faults(contents: FolderContents) -> Iterator[_Fault]:
+    """Yield what of the ledger, the manifest's facts or the instances contradicts."""
     tables, reports = {DOCUMENTS, CHANGES}, LEDGER_COLUMNS.keys()
     there = contents.tables.keys()
     for path in sorted(tables - there):
@@ -83,12 +71,26 @@ def _contradictions(contents: FolderContents) -> Iterator[_Fault]:
             yield path, "no table of a build's ledger"
 
 
+def _read_columns(
+    contents: FolderContents, tables: Iterable[ParquetTable], names: Sequence[str]
+) -> pl.DataFrame:
+    """Return columns of tables, with the folder and the split of each in front."""
+    frames = [
+        pl.read_parquet(contents.files[table.path], columns=list(names), glob=False)
+        .with_columns(config=pl.lit(table.folder), split=pl.lit(table.split))
+        .select("config", "split", *names)
+        for table in tables
+    ]
+    none = pl.DataFrame(schema=dict.fromkeys(["config", "split", *names], pl.String))
+    return pl.concat(frames or [none])
+
+
 def _rows(frame: pl.DataFrame, where: str, detail: str) -> Iterator[_Fault]:
     """Yield a finding for each of the first rows, by its config and id."""
-    for config, unique_id in frame.select(_KEY).head(_MOST).iter_rows():
+    for config, unique_id in frame.select(_KEY).head(_MAX_LISTED).iter_rows():
         yield (f"{config}/{unique_id}", detail)
-    if len(frame) > _MOST:
-        yield (where, f"{len(frame) - _MOST:,} more: {detail}")
+    if len(frame) > _MAX_LISTED:
+        yield (where, f"{len(frame) - _MAX_LISTED:,} more: {detail}")
 
 
 def _documents(
@@ -169,7 +171,7 @@ def _records(
         .with_columns(pl.col("changes").fill_null(pl.lit([], pl.List(pl.String))))
     )
     names = ("unique_id", "sha256", *_SHARED, "changes", "repaired", "field_count")
-    records = columns_of_tables(contents, contents.records(), names)
+    records = _read_columns(contents, contents.records(), names)
     keys = ["config", "split", "unique_id", "sha256"]
     gone = in_ledger.join(records, on=keys, how="anti")
     yield from _rows(gone, DOCUMENTS, "kept in the ledger, but no row")
@@ -200,7 +202,7 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
         table for table in contents.tables.values() if holds_instances(table.folder)
     ]
     columns = ("unique_id", "number", "kind", "valid", "keyword")
-    instances = columns_of_tables(contents, tables, columns).with_columns(
+    instances = _read_columns(contents, tables, columns).with_columns(
         pl.col("config").str.strip_prefix(f"{INSTANCES}/")
     )
     kinds = [kind.value for kind in InstanceKind]
@@ -216,7 +218,7 @@ def _instances(contents: FolderContents) -> Iterator[_Fault]:
     )
     ledger = pl.read_parquet(contents.files[INSTANCE_LEDGER], glob=False)
     both = ledger.join(counts, on=keys, how="full", coalesce=True).sort(keys)
-    records = columns_of_tables(contents, contents.records(), ("unique_id", "vacuous"))
+    records = _read_columns(contents, contents.records(), ("unique_id", "vacuous"))
     vacuous = both.join(records.filter("vacuous"), on=keys)
     for wrong, detail in (
         *(

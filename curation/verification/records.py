@@ -1,18 +1,27 @@
-"""Check every record: its schema in its own dialect, its columns, and the ledger."""
+"""Check every record: its schema, its columns, the ledger, its split and its cluster.
+
+Digests, splits and shingles are computed of the schemas; no column is trusted.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from curation.core.benchmark import holds_instances
+from curation.core.benchmark import holds_instances, split_of
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
+from curation.packaging.manifest import read_facts
 from curation.schema.dialects import BY_NAME, Dialect, declared
+from curation.schema.near_duplicates import cluster_weights, clusters
+from curation.schema.shingles import shingles
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
 from curation.validation.verdicts import both_verdicts
@@ -21,20 +30,18 @@ from curation.verification.check import (
     CheckItem,
     CheckResult,
     FolderCheck,
-    ItemResult,
-    answers,
 )
-from curation.verification.columns import columns
+from curation.verification.columns import columns, skeleton, split_key
 from curation.verification.findings import Finding
-from curation.verification.ledger import ledger_findings
-from curation.verification.rows import facts, row_batches, row_of, without_columns
+from curation.verification.ledger import ledger_faults
+from curation.verification.rows import group_rows
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.packaging.manifest import BuildFacts
     from curation.verification.folder_contents import FolderContents
 
-_NAME = "rows"
+    _Row = Mapping[str, Any]
+
 #: What decided a dialect: whether words did (None: they may have), and the lint of it.
 _EVIDENCE: dict[object, tuple[bool | None, str]] = {
     **dict.fromkeys(("assumed", "declared", "repaired", "upgraded"), (False, "")),
@@ -49,42 +56,68 @@ _COLUMNS = (
     *("vacuous", "features", "formats", "lints", "valid_under", "sha256"),
     *("skeleton_sha256", "split_key"),
 )
+_COLUMNS_OF_SPLITS = ("unique_id", "json_schema", "dialect", "cluster", "weight")
 
 
-class RecordFaults(msgspec.Struct, frozen=True, kw_only=True):
-    """The faults of one record."""
-
-    unique_id: str | None
-    #: Reasons why its schema is invalid in its own dialect.
-    invalid: list[str]
-    #: Faults of its text, its dialect's name and its other columns.
-    wrong: list[str]
+#: The facts of a folder's manifest, which a child reads once.
+_facts = cache(read_facts)
 
 
-def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    return row_batches(contents, _COLUMNS)
+def _batches(contents: FolderContents, names: Sequence[str]) -> Iterator[CheckBatch]:
+    """Yield a batch for each row group of records, with an item for each row.
+
+    Args:
+        contents: The folder.
+        names: The columns that are read; tables without one are left out.
+    """
+    for table in contents.records():
+        if table.columns.issuperset(names):
+            for group in range(table.metadata.num_row_groups):
+                yield [
+                    CheckItem(where=table.path, group=group, row=row)
+                    for row in range(table.metadata.row_group(group).num_rows)
+                ]
 
 
-def _work(folder: Path, item: CheckItem) -> RecordFaults:
+def _without_columns(contents: FolderContents, names: Sequence[str]) -> list[Finding]:
+    """Return the tables that `_batches` leaves out."""
+    return [
+        Finding(where=table.path, detail=f"no column {', '.join(sorted(missing))}")
+        for table in contents.records()
+        if (missing := set(names) - table.columns)
+    ]
+
+
+def _schema(row: _Row) -> Json | Rejected:
+    text = str(row["json_schema"] or "")
+    return jsontext.parse(text.encode("utf-8", "surrogatepass"))
+
+
+def _check_record(folder: Path, item: CheckItem) -> CheckResult:
     """Return the faults of one record."""
-    row = row_of(folder, item, _COLUMNS)
-    text = str(row["json_schema"] or "").encode("utf-8", "surrogatepass")
-    schema, dialect = jsontext.parse(text), BY_NAME.get(str(row["dialect"]))
-    invalid: list[str] = []
+    row = group_rows(folder / item.where, item.group, _COLUMNS)[item.row]
+    schema, dialect = _schema(row), BY_NAME.get(str(row["dialect"]))
+    where = f"{item.where.partition('/')[0]}/{row['unique_id']}"
+    findings = []
     if isinstance(schema, Rejected):
         wrong = [f"json_schema is no JSON: {schema.detail}"]
     elif dialect is None:
         wrong = [f"no such dialect: {row['dialect']!r}"]
     else:
-        invalid += _invalid(schema, dialect)
+        stated = _facts(folder)
+        findings = [
+            Finding(where=where, detail=detail, failure=stated.rules == "clean")
+            for detail in _invalid(schema, dialect)
+        ]
+        flags_lints = any(rule.name == "lints" for rule in stated.rule_list)
         wrong = [
-            *_wrong_columns(row, schema, dialect, facts(folder)),
+            *_wrong_columns(
+                row, schema, dialect, paper=stated.rules == "paper", flags=flags_lints
+            ),
             *_dialect_faults(row, schema, dialect),
         ]
-    name = row["unique_id"]
-    return RecordFaults(
-        unique_id=name if isinstance(name, str) else None, invalid=invalid, wrong=wrong
-    )
+    findings += [Finding(where=where, detail=detail) for detail in wrong]
+    return CheckResult(findings=findings, counted={"schemas validated": 1})
 
 
 def _invalid(schema: Json, dialect: Dialect) -> Iterator[str]:
@@ -98,14 +131,22 @@ def _invalid(schema: Json, dialect: Dialect) -> Iterator[str]:
 
 
 def _wrong_columns(
-    row: Mapping[str, Json], schema: Json, dialect: Dialect, stated: BuildFacts
+    row: _Row, schema: Json, dialect: Dialect, *, paper: bool, flags: bool
 ) -> Iterator[str]:
-    """Yield the columns of a row that do not follow from its schema."""
+    """Yield the columns of a row that do not follow from its schema.
+
+    Args:
+        row: The row.
+        schema: Its schema.
+        dialect: Its dialect.
+        paper: Whether the rule set is `paper`.
+        flags: Whether its rules flag lints.
+    """
     codes: set[str] = set()
-    if any(rule.name == "lints" for rule in stated.rule_list):
+    if flags:
         _, code = _EVIDENCE.get(row["dialect_found"], (None, ""))
         codes = {lint.code for lint in lints(schema, dialect)} | {code} - {""}
-    right = columns(schema, dialect, paper=stated.rules == "paper")
+    right = columns(schema, dialect, paper=paper)
     if row["json_schema"] != right.pop("json_schema"):
         yield "json_schema is not written as a build writes it"
     for name, value in {**right, "lints": sorted(codes)}.items():
@@ -113,9 +154,7 @@ def _wrong_columns(
             yield f"{name} is {row[name]}, but {value} by the schema"
 
 
-def _dialect_faults(
-    row: Mapping[str, Json], schema: Json, dialect: Dialect
-) -> Iterator[str]:
+def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
     """Yield contradictions of `dialect` and `dialect_found` to `$schema`."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     stated, how, words = declared(uri), row["dialect_found"], row["dialect_words"]
@@ -128,38 +167,125 @@ def _dialect_faults(
         yield f"dialect_words is {words}, unlike dialect_found, {how!r}"
 
 
-def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
-    findings = list(without_columns(_NAME, contents, _COLUMNS))
-    for item, faults in answers(_NAME, results, RecordFaults, findings):
-        where = f"{item.where.partition('/')[0]}/{faults.unique_id}"
-        findings += [
-            Finding(
-                check=_NAME, where=where, detail=detail, failure=contents.must_be_valid
-            )
-            for detail in faults.invalid
-        ]
-        findings += [
-            Finding(check=_NAME, where=where, detail=detail) for detail in faults.wrong
-        ]
-    findings += ledger_findings(_NAME, contents)
+def _records(contents: FolderContents, result: CheckResult) -> CheckResult:
     records = list(contents.records())
-    counted = {
-        "records": sum(table.rows for table in records),
-        "instances": sum(
-            table.rows
-            for table in contents.tables.values()
-            if holds_instances(table.folder)
-        ),
-        "configs": len({table.folder for table in records}),
-        "schemas validated": len(results),
-    }
-    return CheckResult(findings=findings, counted=counted)
+    return CheckResult(
+        findings=[
+            *_without_columns(contents, _COLUMNS),
+            *result.findings,
+            *(
+                Finding(where=where, detail=detail)
+                for where, detail in ledger_faults(contents)
+            ),
+        ],
+        counted={
+            "records": sum(table.metadata.num_rows for table in records),
+            "instances": sum(
+                table.metadata.num_rows
+                for table in contents.tables.values()
+                if holds_instances(table.folder)
+            ),
+            "configs": len({table.folder for table in records}),
+            **result.counted,
+        },
+    )
 
 
 ROWS = FolderCheck(
-    name=_NAME,
+    name="rows",
     question="is every schema valid, and do columns and ledger follow from it?",
-    judge=_judge,
-    batches=_batches,
-    work=_work,
+    batches=lambda contents: _batches(contents, _COLUMNS),
+    work=_check_record,
+    judge=_records,
+)
+
+
+class _SplitRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Cluster of a row, and what follows from its schema."""
+
+    #: Its table's path.
+    path: str
+    unique_id: str | None
+    cluster: str | None
+    weight: float | None
+    sha256: str
+    skeleton: str
+    split: str
+    shingles: bytes
+
+
+def _read_split_row(folder: Path, item: CheckItem) -> CheckResult:
+    """Read one record; nothing if its schema cannot be read, which `rows` reports."""
+    row = group_rows(folder / item.where, item.group, _COLUMNS_OF_SPLITS)[item.row]
+    schema, dialect = _schema(row), BY_NAME.get(str(row["dialect"]))
+    if dialect is None or isinstance(schema, Rejected):
+        return CheckResult()
+    bare = skeleton(str(row["json_schema"]), dialect)
+    digests = [sha256(jsontext.canonical(each)).hexdigest() for each in (schema, bare)]
+    paper = _facts(folder).rules == "paper"
+    computed = {
+        "path": item.where,
+        "sha256": digests[0],
+        "skeleton": digests[1],
+        "split": split_of(digests[1][:16] if paper else split_key(bare)),
+        "shingles": shingles(bare),
+    }
+    return CheckResult(values=[msgspec.convert({**row, **computed}, _SplitRow)])
+
+
+def _leakage(contents: FolderContents, result: CheckResult) -> CheckResult:
+    """Compare the splits and clusters of all records."""
+    findings = [*_without_columns(contents, _COLUMNS_OF_SPLITS), *result.findings]
+    rows = msgspec.convert(result.values, list[_SplitRow])
+    tables = [contents.tables[row.path] for row in rows]
+    names = clusters([row.sha256 for row in rows], [row.shingles for row in rows])
+    weights = cluster_weights([table.folder for table in tables], names)
+    splits: defaultdict[str, list[str]] = defaultdict(list)
+    firsts: dict[str, tuple[_SplitRow, str]] = {}
+    skeletons: dict[str, tuple[str, str]] = {}
+    for table, row, cluster, weight in zip(tables, rows, names, weights, strict=True):
+        splits[cluster].append(table.split)
+        where = f"{table.folder}/{row.unique_id}"
+        first, name = firsts.setdefault(row.sha256, (row, where))
+        alike, split = skeletons.setdefault(row.skeleton, (where, table.split))
+        if row is not first:
+            detail, failure = f"the same schema as {name}", contents.must_be_valid
+            findings.append(Finding(where=where, detail=detail, failure=failure))
+        faults = {
+            f"in {table.split}, its skeleton in {split} too ({alike})": (
+                table.split != split
+            ),
+            f"in split {table.split}; its schema belongs in {row.split}": (
+                table.split != row.split
+            ),
+            f"cluster is not the smallest digest of its own, {cluster}": (
+                row.cluster != cluster
+            ),
+            f"weight is {row.weight}, but {weight} by its cluster": (
+                row.weight != weight
+            ),
+        }
+        findings += [
+            Finding(where=where, detail=detail)
+            for detail, is_fault in faults.items()
+            if is_fault
+        ]
+    in_train = [own for own in splits.values() if "train" in own]
+    return CheckResult(
+        findings=findings,
+        counted={
+            "near-duplicate clusters": sum(len(own) > 1 for own in splits.values()),
+            "test records with a cluster in train": sum(
+                own.count("test") for own in in_train
+            ),
+        },
+    )
+
+
+LEAKAGE = FolderCheck(
+    name="leakage",
+    question="do splits and clusters follow from schemas, with none in two splits?",
+    batches=lambda contents: _batches(contents, _COLUMNS_OF_SPLITS),
+    work=_read_split_row,
+    judge=_leakage,
 )

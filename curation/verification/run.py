@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,24 +17,19 @@ from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet
-from curation.verification.check import (
-    CheckBatch,
-    CheckResult,
-    FolderCheck,
-    ItemResult,
-    ScanSetup,
-)
+from curation.verification.checks import CHECKS
 from curation.verification.findings import READABLE, Finding, Verification
-from curation.verification.folder_contents import FolderContents, open_folder
-from curation.verification.registry import CHECKS
+from curation.verification.folder_contents import open_folder
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
-#: Seconds for one item: a schema, a row group, a config that `datasets` opens.
-DEADLINE = 300.0
-_MEMORY_MB = 4096
-_FILE_MB = 65_536
+if TYPE_CHECKING:
+    from curation.verification.check import CheckBatch, CheckItem, FolderCheck
+    from curation.workers.outcomes import ProcessResult
+
+#: What one item may take (a schema, a row group, a config that `datasets` opens).
+_LIMITS = Limits(seconds=300.0, wall_times=BUSY_MACHINE, memory_mb=4096, file_mb=65_536)
 #: Characters of an error's text in a finding.
 _SHOWN = 200
 
@@ -70,13 +66,20 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         for check in checks
         for items in check.batches(contents)
     ]
-    results = _run_items(contents, batches, jobs=jobs, progress=progress or Quiet())
+    outcomes = _run_items(folder, batches, jobs=jobs, progress=progress or Quiet())
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
-        result = _judge(check, contents, results[check.name])
-        findings += result.findings
-        counted |= result.counted
+        try:
+            with reading_parquet(folder):
+                result = check.conclude(contents, outcomes[check.name])
+        except Exception as error:  # noqa: BLE001 - the folder may hold anything
+            text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
+            detail = shortened(text, _SHOWN)
+            findings.append(Finding(check=READABLE, where="", detail=detail))
+        else:
+            findings += result.findings
+            counted |= result.counted
     return Verification(
         findings=tuple(map(_without_credentials, findings)),
         counted=counted,
@@ -84,19 +87,6 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         questions={check.name: check.question for check in checks},
         nonce="" if whole else nonce,
     )
-
-
-def _judge(
-    check: FolderCheck, contents: FolderContents, results: Sequence[ItemResult]
-) -> CheckResult:
-    """Return the findings of a check, or one that it failed on an odd folder."""
-    try:
-        with reading_parquet(contents.folder):
-            return check.judge(contents, results)
-    except Exception as error:  # noqa: BLE001 - the folder may hold anything
-        text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
-        finding = Finding(check=READABLE, where="", detail=shortened(text, _SHOWN))
-        return CheckResult(findings=(finding,))
 
 
 def _without_credentials(finding: Finding) -> Finding:
@@ -108,30 +98,21 @@ def _without_credentials(finding: Finding) -> Finding:
 
 
 def _run_items(
-    contents: FolderContents,
-    batches: Sequence[CheckBatch],
-    *,
-    jobs: int,
-    progress: Progress,
-) -> defaultdict[str, list[ItemResult]]:
-    """Return the results of each check's items, in order, by the name of the check.
+    folder: Path, batches: Sequence[CheckBatch], *, jobs: int, progress: Progress
+) -> defaultdict[str, list[tuple[CheckItem, ProcessResult]]]:
+    """Return the outcomes of each check's items, in order, by the name of the check.
 
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
     """
-    results: defaultdict[str, list[ItemResult]] = defaultdict(list)
+    outcomes: defaultdict[str, list[tuple[CheckItem, ProcessResult]]]
+    outcomes = defaultdict(list)
     if not batches:
-        return results
-    limits = Limits(
-        seconds=DEADLINE,
-        wall_times=BUSY_MACHINE,
-        memory_mb=_MEMORY_MB,
-        file_mb=_FILE_MB,
-    )
+        return outcomes
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
-            module="curation.verification.scan_worker",
-            setup=ScanSetup(folder=str(contents.folder.resolve())),
+            module="curation.verification.checks",
+            setup=str(folder.resolve()),
             # `datasets` stays off the network, and in a folder of its own.
             environment={
                 "HF_HOME": cache,
@@ -144,7 +125,7 @@ def _run_items(
             },
         )
         with (
-            Pool(program, jobs=jobs, limits=limits) as pool,
+            Pool(program, jobs=jobs, limits=_LIMITS) as pool,
             progress.bar("Verifying", sum(map(len, batches))) as advance,
         ):
             done = []
@@ -152,6 +133,6 @@ def _run_items(
                 done.append(batch)
                 advance(len(batch.results))
     for batch in sorted(done, key=attrgetter("index")):
-        for item, result in zip(batches[batch.index], batch.results, strict=True):
-            results[item.check].append(ItemResult(item=item, result=result))
-    return results
+        for item, outcome in zip(batches[batch.index], batch.results, strict=True):
+            outcomes[item.check].append((item, outcome))
+    return outcomes

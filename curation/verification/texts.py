@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import ipaddress
 from base64 import b64decode
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,13 +25,7 @@ from curation.core.benchmark import CORE, LEDGER, holds_instances
 from curation.core.json_types import Json
 from curation.lint import credentials
 from curation.system.words import counted
-from curation.verification.check import (
-    CheckItem,
-    CheckResult,
-    FolderCheck,
-    ItemResult,
-    answers,
-)
+from curation.verification.check import CheckItem, CheckResult, FolderCheck
 from curation.verification.findings import Finding
 from curation.verification.folder_contents import (
     FolderContents,
@@ -41,7 +34,6 @@ from curation.verification.folder_contents import (
 )
 from curation.verification.rows import group_batches
 
-_NAME = "texts"
 _EMAIL = re2.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}")
 _PHONE = re2.compile(r"\+[1-9][0-9]{0,2}(?:[ .()-]{1,2}[0-9]{2,5}){2,5}\b")
 _IP = re2.compile(
@@ -54,15 +46,6 @@ _RESERVED_DOMAINS = ("example.com", "example.org", "example.net")
 _SUSPECT = (
     r"@[A-Za-z0-9]|\+[1-9]|[0-9]\.[0-9]{1,3}\.[0-9]|[0-9A-Fa-f]:[0-9A-Fa-f]|://[^/]*@"
 )
-
-
-class TextsOfGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Credentials and personal data in the texts of a row group."""
-
-    #: Row, column, and the credential's format with its place in the text.
-    credentials: list[tuple[int, str, str]]
-    #: Row, its `unique_id`, and the number of distinct values by their kind.
-    personal: list[tuple[int, str | None, dict[str, int]]]
 
 
 def _may_be_personal(address: str) -> bool:
@@ -116,7 +99,7 @@ def _matches(rows: pa.Table, pattern: str) -> Iterator[tuple[int, str, str]]:
             yield row, name, rows[name][row].as_py()
 
 
-def _work(folder: Path, item: CheckItem) -> TextsOfGroup:
+def _search(folder: Path, item: CheckItem) -> CheckResult:
     """Search the texts of a row group; one credential a text at most."""
     with pq.ParquetFile(folder / item.where) as file:
         texts = [
@@ -125,30 +108,42 @@ def _work(folder: Path, item: CheckItem) -> TextsOfGroup:
             if each.type in {pa.string(), pa.large_string()}
         ]
         rows = file.read_row_group(item.group, columns=texts)
-    leaked = []
+        before = map(file.metadata.row_group, range(item.group))
+        first = sum(group.num_rows for group in before)
+    findings = []
     for row, column, text in _matches(rows, credentials.SUSPECT):
         credential = credentials.find_credential(_value(text))
         if credential is not None:
-            place = f" at {credential.pointer}" if credential.pointer else ""
-            leaked.append((row, f"{column}{place}", credential.format))
-    counts: dict[int, Counter[str]] = {}
+            at = f" at {credential.pointer}" if credential.pointer else ""
+            detail = f"{credential.format} in row {first + row}, column {column}{at}"
+            findings.append(Finding(where=item.where, detail=detail))
+    numbers: defaultdict[int, Counter[str]] = defaultdict(Counter)
     # Instances and the core are made from records, and have no other texts.
     if not holds_instances(item.where) and not item.where.startswith(f"{CORE}/"):
         for row, _, text in _matches(rows, _SUSPECT):
-            counts.setdefault(row, Counter()).update(personal_data(text))
-    ids = rows["unique_id"].to_pylist() if "unique_id" in texts else [None] * len(rows)
-    return TextsOfGroup(
-        credentials=leaked,
-        personal=[
-            (row, ids[row], dict(numbers))
-            for row, numbers in sorted(counts.items())
-            if numbers
-        ],
-    )
+            numbers[row] += personal_data(text)
+    folder_name = item.where.rpartition("/")[0]
+    personal: dict[str, Counter[str]] = {}
+    for row in sorted(numbers):
+        where = f"{item.where} row {first + row}"
+        if folder_name != LEDGER and "unique_id" in texts:
+            unique_id = rows["unique_id"][row].as_py()
+            where = where if unique_id is None else f"{folder_name}/{unique_id}"
+        personal[where] = personal.get(where, Counter()) + numbers[row]
+    notes = _personal_notes(personal)
+    return CheckResult(findings=findings + notes.findings, counted=notes.counted)
 
 
-def _credential(where: str, detail: str) -> Finding:
-    return Finding(check=_NAME, where=where, detail=detail)
+def _personal_notes(numbers: Mapping[str, Counter[str]]) -> CheckResult:
+    """Return a note for each place with personal data, and counts of the places."""
+    findings = []
+    places: Counter[str] = Counter()
+    for where, kinds in numbers.items():
+        if kinds:
+            listed = ", ".join(counted(number, name) for name, number in kinds.items())
+            findings.append(Finding(where=where, detail=listed, failure=False))
+            places.update(f"places with {name}" for name in kinds)
+    return CheckResult(findings=findings, counted=places)
 
 
 def _in_metadata(table: ParquetTable) -> Iterator[Finding]:
@@ -160,51 +155,39 @@ def _in_metadata(table: ParquetTable) -> Iterator[Finding]:
         for text in texts:
             credential = credentials.find_credential(text.decode("utf-8", "replace"))
             if credential is not None:
-                yield _credential(table.path, f"{credential.format} in its metadata")
+                detail = f"{credential.format} in its metadata"
+                yield Finding(where=table.path, detail=detail)
                 break
 
 
-def _judge(contents: FolderContents, results: Sequence[ItemResult]) -> CheckResult:
+def _texts(contents: FolderContents, result: CheckResult) -> CheckResult:
+    """Search names of files, metadata of tables and whole texts too."""
     findings = [
-        _credential("the name of a file", f"{credential.format} in it")
+        Finding(where="the name of a file", detail=f"{credential.format} in it")
         for name in contents.files
         if (credential := credentials.find_credential(name))
     ]
     for table in contents.tables.values():
         findings += _in_metadata(table)
-    personal: list[tuple[str, Counter[str]]] = []
-    for name, path in contents.files.items():
+    personal: dict[str, Counter[str]] = {}
+    for name in sorted(contents.files.keys() - contents.tables):
         # What cannot be read is reported by `strays`.
         with suppress(ValueError, OSError):
-            text = "" if name in contents.tables else read_text(path)
+            text = read_text(contents.files[name])
             if credential := credentials.find_credential(text):
-                findings.append(_credential(name, credential.format))
-            personal.append((name, personal_data(text)))
-    for item, texts in answers(_NAME, results, TextsOfGroup, findings):
-        table = contents.tables[item.where]
-        first = sum(group.num_rows for group in table.groups[: item.group])
-        for row, place, form in texts.credentials:
-            detail = f"{form} in row {first + row}, column {place}"
-            findings.append(_credential(item.where, detail))
-        for row, unique_id, numbers in texts.personal:
-            where = f"{table.folder}/{unique_id}"
-            if table.folder == LEDGER or unique_id is None:
-                where = f"{item.where} row {first + row}"
-            personal.append((where, Counter(numbers)))
-    total: Counter[str] = Counter()
-    for where, counts in personal:
-        if counts:
-            listed = ", ".join(counted(number, name) for name, number in counts.items())
-            note = Finding(check=_NAME, where=where, detail=listed, failure=False)
-            findings.append(note)
-            total.update({f"places with {name}": 1 for name in counts})
-    return CheckResult(findings=findings, counted=total)
+                findings.append(Finding(where=name, detail=credential.format))
+            personal[name] = personal_data(text)
+    notes = _personal_notes(personal)
+    return CheckResult(
+        findings=findings + notes.findings + result.findings,
+        counted=Counter(notes.counted) + Counter(result.counted),
+    )
 
 
 TEXTS = FolderCheck(
-    name=_NAME,
+    name="texts",
     question="is there no credential in any text? (personal data is only listed)",
-    judge=_judge,
     batches=lambda contents: group_batches(contents.tables.values()),
-    work=_work,
+    work=_search,
+    judge=_texts,
 )

@@ -22,6 +22,7 @@ from curation.checking import check_worker
 from curation.checking.report import CheckQuestion
 from curation.core.documents import NOWHERE, Document, RawDocument, Rejected
 from curation.core.rule import Context
+from curation.dataset.edition_statistics import EditionStatistics
 from curation.fit import relation_worker
 from curation.fit.profile import load_profile
 from curation.fit.questions import AlgebraQuestion, Question, SchemaQuestion
@@ -35,9 +36,8 @@ from curation.pipeline.process_document import apply_rules, make_record
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
-from curation.verification.check import ItemResult
+from curation.verification.checks import CHECKS
 from curation.verification.folder_contents import open_folder
-from curation.verification.registry import CHECKS
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.analysis.compare_runs import compare_runs
 from evaluation.results.reader import open_run
@@ -147,8 +147,8 @@ def _build(count: int) -> Path:
 def _derive(folder: Path) -> object:
     # Matplotlib's events are not ours.
     with pytest.MonkeyPatch.context() as patched:
-        place = "curation.packaging.derived_files.tables_of"
-        patched.setattr(place, lambda _edition: None)
+        place = "curation.packaging.derived_files.statistics_of"
+        patched.setattr(place, lambda _edition: EditionStatistics())
         return write_derived(folder, folder)
 
 
@@ -166,10 +166,10 @@ def _verify(count: int) -> Work:
     def work() -> object:
         contents = open_folder(folder)
         return [
-            check.judge(
+            check.conclude(
                 contents,
                 [
-                    ItemResult(item=item, result=result(check.work(folder, item)))
+                    (item, result(check.work(folder, item)))
                     for batch in check.batches(contents)
                     for item in batch
                 ],

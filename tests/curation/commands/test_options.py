@@ -21,7 +21,6 @@ from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.derived_files import differing_files
 from curation.packaging.manifest import Manifest, read_manifest, write_manifest
-from curation.packaging.plots import FOLDER
 from curation.pipeline.build import BuildResult
 from curation.pipeline.request import BuildRequest
 from curation.system.errors import BadUsage, CannotCreate, CsbdataError, NoInput
@@ -230,9 +229,9 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drawn(build: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the build, whose plots are not drawn again: they take two seconds."""
     monkeypatch.setattr(
-        "curation.packaging.plots.draw_plots",
+        "curation.packaging.derived_files.draw_plots",
         lambda _tables, into: copytree(
-            build / FOLDER, into / FOLDER, dirs_exist_ok=True
+            build / "plots", into / "plots", dirs_exist_ok=True
         ),
     )
     return build

@@ -21,11 +21,11 @@ FEW = Spread(least=1, lower_quartile=1, median=2, upper_quartile=2, most=3)
 
 
 def _features(stem: Path) -> None:
-    plots.features([("type", 900), ("@minmaxLength", 8)], [("uri", 3)], stem)
+    plots.features({"type": 900, "@minmaxLength": 8}, {"uri": 3}, stem)
 
 
 def _no_features(stem: Path) -> None:
-    plots.features([], [], stem)
+    plots.features({}, {}, stem)
 
 
 def _spreads(stem: Path) -> None:
@@ -41,7 +41,7 @@ def _drafts(stem: Path) -> None:
 
 def _hostile_names(stem: Path) -> None:
     names = ["\x1b[31m", "\u202e", "x" * 10_000, "\u6f22\n$a_b$", "[bold]"]
-    plots.features([("type", 5)], [(name, 1) for name in names], stem)
+    plots.features({"type": 5}, dict.fromkeys(names, 1), stem)
 
 
 DRAWINGS = [_features, _no_features, _spreads, _drafts, _hostile_names]

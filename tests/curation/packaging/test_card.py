@@ -18,9 +18,9 @@ import csbdata
 from curation.core.benchmark import CANARY, SPLITS
 from curation.core.documents import Origin, Reason
 from curation.dataset.content_digest import content_digest
+from curation.dataset.edition_statistics import EditionStatistics
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
-from curation.dataset.paper_tables import Figure2
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.download.acquire import load_pins
@@ -44,7 +44,6 @@ from curation.packaging.licences import (
     write_texts,
 )
 from curation.packaging.markdown import code, escape_markdown, link, sentence
-from curation.packaging.plots import PaperTables
 from tests.builds import write_config
 from tests.made import (
     change,
@@ -106,7 +105,7 @@ def contents(
         counts=count_rows(folder, open_ledger(folder), rows, [*configs]),
         instances={},
         files=data_files(folder, configs, known.extras),
-        tables=None,
+        statistics=EditionStatistics(),
     )
 
 
@@ -267,14 +266,9 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """The most frequent `format` may be anything a schema's author wrote."""
-    tables = PaperTables(
-        table_8={},
-        table_8_of="records",
-        table_9={},
-        figure_2=Figure2(features=(("type", 3),), formats=((name, 2),)),
-        left_out={},
-    )
-    text = card_text(replace(contents(tmp_path), tables=tables))
+    figure: UntypedJson = {"features": {"type": 3}, "formats": {name: 2}}
+    tables = EditionStatistics(table_1={"Snowplow": 3}, figure_2=figure)
+    text = card_text(replace(contents(tmp_path), statistics=tables))
     (row,) = [each for each in text.splitlines() if each.startswith("| `type` | 3 |")]
     assert row.replace("\\|", "").count("|") == 6
     assert not any(character in text for character in "\x1b\u202e")

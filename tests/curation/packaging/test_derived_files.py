@@ -23,17 +23,17 @@ from curation.core.benchmark import CANARY, CONFIGS, METADATA_KEY, SPLITS, natur
 from curation.core.documents import Origin
 from curation.dataset import plots
 from curation.dataset.content_digest import content_digest, content_rows
-from curation.dataset.edition_statistics import as_json, statistics_of
+from curation.dataset.edition_statistics import statistics_of
 from curation.dataset.editions import open_edition
-from curation.dataset.ledger import write_ledger
-from curation.dataset.paper_tables import PLOTS, figure_2, table_8, table_9
+from curation.dataset.ledger import open_ledger, write_ledger
+from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import ConfigFigures
 from curation.download.acquire import FetchSettings
 from curation.fit.profile import load_profile, profile_names
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
 from curation.packaging import rewritten_fits
-from curation.packaging.counts import data_files
+from curation.packaging.counts import count_rows, data_files
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import (
     FILE,
@@ -44,7 +44,6 @@ from curation.packaging.manifest import (
     whole_manifest,
     write_manifest,
 )
-from curation.packaging.plots import PaperTables, draw_plots, plot_paths, tables_of
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
 from curation.pipeline.build import build
@@ -52,7 +51,7 @@ from curation.pipeline.request import BuildRequest
 from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
-from curation.verification.registry import CHECKS
+from curation.verification.checks import CHECKS
 from curation.verification.run import verify_folder
 from curation.workers.run_folder import locked, run_folder_of
 from tests.builds import write_build, write_config
@@ -82,7 +81,7 @@ def plots_taken_from(folder: Path) -> Iterator[None]:
     """Copy the plots of a folder where any would be drawn."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
-            "curation.packaging.plots.draw_plots",
+            "curation.packaging.derived_files.draw_plots",
             lambda _tables, into: copytree(
                 folder / "plots", into / "plots", dirs_exist_ok=True
             ),
@@ -190,12 +189,7 @@ def test_every_parquet_file_carries_the_canary(sample_build: Path) -> None:
 def test_the_plots_are_those_of_the_rows(sample_build: Path, tmp_path: Path) -> None:
     """Drawn in this process from the folder's rows, they have the same bytes."""
     statistics = statistics_of(open_edition(str(sample_build)))
-    plots.draw(
-        figure_2(statistics.records),
-        table_8(statistics.measured),
-        table_9(statistics.declared),
-        tmp_path,
-    )
+    plots.draw(statistics, {}, 0, tmp_path)
     drawn = bytes_of(tmp_path)
     assert len(drawn) == 2 * len(PLOTS)
     for name, content in drawn.items():
@@ -373,30 +367,25 @@ def test_features_are_counted_once(sample_build: Path) -> None:
         [rows, *map(pl.read_parquet, sample_build.glob("[A-Z]*/val*.parquet"))]
     )
     counted = rows.select(pl.col("features").explode()).group_by("features").len()
-    tables = as_json(statistics_of(open_edition(str(sample_build))))
-    shown = tables["figure_2"]["features"]  # type: ignore[index,call-overload]  # as_json
+    shown = statistics_of(open_edition(str(sample_build))).figure_2["features"]
     assert shown == dict(counted.drop_nulls().iter_rows())
     text = (sample_build / "README.md").read_text(encoding="utf-8")
     assert f"| `required` | {shown['required']} |" in text
 
 
-def _tables(folder: Path) -> PaperTables | None:
-    return tables_of(open_edition(str(folder)))
-
-
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
     """Every plot is there, that of targets if any was asked."""
-    tables = _tables(write_build(tmp_path / "build"))
-    assert tables is not None
-    assert not tables.targets
+    tables = statistics_of(open_edition(str(write_build(tmp_path / "build"))))
     counts = {name: sum(drafts.values()) for name, drafts in tables.table_9.items()}
     assert counts == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
-    assert "plots/targets.png" not in plot_paths(tables)
-    asked = replace(tables, targets={"gemini": 2, "vllm": 3}, asked=4)
-    draw_plots(asked, tmp_path)
-    names = plot_paths(asked)
-    assert names[-2:] == ["plots/targets.png", "plots/targets.svg"]
-    assert all((tmp_path / name).stat().st_size for name in names)
+    for taken, names in (
+        ({}, PLOTS),
+        ({"gemini": 2, "vllm": 3}, [*PLOTS, TARGETS_PLOT]),
+    ):
+        folder = tmp_path / str(len(taken))
+        plots.draw(tables, taken, 4, folder)
+        files = {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
+        assert {path.name for path in folder.iterdir() if path.stat().st_size} == files
 
 
 @pytest.mark.parametrize(
@@ -419,11 +408,12 @@ def test_rows_of_the_sample_count_if_there_are_no_others(
         )
         for at in range(3)
     ]
-    tables = _tables(write_build(tmp_path, rows))
-    assert tables is not None
+    edition = open_edition(str(write_build(tmp_path, rows)))
+    tables = statistics_of(edition)
     assert sum(tables.table_9["Snowplow"].values()) == counted
     assert tables.left_out == left_out
-    assert (tables.asked, tables.targets["vllm"]) == (asked, asked)
+    counts = count_rows(tmp_path, open_ledger(tmp_path), edition.rows, ["Snowplow"])
+    assert (counts["asked"], counts["targets"]["vllm"].taken) == (asked, asked)
 
 
 def test_only_what_every_target_was_asked_as_it_is_today_is_known(

@@ -21,17 +21,22 @@ from curation.download.acquire import FetchSettings
 from curation.download.huggingface import hub_client
 from curation.pipeline.inputs import pinned_inputs
 from curation.publish import verify
-from curation.publish.hub_push import push_to_hub
-from curation.publish.plan import (
-    RemoteFile,
-    describe_content,
+from curation.publish.push import (
+    PushOutcome,
+    PushPreview,
+    PushRequest,
     files_listed,
-    inventory,
     plan_for,
     published_files,
+    push,
+    push_to_hub,
 )
-from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
-from curation.publish.repository import HubRepository
+from curation.publish.repository import (
+    HubRepository,
+    RemoteFile,
+    describe_content,
+    inventory,
+)
 from curation.system.errors import BadData, CannotCreate, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from curation.verification import Finding, Verification
@@ -255,7 +260,7 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
     assert shown == [result.preview]
     assert result.preview.plan.added == tuple(sorted(contents(folder)))
     assert result.preview.headline == f"{NAME} (private): not there yet, will be made"
-    assert (result.outcome, result.hub) == (PushOutcome.NOTHING, None)
+    assert (result.outcome, result.commit) == (PushOutcome.NOTHING, "")
     assert there.hub.store.repositories == {}
 
 
@@ -267,8 +272,7 @@ def test_without_a_callback_everything_is_done(
     request = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
     first = push(request)
     assert first.outcome is PushOutcome.PUSHED
-    assert first.hub is not None
-    assert there.seen(first.hub.commit) == contents(folder)
+    assert there.seen(first.commit) == contents(folder)
     assert push(request).outcome is PushOutcome.CHECKED
 
 
@@ -281,7 +285,7 @@ def test_a_first_push_makes_a_private_repository_with_one_commit(
     assert there.seen() == there.seen(DAY) == contents(folder)
     assert there.hub.repository(NAME).private
     assert there.commits == 2
-    assert (done.unchanged, done.tag) == (False, DAY)
+    assert (done.outcome, done.tag) == (PushOutcome.PUSHED, DAY)
     assert done.commit == there.hub.repository(NAME).branches["main"]
 
 
@@ -305,7 +309,8 @@ def test_what_is_there_already_is_only_read_back(
     first = pushed(folder)
     sent = there.hub.count("PUT", "")
     again = pushed(folder)
-    assert (again.commit, again.unchanged, again.tag) == (first.commit, True, DAY)
+    assert again.outcome is PushOutcome.CHECKED
+    assert (again.commit, again.tag) == (first.commit, DAY)
     assert there.commits == 2
     assert there.hub.count("PUT", "") == sent
 
@@ -481,5 +486,5 @@ def test_many_files_and_pages(there: Connection, tmp_path: Path) -> None:
     files = {f"d/{number}.txt": b"%d" % number for number in range(23)} | FILES
     folder = write_folder(tmp_path / "build", files)
     pushed(folder)
-    assert pushed(folder).unchanged
+    assert pushed(folder).outcome is PushOutcome.CHECKED
     assert there.seen() == contents(folder)

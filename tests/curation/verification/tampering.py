@@ -23,11 +23,10 @@ from curation.packaging.table_columns import table_form
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification import verify_folder
-from curation.verification.check import ItemResult
-from curation.verification.derived import DERIVED
 from curation.verification.folder_contents import open_folder
 from curation.verification.labels import LABELS
 from curation.verification.records import ROWS
+from curation.verification.tables import DERIVED
 from curation.workers.outcomes import Ending, ProcessResult
 
 if TYPE_CHECKING:
@@ -240,7 +239,7 @@ def tampers(
 def card_again(folder: Path) -> None:
     """Write what is derived of a folder anew, but for its plots."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("curation.packaging.plots.draw_plots", lambda *_: None)
+        patched.setattr("curation.packaging.derived_files.draw_plots", lambda *_: None)
         write_derived(folder, folder)
 
 
@@ -256,7 +255,7 @@ def judged(
         quick: Whether tables of other configs and all rows but the first are left out.
     """
     contents = open_folder(folder)
-    results = []
+    outcomes = []
     for batch in check.batches(contents):
         for listed in batch:
             if (
@@ -268,11 +267,11 @@ def judged(
             item = msgspec.structs.replace(listed, whole=whole)
             try:
                 answer = msgspec.json.encode(check.work(folder, item))
-                result = ProcessResult(ending=Ending.OK, text=answer)
+                outcome = ProcessResult(ending=Ending.OK, text=answer)
             except Exception as error:  # noqa: BLE001 - as a worker does
-                result = ProcessResult(ending=Ending.ERROR, detail=str(error))
-            results.append(ItemResult(item=item, result=result))
-    return [*contents.findings, *check.judge(contents, results).findings]
+                outcome = ProcessResult(ending=Ending.ERROR, detail=str(error))
+            outcomes.append((item, outcome))
+    return [*contents.findings, *check.conclude(contents, outcomes).findings]
 
 
 def said_here(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import msgspec
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,16 +21,14 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
-from curation.verification.check import CheckItem, ItemResult
-from curation.verification.derived import DERIVED
+from curation.verification.check import CheckItem
 from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.folder_contents import open_folder
-from curation.verification.labels import LABELS, GroupFaults
-from curation.verification.leakage import LEAKAGE
-from curation.verification.loading import LOADING, OpenedConfig
-from curation.verification.records import ROWS
+from curation.verification.labels import LABELS
+from curation.verification.records import LEAKAGE, ROWS
 from curation.verification.rows import group_rows
-from curation.verification.texts import TEXTS, TextsOfGroup, personal_data
+from curation.verification.tables import DERIVED, LOADING
+from curation.verification.texts import TEXTS, personal_data
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.builds import write_build
 from tests.curation.credential_examples import examples
@@ -209,7 +206,7 @@ def test_a_schema_that_kills_its_child_costs_one_line(sample_build: Path) -> Non
     contents = open_folder(sample_build)
     item = CheckItem(where=TABLE, group=0, row=7)
     killed = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
-    found = ROWS.judge(contents, [ItemResult(item=item, result=killed)])
+    found = ROWS.conclude(contents, [(item, killed)])
     (line,) = map(str, found.findings)
     assert line == (f"rows: {TABLE}: row 7 of row group 0: crash: killed by SIGSEGV")
 
@@ -255,9 +252,10 @@ def test_columns_are_those_of_a_build(folder: Path) -> None:
     table = table.set_column(table.column_names.index("depth"), "depth", deep)
     pq.write_table(table.drop("json_schema").append_column("mine", deep), path)
     said = [each for each in said_by(DERIVED, folder) if TABLE in each]
-    begin = f"derived: {TABLE}: not the columns of a build: "
-    (names,) = [each.removeprefix(begin) for each in said if each.startswith(begin)]
-    assert {"depth", "json_schema", "mine"} <= {*names.split(", ")}
+    assert (
+        f"derived: {TABLE}: not the columns of a build: depth, json_schema, mine"
+        in said
+    )
 
 
 def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
@@ -300,14 +298,12 @@ def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
         verify_folder(tmp_path)
 
 
-def test_a_check_without_its_program_is_not_run(sample_build: Path) -> None:
+def test_a_check_without_its_program_is_not_run(
+    sample_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """That is no failure of the folder, and no pass: the exit code is 69."""
-    contents = open_folder(sample_build)
-    (items,) = LOADING.batches(contents)
-    answer = msgspec.json.encode(OpenedConfig(installed=False))
-    result = ProcessResult(ending=Ending.OK, text=answer)
-    results = [ItemResult(item=item, result=result) for item in items]
-    (finding,) = LOADING.judge(contents, results).findings
+    monkeypatch.setattr("curation.verification.tables.find_spec", lambda _name: None)
+    (finding,) = judged(LOADING, sample_build)
     assert (finding.failure, finding.not_run) == (False, True)
     assert "datasets is not installed" in finding.detail
     assert Verification(findings=(finding,)).exit_code == Unavailable.exit_code
@@ -332,13 +328,12 @@ def _set(folder: Path, column: str, value: object, *, valid: bool) -> str:
     return str(rows["unique_id"][row])
 
 
-def _wrong(folder: Path) -> list[tuple[str, str]]:
-    """Judge every instance of the table; return records and what is wrong."""
+def _wrong(folder: Path, *, whole: bool = True, nonce: str = "") -> list[Finding]:
+    """Judge every instance of the table, or a sample; return what is wrong."""
     # Rows that were read before the table was changed.
     group_rows.cache_clear()
-    judged = LABELS.work(folder, CheckItem(where=_TABLE, group=0, whole=True))
-    assert isinstance(judged, GroupFaults)
-    return judged.wrong
+    item = CheckItem(where=_TABLE, group=0, whole=whole, nonce=nonce)
+    return LABELS.work(folder, item).findings
 
 
 @pytest.mark.slow
@@ -359,11 +354,8 @@ def test_a_nonce_draws_the_sample(folder: Path) -> None:
     """Another one draws others; whoever edits a folder cannot know which."""
     _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))
 
-    def wrong(nonce: str) -> list[tuple[str, str]]:
-        item = CheckItem(where=_TABLE, group=0, nonce=nonce)
-        judged = LABELS.work(folder, item)
-        assert isinstance(judged, GroupFaults)
-        return judged.wrong
+    def wrong(nonce: str) -> list[Finding]:
+        return _wrong(folder, whole=False, nonce=nonce)
 
     assert wrong("a") == wrong("a")
     assert wrong("a") != wrong("b")
@@ -381,10 +373,10 @@ def test_inverted_labels_are_seen_by_the_sample(folder: Path) -> None:
 def test_one_changed_text_is_found_when_all_are_judged(folder: Path) -> None:
     """With its record, its number and what the validator says."""
     record = _set(folder, "text", "[[[7]]]", valid=True)
-    ((where, fault),) = _wrong(folder)
-    assert where == record
-    assert fault.startswith("instance ")
-    assert "valid is True, but False" in fault
+    (fault,) = _wrong(folder)
+    assert fault.where == f"instances/Github_easy/{record}"
+    assert fault.detail.startswith("instance ")
+    assert "valid is True, but False" in fault.detail
 
 
 @pytest.mark.parametrize(
@@ -401,15 +393,15 @@ def test_a_near_miss_names_the_keyword_that_refuses_it(
 ) -> None:
     """Keyword and both places are derived again."""
     _set(folder, column, value, valid=False)
-    ((_, line),) = _wrong(folder)
-    assert f"{column} is {value!r}, but" in line
+    (fault,) = _wrong(folder)
+    assert f"{column} is {value!r}, but" in fault.detail
 
 
 def test_an_accepted_instance_has_no_keyword(folder: Path) -> None:
     """Nothing refuses it, so nothing is named."""
     _set(folder, "keyword", "type", valid=True)
-    ((_, line),) = _wrong(folder)
-    assert "keyword is 'type', but ''" in line
+    (fault,) = _wrong(folder)
+    assert "keyword is 'type', but ''" in fault.detail
 
 
 @pytest.mark.parametrize(
@@ -433,18 +425,19 @@ def test_verdicts_are_those_of_the_validators(
 ) -> None:
     """Each validator, with formats and without; what was not asked stays open."""
     _set(folder, "verdicts", value, valid=True)
-    ((_, line),) = _wrong(folder)
-    assert said in line
+    (fault,) = _wrong(folder)
+    assert said in fault.detail
 
 
 def test_a_text_that_is_no_json_and_an_instance_of_no_record(folder: Path) -> None:
     """Each is one line, and the others are judged all the same."""
     record = _set(folder, "text", "{", valid=True)
-    ((where, fault),) = _wrong(folder)
-    assert where == record
-    assert "cannot be judged" in fault
+    (fault,) = _wrong(folder)
+    assert fault.where == f"instances/Github_easy/{record}"
+    assert "cannot be judged" in fault.detail
     _set(folder, "unique_id", "nobody", valid=False)
-    assert ("nobody", "no such record") in _wrong(folder)
+    nobody = Finding(where="instances/Github_easy/nobody", detail="no such record")
+    assert nobody in _wrong(folder)
 
 
 def test_a_credential_behind_an_escape_is_one(tmp_path: Path) -> None:
@@ -454,10 +447,9 @@ def test_a_credential_behind_an_escape_is_one(tmp_path: Path) -> None:
     texts = [f'{{"a": ["{escaped}"]}}', f"no JSON: {token}", json.dumps(7)]
     pq.write_table(pa.table({"text": texts}), tmp_path / "rows.parquet")
     item = CheckItem(where="rows.parquet", group=0)
-    found = cast("TextsOfGroup", TEXTS.work(tmp_path, item))
-    assert [each[:2] for each in found.credentials] == [
-        (0, "text at /a/0"),
-        (1, "text"),
+    assert [finding.detail for finding in TEXTS.work(tmp_path, item).findings] == [
+        "Hugging Face token in row 0, column text at /a/0",
+        "Hugging Face token in row 1, column text",
     ]
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.publish.hub_push import today
+from curation.publish.push import today
 from curation.system.errors import (
     BadData,
     CsbdataError,

@@ -1,0 +1,227 @@
+"""Check that `datasets` opens the tables, and that all is as a build writes it.
+
+`datasets` opens the tables of every config offline. The card's own list of them is
+compared byte for byte and never obeyed: it may name any file, or an address.
+
+Written again by the same pyarrow, a table has the same bytes: nothing else can stand in
+its metadata, its statistics, or between its pages, and its files, row groups and page
+indexes are those that the Hub's viewer needs.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import chain, pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.core.benchmark import LEDGER, SPLITS, natural_key
+from curation.dataset.parquet import (
+    RECORDS,
+    SplitFiles,
+    TableForm,
+    parquet_writer,
+    split_files,
+)
+from curation.packaging.derived_files import differing_files
+from curation.packaging.table_columns import table_form
+from curation.system.checksums import file_digest, names_in
+from curation.system.extras import install_extra
+from curation.system.words import counted
+from curation.verification.check import (
+    CheckBatch,
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+)
+from curation.verification.findings import Finding
+
+if TYPE_CHECKING:
+    from curation.verification.folder_contents import FolderContents
+
+
+def _configs(contents: FolderContents) -> Iterator[CheckBatch]:
+    configs = {
+        table.folder: CheckItem(where=table.folder)
+        for table in contents.records()
+        if table.metadata.num_rows
+    }
+    if configs and find_spec("datasets"):
+        # One batch, so that one child has to import `datasets`.
+        yield [*configs.values()]
+
+
+def _open(folder: Path, item: CheckItem) -> CheckResult:
+    """Open the tables of one config with `datasets`, and count their rows."""
+    import datasets  # noqa: PLC0415 - an extra, and slow to import
+
+    datasets.disable_progress_bars()
+    rows = {
+        split: {
+            str(folder.resolve() / path): pq.read_metadata(folder / path).num_rows
+            for path in split_files(folder, item.where, split)
+        }
+        for split in SPLITS
+    }
+    files = {
+        split: [path for path, number in paths.items() if number]
+        for split, paths in rows.items()
+        if any(paths.values())
+    }
+    loaded = datasets.load_dataset("parquet", data_files=files)
+    findings = []
+    for split in files:
+        number = sum(rows[split].values())
+        if loaded[split].num_rows != number:
+            detail = f"opens with {loaded[split].num_rows} of {counted(number, 'row')}"
+            findings.append(Finding(where=f"{item.where}/{split}", detail=detail))
+    return CheckResult(
+        findings=findings,
+        counted={"configs opened": 1, "splits opened": len(loaded)},
+    )
+
+
+def _loading(_contents: FolderContents, result: CheckResult) -> CheckResult:
+    if find_spec("datasets"):
+        return result
+    detail = f"datasets is not installed: {install_extra('load')}"
+    note = Finding(where="", detail=detail, failure=False, not_run=True)
+    return CheckResult(findings=[note])
+
+
+LOADING = FolderCheck(
+    name="loading",
+    question="does `datasets` open every config and split, without a network?",
+    batches=_configs,
+    work=_open,
+    judge=_loading,
+)
+
+
+def _tables(contents: FolderContents) -> Iterator[CheckBatch]:
+    # Nothing can be computed from unreadable data, which is reported already.
+    if not contents.findings:
+        yield [CheckItem(where="")]
+    for where in dict.fromkeys(
+        table.path if table.folder == LEDGER else f"{table.folder}/{table.split}"
+        for table in contents.tables.values()
+    ):
+        yield [CheckItem(where=where)]
+
+
+def _write_again(folder: Path, item: CheckItem) -> CheckResult:
+    """Write again a ledger's table, the tables of a split, or all derived files."""
+    if item.where:
+        faults = list(_table_faults(folder, item.where))
+    else:
+        wrong = "not computed from this data; csbdata card computes it anew"
+        faults = [(name, wrong) for name in differing_files(folder)]
+    return CheckResult(
+        findings=[Finding(where=where, detail=detail) for where, detail in faults]
+    )
+
+
+def _table_faults(folder: Path, where: str) -> Iterator[tuple[str, str]]:
+    """Yield path and fault of the tables that a build writes otherwise.
+
+    Args:
+        folder: The dataset folder.
+        where: The path of a ledger's table, or that of a split without its ending.
+    """
+    form = table_form(where)
+    if form is None:
+        return
+    inside, _, split = where.rpartition("/")
+    in_ledger = inside == LEDGER
+    paths = [where] if in_ledger else split_files(folder, inside, split)
+    for path in paths:
+        if wrong := _foreign_columns(pq.read_schema(folder / path), form.columns):
+            yield path, f"not the columns of a build: {wrong}"
+            return
+    with tempfile.TemporaryDirectory() as temporary:
+        again = Path(temporary)
+        (again / inside).mkdir(parents=True)
+        groups = _row_groups([folder / path for path in paths], form)
+        if in_ledger:
+            writer = parquet_writer(again / where, form.columns, distinct=form.distinct)
+            with writer:
+                for group in groups:
+                    writer.write_table(group, row_group_size=max(1, len(group)))
+        else:
+            with SplitFiles(again, inside, split, form) as files:
+                for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
+                    files.add(SimpleNamespace(**row))
+        for path in sorted({*paths, *names_in(again)}):
+            if _digest(folder / path) != _digest(again / path):
+                yield path, "not written as a build writes its rows"
+    if form is RECORDS and not _in_natural_order([folder / path for path in paths]):
+        yield paths[0], "its rows are not in natural order of the ids"
+
+
+def _foreign_columns(columns: pa.Schema, expected: pa.Schema) -> str:
+    """Return the names of the columns that differ; empty if none does.
+
+    Equal types of lists may name their elements differently, and then have other
+    hashes.
+    """
+    if columns == expected:
+        return ""
+    types, expected_types = (
+        {column.name: column.type for column in each} for each in (columns, expected)
+    )
+    names = sorted(
+        name
+        for name in types.keys() | expected_types
+        if types.get(name) != expected_types.get(name)
+    )
+    return ", ".join(names) or "their order"
+
+
+def _row_groups(paths: Sequence[Path], form: TableForm) -> Iterator[pa.Table]:
+    for path in paths:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group).cast(form.columns)
+
+
+def _digest(path: Path) -> str:
+    """Return the digest of a file; empty if there is none."""
+    return file_digest(path) if path.is_file() else ""
+
+
+def _in_natural_order(paths: Sequence[Path]) -> bool:
+    keys = [
+        natural_key(name or "")
+        for path in paths
+        for name in pq.read_table(path, columns=["unique_id"])["unique_id"].to_pylist()
+    ]
+    return all(first <= second for first, second in pairwise(keys))
+
+
+def _derived(contents: FolderContents, result: CheckResult) -> CheckResult:
+    other = contents.other_maker()
+    if not other:
+        return result
+    note = f"; {other} made it, which is not here"
+    return CheckResult(
+        findings=[
+            replace(finding, detail=finding.detail + note, failure=False, not_run=True)
+            for finding in result.findings
+        ]
+    )
+
+
+DERIVED = FolderCheck(
+    name="derived",
+    question="are tables, card, licences and plots what a build writes of this data?",
+    batches=_tables,
+    work=_write_again,
+    judge=_derived,
+)
