@@ -102,10 +102,10 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         if any(check.find(subschema, dialect))
     }
     if leaves or suspects:
-        for tokens, subschema in taking_part(schema, dialect):
-            if leaves or id(subschema) in suspects:
-                for lint in _defects(subschema, dialect):
-                    where = pointer(tokens) + lint.pointer
+        for location in taking_part(schema, dialect):
+            if leaves or id(location.schema) in suspects:
+                for lint in _defects(location.keywords, dialect):
+                    where = location.pointer + lint.pointer
                     defects.add(Lint(code=lint.code, pointer=where))
     return sorted(defects)
 

@@ -212,7 +212,7 @@ def _local_target(reference: Json, root: Json, dialect: Dialect) -> UntypedJson:
     except LookupError:
         return None
     # Where no keyword leads the metaschema has not looked.
-    unread = leaves_the_subschemas({"$ref": reference}, dialect)
+    unread = leaves_the_subschemas(reference, dialect)
     return None if unread and not is_valid(target, dialect) else target
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,21 +12,20 @@ from curation.json.values import remembered
 from curation.references.library import NO_LIBRARY, standard_document
 from curation.references.schema import (
     Reference,
-    ReferenceScan,
     ResolvedReference,
     Schema,
     follow_reference,
-    scan_references,
+    references_in,
 )
 from curation.schema.dialects import DRAFT_04
 from curation.schema.drafts import statement
+from curation.schema.subschemas import SchemaLocation, below
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.core.rule import Library
-    from curation.schema.subschemas import SchemaLocation
 
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
@@ -40,7 +39,8 @@ class ReachedSchema:
 
     document: Schema
     location: SchemaLocation
-    scan: ReferenceScan
+    #: The schema itself and its subschemas.
+    walk: Sequence[SchemaLocation]
     references: list[ResolvedReference] = field(default_factory=list)
 
     @property
@@ -84,7 +84,7 @@ class Closure:
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
         root = self.record.root
         first = ReachedSchema(
-            document=self.record, location=root, scan=self.record.scanned
+            document=self.record, location=root, walk=self.record.walk
         )
         self._reached[first.key] = first
         self._follow_all([first])
@@ -113,7 +113,7 @@ class Closure:
 
     def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
         by_text: dict[tuple[str, type, str], ResolvedReference] = {}
-        for reference in reached.scan.references:
+        for reference in references_in(reached.walk, reached.document.dialect):
             # The type keeps 1, true and "1" apart.
             text = (reference.base, type(reference.value), reference.text)
             earlier = by_text.get(text)
@@ -133,7 +133,7 @@ class Closure:
         new = ReachedSchema(
             document=document,
             location=location,
-            scan=scan_references(location, document.dialect),
+            walk=below(location, document.dialect),
         )
         self._reached[new.key] = new
         return new

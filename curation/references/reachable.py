@@ -10,20 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import remembered
-from curation.references.schema import Schema, descend, scan_references, schema_of
+from curation.references.schema import Schema, descend, references_in, schema_of
 from curation.schema.keywords import (
     CONTAINERS,
-    REFERENCE_KEYWORDS,
     TYPE_OF_KEYWORD,
     KeywordKind,
     names_of_kind,
 )
-from curation.schema.subschemas import (
-    SchemaLocation,
-    children,
-    subschema_locations,
-    subschemas,
-)
+from curation.schema.subschemas import SchemaLocation, below, children
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
@@ -33,75 +27,47 @@ if TYPE_CHECKING:
 
 
 @remembered
-def taking_part(
-    schema: Json, dialect: Dialect
-) -> Sequence[tuple[Tokens, dict[str, Json]]]:
-    """Return every schema that is an object, with where it stands, each once.
+def taking_part(schema: Json, dialect: Dialect) -> Sequence[SchemaLocation]:
+    """Return every schema that is an object, each once.
 
     References that lead nowhere are passed over.
     """
-    schemas: list[tuple[Tokens, dict[str, Json]]] = []
-    visited: set[Tokens] = set()
-    for start, value in _starts(schema, dialect):
-        if start in visited:
-            continue
-        for location in subschema_locations(value, dialect):
-            tokens = start + location.tokens
-            if isinstance(location.schema, dict) and tokens not in visited:
-                visited.add(tokens)
-                schemas.append((tokens, location.schema))
-    return schemas
-
-
-def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterable[dict[str, Json]]:
-    """Return the schemas that take part, in any order, without where they stand."""
-    if not any_leaves_the_subschemas(schema, dialect):
-        return subschemas(schema, dialect)
-    return (subschema for _, subschema in taking_part(schema, dialect))
-
-
-def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     document = schema_of(schema, dialect)
-    starts = [document.root]
-    met: set[Tokens] = {()}
-    leaves = any_leaves_the_subschemas(schema, dialect)
-    for start in starts:
-        yield start.tokens, start.schema
-        for reference in scan_references(start, dialect).references if leaves else ():
-            target = document.lookup(reference.text, reference.base)
-            if (
-                target is not None
-                and not target.is_subschema
-                and target.tokens not in met
-                and isinstance(target.schema, dict)
-                and is_valid(target.schema, dialect)
-            ):
-                met.add(target.tokens)
-                starts.append(target)
+    locations = [each for each in document.walk if isinstance(each.schema, dict)]
+    if not any_leaves_the_subschemas(schema, dialect):
+        return locations
+    found = {location.tokens: location for location in locations}
+    references = [*document.references]
+    for reference in references:
+        target = document.lookup(reference.text, reference.base)
+        if (
+            target is not None
+            and not target.is_subschema
+            and target.tokens not in found
+            and isinstance(target.schema, dict)
+            and is_valid(target.schema, dialect)
+        ):
+            inside = below(target, dialect)
+            for location in inside:
+                if isinstance(location.schema, dict):
+                    found.setdefault(location.tokens, location)
+            references += references_in(inside, dialect)
+    return list(found.values())
 
 
 @remembered
 def any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether a reference may lead outside the subschemas."""
     return any(
-        leaves_the_subschemas(subschema, dialect)
-        for subschema in subschemas(schema, dialect)
+        leaves_the_subschemas(reference.value, dialect)
+        for reference in schema_of(schema, dialect).references
     )
 
 
-def leaves_the_subschemas(schema: dict[str, Json], dialect: Dialect) -> bool:
-    """Return whether one schema's own references may lead to what is no subschema."""
-    if schema.keys().isdisjoint(REFERENCE_KEYWORDS):
-        return False
-    for keyword in dialect.reference_keywords:
-        value = schema.get(keyword)
-        if isinstance(value, str) and _outside(value, dialect):
-            return True
-    return False
-
-
-def _outside(reference: str, dialect: Dialect) -> bool:
+def leaves_the_subschemas(reference: Json, dialect: Dialect) -> bool:
     """Return whether a pointer is deeper than one member of one applicator."""
+    if not isinstance(reference, str):
+        return False
     pointer = reference.partition("#")[2]
     if not pointer.startswith("/"):
         return False

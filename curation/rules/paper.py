@@ -35,7 +35,7 @@ from curation.references.library import standard_document
 from curation.rules.editing import with_schema
 from curation.schema.dialects import ANY_DIALECT, DRAFT_04, declared
 from curation.schema.paper_roots import SIGNS, applies, constrains, entries
-from curation.schema.subschemas import edited, subschema_locations, without
+from curation.schema.subschemas import edited, walk, without
 from curation.schema.translation import with_numeric_bounds
 from curation.system.escaping import shortened
 from curation.validation.metaschema_2020_12 import complaint
@@ -103,7 +103,7 @@ def _without_anchors(schema: Json) -> Json:
     """Return the schema with references by pointer in place of plain-name `$id`s."""
     anchors = {
         name: fragment_of(each.tokens)
-        for each in subschema_locations(schema, ANY_DIALECT)
+        for each in walk(schema, ANY_DIALECT)
         if isinstance(name := each.keywords.get("$id"), str) and name[:1] == "#"
     }
 
