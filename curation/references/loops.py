@@ -1,10 +1,7 @@
-"""Reference loops, and references that jsonschema resolves otherwise.
+"""Reference loops.
 
 To judge an instance by `{"$ref": "#"}` never ends (`endless`); recursion is fine where
 an applicator moves on into the instance (`is_recursive`).
-
-jsonschema joins a relative identifier of the root to itself: anchors and references by
-URI are looked up its way (`disputed`), and must lead to the same place.
 """
 
 from __future__ import annotations
@@ -12,11 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from referencing import Registry, Specification
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import specification_with
-
-from curation.json.pointer import Tokens, at
 from curation.references.reachable import directly_applied, taking_part
 from curation.references.schema import Schema, references_in, schema_of
 from curation.schema.dialects import ANY_DIALECT, Dialect
@@ -24,6 +16,7 @@ from curation.schema.keywords import IN_PLACE
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
 
 
 def endless(document: Schema) -> Tokens | None:
@@ -115,44 +108,3 @@ def _own_uri(schema: Json) -> str:
     """Return the URI by which a schema names itself in draft-04, without fragment."""
     uri = schema.get("id") if isinstance(schema, dict) and "$id" not in schema else None
     return uri.partition("#")[0] if isinstance(uri, str) else ""
-
-
-def disputed(document: Schema) -> Tokens | None:
-    """Return a schema whose reference jsonschema resolves otherwise, or None.
-
-    The references of the document must all lead into itself.
-    """
-    in_doubt = [
-        reference
-        for reference in document.references
-        if reference.base != document.base or not _is_plain(reference.text)
-    ]
-    if not in_doubt:
-        return None
-    specification: Specification[Json] = specification_with(document.dialect.uri)
-    root = specification.create_resource(document.value)
-    uri = root.id() or ""
-    # Crawled once: a registry that is not looks for anchors anew at every lookup.
-    start = Registry().with_resource(uri, root).crawl().resolver(uri)
-    resources = frozenset(document.inner_resources)
-    for reference in in_doubt:
-        resolver, tokens = start, reference.tokens
-        for length in range(1, len(tokens) + 1):
-            if tokens[:length] in resources:
-                resource: Json = at(document.value, tokens[:length])
-                resolver = resolver.in_subresource(
-                    specification.create_resource(resource)
-                )
-        try:
-            contents = resolver.lookup(reference.text).contents
-        except (Unresolvable, AttributeError, TypeError, ValueError):
-            return tokens
-        target = document.lookup(reference.text, reference.base)
-        is_static = reference.keyword == "$ref" and target is not None
-        if is_static and contents is not target.schema:
-            return tokens
-    return None
-
-
-def _is_plain(reference: str) -> bool:
-    return reference == "#" or reference.startswith("#/")

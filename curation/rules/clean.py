@@ -39,9 +39,10 @@ from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.references.closure import Closure, closure_of
 from curation.references.embedding import bundle_of
-from curation.references.loops import disputed, endless
+from curation.references.loops import endless
 from curation.references.reachable import any_leaves_the_subschemas, taking_part
 from curation.references.schema import Reference, legal, schema_of
+from curation.references.verdicts import both_verdicts, disputed
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_2020_12, Dialect
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, Shape
 from curation.schema.roots import asks_nothing, embedded, entries, looks_like_a_schema
@@ -60,7 +61,6 @@ from curation.validation.metaschemas import (
     validators_may_differ,
 )
 from curation.validation.patterns import pattern_verdict
-from curation.validation.verdicts import both_verdicts
 from curation.workers.limits import Limits, too_many
 
 if TYPE_CHECKING:

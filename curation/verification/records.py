@@ -12,10 +12,10 @@ from curation.core.benchmark import holds_instances
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
+from curation.references.verdicts import both_verdicts
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
-from curation.validation.verdicts import both_verdicts
 from curation.verification.check import (
     CheckBatch,
     CheckItem,

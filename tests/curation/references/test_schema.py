@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from curation.core.documents import Reason
 from curation.references.gathering import gathered
 from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
-from curation.references.loops import disputed, is_recursive
+from curation.references.loops import is_recursive
 from curation.references.reachable import ALL_TYPES, AcceptedTypes, applied, taking_part
 from curation.references.schema import (
     Schema,
@@ -21,6 +21,7 @@ from curation.references.schema import (
     follow_reference,
     legal,
 )
+from curation.references.verdicts import disputed
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
