@@ -28,7 +28,6 @@ from curation.json.pointer import (
     change_at,
     fragment_of,
     pointer,
-    replaced,
     rewritten,
     tokens_of,
 )
@@ -717,7 +716,7 @@ def _renamed(
         }
         if len(after) != len(before):
             return _rejected(tokens, "two patterns are the same once they are mended")
-        schema = replaced(schema, tokens, after)
+        schema = rewritten(schema, {tokens: Put(after)})
     closure = closure_of(schema_of(schema, dialect))
     if isinstance(closure, Rejected):
         return _rejected((), f"a reference names a pattern: {closure.detail}")

@@ -8,7 +8,6 @@ visited. A base URI changes at every `$id` (draft-04: `id`) in keyword position:
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from urllib.parse import urldefrag, urljoin
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import Tokens, pointer
+from curation.json.pointer import Drop, Put, Tokens, pointer, rewritten
 from curation.json.text import digest
 from curation.json.values import remembered
 from curation.schema.keywords import ANNOTATIONS, Shape
@@ -203,44 +202,14 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
 
 
 def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json:
-    if not isinstance(schema, dict) or dialect.applying.isdisjoint(schema):
-        return edit(tokens, schema)
-    result = schema
-    for keyword, value in schema.items():
-        shape = dialect.applicators.get(keyword)
-        if shape is None:
-            continue
-        new = _edited_value(value, (*tokens, keyword), shape, dialect, edit)
-        if new is not value:
-            result = {**result, keyword: new}
-    return edit(tokens, result)
-
-
-def _edited_value(
-    value: Json, tokens: Tokens, shape: Shape, dialect: Dialect, edit: _Edit
-) -> Json:
-    if isinstance(value, list):
-        if shape is Shape.SCHEMAS or shape is Shape.EITHER:
-            items = [
-                _edited(item, (*tokens, str(index)), dialect, edit)
-                if isinstance(item, _SCHEMA)
-                else item
-                for index, item in enumerate(value)
-            ]
-            return value if all(map(operator.is_, items, value)) else items
-    elif shape is Shape.SCHEMA or shape is Shape.EITHER:
-        if isinstance(value, _SCHEMA):
-            return _edited(value, tokens, dialect, edit)
-    elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
-        members = {
-            name: _edited(member, (*tokens, name), dialect, edit)
-            if isinstance(member, _SCHEMA)
-            else member
-            for name, member in value.items()
-        }
-        same = all(map(operator.is_, members.values(), value.values()))
-        return value if same else members
-    return value
+    if isinstance(schema, dict) and not dialect.applying.isdisjoint(schema):
+        edits: dict[Tokens, Put | Drop] = {}
+        for path, member in children(schema, dialect):
+            new = _edited(member, tokens + path, dialect, edit)
+            if new is not member:
+                edits[path] = Put(new)
+        schema = rewritten(schema, edits)
+    return edit(tokens, schema)
 
 
 #: Keywords that a skeleton lacks: annotations and identifiers, `format` kept.
