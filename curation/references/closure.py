@@ -77,10 +77,9 @@ class Closure:
         """
         self.record = schema
         self._library = library
-        self._documents: dict[int, Schema] = {}
+        #: By the id of the value that the library gave: it lives as long.
+        self._documents: dict[int, tuple[Json, Schema]] = {}
         self._by_uri: dict[str, Schema] = {}
-        #: As the library gave them: while they live, no other has the id of one.
-        self._given: list[Json] = []
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
         root = self.record.root
         first = ReachedSchema(
@@ -151,7 +150,7 @@ class Closure:
         """Reach the roots too: a scope is made of whole resources."""
         while roots := [
             document
-            for document in self._documents.values()
+            for _, document in self._documents.values()
             if (id(document), ()) not in self._reached
         ]:
             self._follow_all([self._reach(root, root.root) for root in roots])
@@ -190,12 +189,9 @@ class Closure:
             schema = standard_document(uri)
         if schema is None:
             return None
-        document = self._documents.get(id(schema))
-        if document is None:
-            document = self._read(schema, uri)
-            self._documents[id(schema)] = document
-            self._given.append(schema)
-        self._by_uri[uri] = document
+        if id(schema) not in self._documents:
+            self._documents[id(schema)] = schema, self._read(schema, uri)
+        document = self._by_uri[uri] = self._documents[id(schema)][1]
         return document
 
     def _read(self, schema: Json, uri: str) -> Schema:

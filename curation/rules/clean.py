@@ -32,7 +32,6 @@ from curation.json.pointer import (
     tokens_of,
 )
 from curation.json.values import canonical_of_part, objects, searchable
-from curation.json.values import tokens as tokens_of_trail
 from curation.lint import credentials
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
@@ -621,11 +620,10 @@ def _unread(document: Document, closure: Closure) -> Iterator[tuple[Tokens, str]
     if not _may_lead_out(document):
         return
     schemas = {each.tokens for each in taking_part(schema, record.dialect)}
-    for trail, members in objects(schema):
+    for tokens, members in objects(schema):
         text = members.get("$ref")
         if not isinstance(text, str) or text.startswith("#"):
             continue
-        tokens = tokens_of_trail(trail)
         holder = next(
             length
             for length in range(len(tokens), -1, -1)
