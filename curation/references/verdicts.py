@@ -157,7 +157,7 @@ def disputed(document: Schema) -> Tokens | None:
     for reference in in_doubt:
         try:
             contents = look_up(reference)
-        except (Unresolvable, ValueError, *_LIBRARY_FAILS):
+        except (Unresolvable, AttributeError, TypeError, ValueError):
             return reference.tokens
         target = document.lookup(reference.text, reference.base)
         is_static = reference.keyword == "$ref" and target is not None
@@ -173,7 +173,7 @@ def _is_in_doubt(reference: Reference, document: Schema) -> bool:
 
 
 def _python_lookup(
-    document: Schema, registry: Registry[Json]
+    document: Schema, registry: Registry[UntypedJson]
 ) -> Callable[[Reference], Json]:
     """Return what gives the value that jsonschema finds for a reference."""
     specification: Specification[Json] = specification_with(document.dialect.uri)

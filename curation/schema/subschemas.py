@@ -150,7 +150,9 @@ def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
         found.append(location)
         value = location.schema
         if isinstance(value, dict) and not dialect.applying.isdisjoint(value):
-            base = base_of(value, dialect, location.base)
+            base = location.base
+            if dialect.id_keyword in value:
+                base = base_of(value, dialect, base)
             inner = [
                 SchemaLocation(location.tokens + path, member, base, location.document)
                 for path, member in children(value, dialect)
