@@ -21,7 +21,7 @@ from curation.schema.dialects import DRAFT_04
 from curation.schema.drafts import statement
 from curation.schema.subschemas import SchemaLocation, below
 from curation.schema.translation import CannotPortError, ported
-from curation.validation.metaschemas import is_valid
+from curation.validation.metaschemas import cut, is_valid
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -122,7 +122,7 @@ class Closure:
             reached.references.append(resolved)
             if resolved.document is self.record and resolved.location.is_subschema:
                 continue
-            if _key(resolved) not in self._reached:
+            if (id(resolved.document), resolved.location.tokens) not in self._reached:
                 yield self._reach(resolved.document, resolved.location)
 
     def _reach(self, document: Schema, location: SchemaLocation) -> ReachedSchema:
@@ -208,10 +208,6 @@ class Closure:
         return Schema(schema, own, uri)
 
 
-def _key(resolved: ResolvedReference) -> tuple[int, Tokens]:
-    return id(resolved.document), resolved.location.tokens
-
-
 def _is_schema(resolved: ResolvedReference) -> bool:
     value, dialect = resolved.location.schema, resolved.document.dialect
     if isinstance(value, bool):
@@ -222,11 +218,8 @@ def _is_schema(resolved: ResolvedReference) -> bool:
 
 
 def _complaint(reference: Reference, what: str) -> str:
-    value = reference.text
-    if len(value) > _SHOWN:
-        value = value[: _SHOWN - 3] + "..."
     where = pointer((*reference.tokens, reference.keyword))
-    return f"{where}: {value!r} {what}"
+    return f"{where}: {cut(reference.text, _SHOWN)!r} {what}"
 
 
 def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejected:

@@ -29,6 +29,7 @@ from curation.validation.metaschemas import (
     MASK,
     RUST_VALIDATORS,
     cause,
+    cut,
     python_complaint,
     refuse,
     validators_may_differ,
@@ -117,8 +118,7 @@ def python_verdict(
 
 
 def _line(message: str) -> str:
-    text = _SPACE.sub(" ", message).strip()
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+    return cut(_SPACE.sub(" ", message).strip(), _SHOWN)
 
 
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
