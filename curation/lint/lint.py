@@ -11,7 +11,7 @@ from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.references.reachable import (
     ALL_TYPES,
-    AcceptedTypes,
+    accepted_types,
     any_leaves_the_subschemas,
     taking_part,
 )
@@ -30,7 +30,7 @@ def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema surely accepts every value that is no object."""
     document = schema_of(schema, dialect)
     try:
-        accepted = AcceptedTypes(document).of(document.root)
+        accepted = accepted_types(document)
     except RecursionError:
         return False
     return accepted >= ALL_TYPES - {"object"}

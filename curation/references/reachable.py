@@ -137,83 +137,85 @@ _PASSIVE: Final = names_of_kind(
 ) | {"then", "else", "$ref"}
 
 
-class AcceptedTypes:
-    """The types that schemas of one document accept whole.
+#: Base and reference to the types that the target accepts; none while that is open.
+_Known = dict[tuple[str, str], frozenset[str]]
+
+
+def accepted_types(document: Schema) -> frozenset[str]:
+    """Return the types of which a schema surely accepts every value.
+
+    References are followed inside the document alone.
+
+    Raises:
+        RecursionError: schemas nest too deeply.
 
     Example:
         >>> schema = {"anyOf": [{"required": ["a"]}, {"minLength": 1}]}
-        >>> document = Schema(schema, DRAFT_07)
-        >>> AcceptedTypes(document).of(document.root) == ALL_TYPES
+        >>> accepted_types(Schema(schema, DRAFT_07)) == ALL_TYPES
         True
     """
+    return _accepted(document.root, document, {})
 
-    def __init__(self, document: Schema) -> None:
-        """Follow the references of a document inside it alone."""
-        self._document = document
-        self._dialect = document.dialect
-        #: Base and reference to the answer; one that is still open counts as none.
-        self._accepted: dict[tuple[str, str], frozenset[str]] = {}
 
-    def of(self, location: SchemaLocation) -> frozenset[str]:
-        """Return the types of which a schema surely accepts every value.
+def _accepted(
+    location: SchemaLocation, document: Schema, known: _Known
+) -> frozenset[str]:
+    schema: Json = location.schema
+    if not isinstance(schema, dict):
+        return ALL_TYPES if schema is True else _NONE
+    accepted = ALL_TYPES
+    if "$ref" in schema:
+        accepted = _accepted_by_target(location, document, known)
+        if document.dialect.ref_hides_siblings:
+            return accepted
+    for keyword in (schema.keys() & document.dialect.effective) - _PASSIVE:
+        if not accepted:
+            break
+        accepted &= _accepted_by_keyword(keyword, location, document, known)
+    return accepted
 
-        Raises:
-            RecursionError: schemas nest too deeply.
-        """
-        schema: Json = location.schema
-        if not isinstance(schema, dict):
-            return ALL_TYPES if schema is True else _NONE
-        accepted = ALL_TYPES
-        if "$ref" in schema:
-            accepted = self._target(location)
-            if self._dialect.ref_hides_siblings:
-                return accepted
-        for keyword in (schema.keys() & self._dialect.effective) - _PASSIVE:
-            if not accepted:
-                break
-            accepted &= self._of_keyword(keyword, location)
-        return accepted
 
-    def _of_keyword(self, keyword: str, location: SchemaLocation) -> frozenset[str]:
-        schema = location.keywords
-        value = schema[keyword]
-        if keyword in TYPE_OF_KEYWORD:
-            return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
-        if keyword == "type":
-            return ALL_TYPES.intersection(_type_names(value))
-        if keyword == "if":
-            branches = [(name,) for name in ("then", "else") if name in schema]
-            return ALL_TYPES.intersection(*self._all_of(location, branches))
-        if keyword not in ("allOf", "anyOf", "oneOf") or not isinstance(value, list):
-            return _NONE
-        indices = [(keyword, str(index)) for index in range(len(value))]
-        if keyword == "oneOf" and len(indices) != 1:
-            return _NONE
-        parts = self._all_of(location, indices)
-        if keyword == "allOf":
-            return ALL_TYPES.intersection(*parts)
-        return _NONE.union(*parts)
+def _accepted_by_keyword(
+    keyword: str, location: SchemaLocation, document: Schema, known: _Known
+) -> frozenset[str]:
+    schema = location.keywords
+    value = schema[keyword]
+    if keyword in TYPE_OF_KEYWORD:
+        return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
+    if keyword == "type":
+        return ALL_TYPES.intersection(_type_names(value))
+    branches: list[Tokens] = []
+    if keyword == "if":
+        branches = [(name,) for name in ("then", "else") if name in schema]
+    elif not isinstance(value, list) or (keyword == "oneOf" and len(value) != 1):
+        return _NONE
+    elif keyword in ("allOf", "anyOf", "oneOf"):
+        branches = [(keyword, str(index)) for index in range(len(value))]
+    else:
+        return _NONE
+    parts = [
+        _accepted(descend(location, tokens, document.dialect), document, known)
+        for tokens in branches
+    ]
+    if keyword in ("if", "allOf"):
+        return ALL_TYPES.intersection(*parts)
+    return _NONE.union(*parts)
 
-    def _all_of(
-        self, location: SchemaLocation, branches: Iterable[Tokens]
-    ) -> list[frozenset[str]]:
-        return [
-            self.of(descend(location, tokens, self._dialect)) for tokens in branches
-        ]
 
-    def _target(self, location: SchemaLocation) -> frozenset[str]:
-        """Return what the target of `$ref` accepts; nothing is sure of another one."""
-        reference = location.keywords["$ref"]
-        if not isinstance(reference, str):
-            return _NONE
-        base = self._document.inside(location)
-        key = base, reference
-        if key not in self._accepted:
-            self._accepted[key] = _NONE
-            target = self._document.lookup(reference, base)
-            if target is not None:
-                self._accepted[key] = self.of(target)
-        return self._accepted[key]
+def _accepted_by_target(
+    location: SchemaLocation, document: Schema, known: _Known
+) -> frozenset[str]:
+    """Return the types that the target of `$ref` accepts; none if it is elsewhere."""
+    reference = location.keywords["$ref"]
+    if not isinstance(reference, str):
+        return _NONE
+    key = document.inside(location), reference
+    if key not in known:
+        known[key] = _NONE
+        target = document.lookup(reference, key[0])
+        if target is not None:
+            known[key] = _accepted(target, document, known)
+    return known[key]
 
 
 def _type_names(value: Json) -> Iterable[str]:

@@ -14,7 +14,12 @@ from curation.core.documents import Reason
 from curation.references.gathering import gathered
 from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
 from curation.references.loops import is_recursive
-from curation.references.reachable import ALL_TYPES, AcceptedTypes, applied, taking_part
+from curation.references.reachable import (
+    ALL_TYPES,
+    accepted_types,
+    applied,
+    taking_part,
+)
 from curation.references.schema import (
     Schema,
     descend,
@@ -355,7 +360,7 @@ def test_a_long_chain_is_followed_once() -> None:
 def accepted(schema: UntypedJson, dialect: Dialect = DRAFT_2020_12) -> frozenset[str]:
     """Return the types that the root of a schema accepts whole."""
     document = Schema(schema, dialect, "")
-    return AcceptedTypes(document).of(document.root)
+    return accepted_types(document)
 
 
 @pytest.mark.parametrize(
