@@ -39,9 +39,9 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
     Schemas that refer to other files are passed over.
     """
     given = [
-        (tokens, code, member, value)
-        for tokens, subschema in taking_part(schema.value, schema.dialect)
-        for code, member, value in _given(subschema)
+        (location.tokens, code, member, value)
+        for location in taking_part(schema.value, schema.dialect)
+        for code, member, value in _given(location.schema)
     ]
     if not given:
         return

@@ -320,7 +320,7 @@ def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
 
 
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    for tokens in scan.document.scanned.inner_resources:
+    for tokens in scan.document.inner_resources:
         keyword = scan.document.dialect.id_keyword
         yield _at(rule, tokens, keyword, f"`{keyword}` inside the schema")
 

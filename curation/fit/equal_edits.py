@@ -12,7 +12,7 @@ from curation.instances.constraints.keyword_values import KNOWN_FORMATS
 from curation.json.pointer import Tokens, at, fragment_of, tokens_of_fragment
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS, TYPE_OF_KEYWORD
-from curation.schema.subschemas import edited, subschema_locations, subschemas, without
+from curation.schema.subschemas import edited, subschemas, walk, without
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -55,7 +55,7 @@ def unnamed(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     """Take out identifiers and anchors that no reference uses."""
     references = [
         place.keywords["$ref"]
-        for place in subschema_locations(schema, DIALECT)
+        for place in walk(schema, DIALECT)
         if "$ref" in place.keywords
     ]
     if not all(str(reference).startswith("#/") for reference in references):
@@ -74,7 +74,7 @@ def _targets(schema: Json) -> dict[Tokens, Tokens]:
     """Return the places where each `$ref` stands and where it leads."""
     document = Schema(schema, DIALECT)
     targets: dict[Tokens, Tokens] = {}
-    for reference in document.scanned.references:
+    for reference in document.references:
         target = document.lookup(reference.text, reference.base)
         if target is not None and reference.keyword == "$ref":
             targets[reference.tokens] = target.tokens
@@ -104,7 +104,7 @@ def root_inlined(schema: UntypedJson, _sites: Sites) -> UntypedJson:
     reference = schema.get("$ref")
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return schema
-    if Schema(schema, DIALECT).scanned.inner_resources:
+    if Schema(schema, DIALECT).inner_resources:
         return schema
     target = at(schema, tokens_of_fragment(reference))
     if not isinstance(target, dict) or asserting(schema) != {"$ref"}:

@@ -15,7 +15,7 @@ from curation.fit.edits import (
 )
 from curation.fit.scan import properties_of, required_of
 from curation.references.schema import Schema
-from curation.schema.subschemas import edited, subschema_locations, without
+from curation.schema.subschemas import edited, walk, without
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -152,7 +152,7 @@ def optional_dropped(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid the optional properties beyond a number, the innermost first."""
     optional = [
         (*place.tokens, "properties", name)
-        for place in subschema_locations(schema, DIALECT)
+        for place in walk(schema, DIALECT)
         for name in properties_of(place.keywords)
         if name not in required_of(place.keywords)
     ]
@@ -168,7 +168,7 @@ def cut_at_depth(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Forbid values that nest deeper than a number of levels."""
     deep = [
         place.tokens
-        for place in subschema_locations(schema, DIALECT)
+        for place in walk(schema, DIALECT)
         if sum(token in _STEPS for token in place.tokens) >= sites.most
         and ({"properties", "items"} & place.keywords.keys())
     ]

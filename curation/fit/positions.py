@@ -12,7 +12,7 @@ from curation.fit.scan import properties_of
 from curation.fit.shapes import SHAPE, shape_of
 from curation.references.schema import Schema
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, IN_PLACE
-from curation.schema.subschemas import children, subschema_locations
+from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -59,7 +59,7 @@ def positions(schema: Json, dialect: Dialect) -> dict[Tokens, Position]:
         False
     """
     document = Schema(schema, dialect)
-    everywhere = list(subschema_locations(schema, dialect))
+    everywhere = document.walk
     scoped = any(not _SCOPED.isdisjoint(it.keywords) for it in everywhere)
     start = Position(monotone=not scoped, plain=True)
     found: dict[Tokens, Position] = {}

@@ -19,7 +19,7 @@ from curation.fit.shapes import SHAPE, shape_of
 from curation.json.pointer import Tokens, pointer, tokens_of
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
-from curation.schema.subschemas import children, edited, subschema_locations
+from curation.schema.subschemas import children, edited, walk
 from curation.system.escaping import shortened
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
         if finding.keyword and tokens[-1:] == (finding.keyword,):
             tokens = tokens[:-1]
         lost.setdefault(fit.shaped.source(tokens), set()).add(finding.keyword)
-    for place in subschema_locations(fit.shaped.marked, fit.shaped.dialect):
+    for place in walk(fit.shaped.marked, fit.shaped.dialect):
         dropped = shape_of(place.schema).dropped
         if dropped:
             lost.setdefault(place.tokens, set()).update(dropped)
@@ -73,7 +73,7 @@ def rest_of(fit: Fit) -> UntypedJson:
         return True
     schema, dialect = whole(fit), fit.shaped.dialect
     document = Schema(schema, dialect)
-    references = document.scanned.references
+    references = document.references
     # What is kept whole may refer to anything; where others than `$ref` lead depends on
     # the way to them.
     others = dialect.applicators.keys() - _THROUGH
@@ -147,7 +147,7 @@ def sentences(fit: Fit) -> Iterator[str]:
         ['/properties/tags: `uniqueItems` must be true']
     """
     lost = lost_keywords(fit)
-    for place in subschema_locations(whole(fit), fit.shaped.dialect):
+    for place in walk(whole(fit), fit.shaped.dialect):
         for name in sorted(lost.get(place.tokens, ())):
             if name in place.keywords:
                 text = shortened(json.dumps(place.keywords[name]), _SHOWN)

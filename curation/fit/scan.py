@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import array_of, names_of, object_of
 from curation.json.values import remembered
-from curation.references.schema import Reference, Schema, scan_references
+from curation.references.schema import Reference, Schema, references_in
 from curation.schema.dialects import ANY_DIALECT, declared
 from curation.schema.keywords import CONTAINERS, IN_PLACE
-from curation.schema.subschemas import SchemaLocation, subschema_locations
+from curation.schema.subschemas import SchemaLocation, below
 
 if TYPE_CHECKING:
     from curation.json.pointer import Tokens
@@ -42,13 +42,10 @@ class Scan:
             start = starts.pop()
             if start.tokens in places or not isinstance(start.schema, dict | bool):
                 continue
-            for place in subschema_locations(start.schema, dialect):
-                tokens = start.tokens + place.tokens
-                places.setdefault(tokens, SchemaLocation(tokens, place.schema))
-            scan = self.document.scanned
-            if start.tokens:
-                scan = scan_references(start, dialect)
-            for reference in scan.references:
+            inside = below(start, dialect)
+            for place in inside:
+                places.setdefault(place.tokens, place)
+            for reference in references_in(inside, dialect):
                 key = reference.tokens, reference.keyword
                 if not isinstance(reference.value, str) or key in references:
                     continue

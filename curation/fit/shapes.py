@@ -101,7 +101,7 @@ class Shaped:
     def _with_references(self, sent: UntypedJson) -> UntypedJson:
         document = Schema(self.marked, self.dialect)
         edits: dict[Tokens, Put] = {}
-        for reference in document.scanned.references:
+        for reference in document.references:
             target = document.lookup(reference.text, reference.base)
             place = self.places.get(reference.tokens)
             if target is None or place is None:

@@ -98,29 +98,6 @@ def at(value: Json, tokens: Tokens) -> Json:
     return value
 
 
-def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
-    """Return a copy of the value in which `new` stands where the tokens lead.
-
-    A member that an object lacks changes nothing.
-
-    Raises:
-        LookupError: the tokens lead into a scalar or past the end of an array.
-    """
-    if not tokens:
-        return new
-    head, tail = tokens[0], tokens[1:]
-    if isinstance(value, list):
-        index = int(head)
-        inner = replaced(value[index], tail, new)
-        return [*value[:index], inner, *value[index + 1 :]]
-    if not isinstance(value, dict):
-        raise LookupError(head)  # noqa: TRY004 - the tokens are at fault
-    return {
-        name: replaced(inner, tail, new) if name == head else inner
-        for name, inner in value.items()
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Put:
     """Put this value in the place of a member, under its name or another."""
@@ -158,6 +135,16 @@ def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
             branch = inner
         branch[tokens[-1]] = edit
     return _rewritten(value, tree)
+
+
+def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
+    """Return a copy of the value in which `new` stands where the tokens lead.
+
+    Raises:
+        LookupError: the tokens lead nowhere.
+    """
+    at(value, tokens)
+    return rewritten(value, {tokens: Put(new)}) if tokens else new
 
 
 def _rewritten(value: Json, tree: _Tree) -> Json:

@@ -244,11 +244,12 @@ def any_spelled(value: Json) -> bool:
         # orjson refuses a subclass of float, and is faster than any loop of ours.
         orjson.dumps(value)
     except orjson.JSONEncodeError:
-        return any(type(number) is SpelledFloat for number in _floats(value))
+        return any(type(number) is SpelledFloat for number in floats(value))
     return False
 
 
-def _floats(value: Json) -> Iterator[float]:
+def floats(value: Json) -> Iterator[float]:
+    """Yield the numbers of a value that are floats, at any depth."""
     if isinstance(value, float):
         yield value
     stack = [value]
@@ -369,7 +370,7 @@ def canonical(value: Json) -> bytes:
     quick = compact(value, orjson.OPT_SORT_KEYS)
     if quick is not None:
         return quick
-    kinds = {type(number) for number in _floats(value)}
+    kinds = {type(number) for number in floats(value)}
     if not kinds:
         with suppress(orjson.JSONEncodeError):
             return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import wraps
 from threading import Lock
@@ -138,9 +138,6 @@ def canonical_of_part(value: Json, schema: Json) -> bytes:
 
 #: The types of values that hold others.
 _HOLDERS = (dict, list)
-#: The last step and the trail before it; None at the root. Tuples of whole paths
-#: would make deep documents quadratic.
-Trail = tuple["Trail", str | int] | None
 
 
 def searchable(value: Json) -> bytes:
@@ -159,31 +156,20 @@ def searchable(value: Json) -> bytes:
         return text.encode()
 
 
-def objects(value: Json) -> Iterator[tuple[Trail, dict[str, Json]]]:
-    """Yield every object at any depth, outermost first, in the order they stand."""
-    stack: list[tuple[Trail, Json]] = [(None, value)]
+def objects(value: Json) -> Iterator[tuple[Tokens, dict[str, Json]]]:
+    """Yield every object at any depth with its tokens, outermost first, in order."""
+    stack: list[tuple[Tokens, Json]] = [((), value)]
     while stack:
-        trail, nested = stack.pop()
+        tokens, nested = stack.pop()
+        members: Iterable[tuple[str | int, Json]] = ()
         if isinstance(nested, dict):
-            yield trail, nested
-            inner: list[tuple[Trail, Json]] = [
-                ((trail, name), member)
-                for name, member in nested.items()
-                if isinstance(member, _HOLDERS)
-            ]
-        else:
-            inner = [
-                ((trail, index), item)
-                for index, item in enumerate(nested if isinstance(nested, list) else ())
-                if isinstance(item, _HOLDERS)
-            ]
+            yield tokens, nested
+            members = nested.items()
+        elif isinstance(nested, list):
+            members = enumerate(nested)
+        inner = [
+            ((*tokens, str(step)), member)
+            for step, member in members
+            if isinstance(member, _HOLDERS)
+        ]
         stack.extend(reversed(inner))
-
-
-def tokens(trail: Trail) -> Tokens:
-    """Return the reference tokens (RFC 6901) of a trail."""
-    steps: list[str] = []
-    while trail is not None:
-        trail, step = trail
-        steps.append(str(step))
-    return tuple(reversed(steps))

@@ -11,7 +11,7 @@ from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.references.reachable import (
     ALL_TYPES,
-    AcceptedTypes,
+    accepted_types,
     any_leaves_the_subschemas,
     taking_part,
 )
@@ -30,7 +30,7 @@ def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
     """Return whether a schema surely accepts every value that is no object."""
     document = schema_of(schema, dialect)
     try:
-        accepted = AcceptedTypes(document).of(document.root)
+        accepted = accepted_types(document)
     except RecursionError:
         return False
     return accepted >= ALL_TYPES - {"object"}
@@ -102,10 +102,10 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         if any(check.find(subschema, dialect))
     }
     if leaves or suspects:
-        for tokens, subschema in taking_part(schema, dialect):
-            if leaves or id(subschema) in suspects:
-                for lint in _defects(subschema, dialect):
-                    where = pointer(tokens) + lint.pointer
+        for location in taking_part(schema, dialect):
+            if leaves or id(location.schema) in suspects:
+                for lint in _defects(location.keywords, dialect):
+                    where = location.pointer + lint.pointer
                     defects.add(Lint(code=lint.code, pointer=where))
     return sorted(defects)
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from curation.lint.contradictions import FORMATS, named_types
-from curation.references.reachable import referred, schemas_taking_part
-from curation.references.schema import base_of, schema_of
+from curation.references.reachable import referred, taking_part
+from curation.references.schema import schema_of
 from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
@@ -23,7 +23,7 @@ from curation.schema.keywords import (
 )
 from curation.schema.measures import field_count
 from curation.schema.roots import restricts
-from curation.schema.subschemas import SchemaLocation, children
+from curation.schema.subschemas import SchemaLocation, base_of, children
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -233,7 +233,7 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
     search = _Search(schema, dialect)
     return Liveness(
         keywords=sum(
-            map(count_judged, map(tuple, schemas_taking_part(schema, dialect)))
+            count_judged(tuple(each.schema)) for each in taking_part(schema, dialect)
         ),
         live=sum(map(len, search.live.values())),
         fields=search.live_fields(),

@@ -19,10 +19,10 @@ from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
 from curation.references.reachable import leaves_the_subschemas
 from curation.references.schema import Schema, schema_of
+from curation.references.verdicts import rust_validator
 from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
 from curation.schema.subschemas import SchemaLocation, subschemas
 from curation.validation.metaschemas import RUST_DRAFTS, is_valid
-from curation.validation.verdicts import rust_validator
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -212,7 +212,7 @@ def _local_target(reference: Json, root: Json, dialect: Dialect) -> UntypedJson:
     except LookupError:
         return None
     # Where no keyword leads the metaschema has not looked.
-    unread = leaves_the_subschemas({"$ref": reference}, dialect)
+    unread = leaves_the_subschemas(reference, dialect)
     return None if unread and not is_valid(target, dialect) else target
 
 

@@ -26,7 +26,7 @@ from curation.download.packs import open_files
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
-from curation.json.values import canonical_of_part, objects, tokens, write_document
+from curation.json.values import canonical_of_part, objects, write_document
 from curation.lint.liveness import liveness
 from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.rules.evidence import with_evidence
@@ -257,8 +257,8 @@ def _parsed(
         return schema, ()
     repeated = {id(members): names for members, names in merged}
     return schema, tuple(
-        MergedMember(pointer=pointer((*tokens(trail), name)), times=times)
-        for trail, members in objects(schema)
+        MergedMember(pointer=pointer((*tokens, name)), times=times)
+        for tokens, members in objects(schema)
         for name, times in repeated.get(id(members), {}).items()
     )
 

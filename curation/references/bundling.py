@@ -23,13 +23,15 @@ from curation.json.pointer import (
     fragment_of,
     rewritten,
 )
-from curation.references.schema import MARKS, ResolvedReference
 from curation.schema.roots import unused
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.references.closure import Closure, ReachedSchema
+    from curation.references.schema import ResolvedReference
 
+#: Keywords of a schema that tie it to its place.
+MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
 #: Last segments of a path that do not name what it is about.
@@ -144,7 +146,7 @@ class Bundle:
                 edits[tokens] = Put(value)
                 self._change(tokens, reference.value, value)
         if flatten:
-            for resource in self._record.scanned.inner_resources:
+            for resource in self._record.inner_resources:
                 tokens = (*resource, self._record.dialect.id_keyword)
                 edits[tokens] = Drop()
                 gone = at(self._record.value, tokens)
@@ -153,12 +155,12 @@ class Bundle:
 
     def _part(self, part: ReachedSchema) -> Json:
         skip = len(part.location.tokens)
-        keywords = (*MARKS, part.document.dialect.id_keyword)
+        keywords = {*MARKS, part.document.dialect.id_keyword}
         edits: dict[Tokens, Put | Drop] = {}
         for reached in self._inside[part.key]:
-            for tokens in reached.scan.marked:
-                for keyword in keywords:
-                    edits[(*tokens[skip:], keyword)] = Drop()
+            for location in reached.walk:
+                for keyword in keywords & location.keywords.keys():
+                    edits[(*location.tokens[skip:], keyword)] = Drop()
             for resolved in reached.references:
                 reference = resolved.reference
                 tokens = (*reference.tokens[skip:], reference.keyword)

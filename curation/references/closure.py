@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,21 +12,20 @@ from curation.json.values import remembered
 from curation.references.library import NO_LIBRARY, standard_document
 from curation.references.schema import (
     Reference,
-    ReferenceScan,
     ResolvedReference,
     Schema,
     follow_reference,
-    scan_references,
+    references_in,
 )
 from curation.schema.dialects import DRAFT_04
 from curation.schema.drafts import statement
+from curation.schema.subschemas import SchemaLocation, below
 from curation.schema.translation import CannotPortError, ported
-from curation.validation.metaschemas import is_valid
+from curation.validation.metaschemas import cut, is_valid
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.core.rule import Library
-    from curation.schema.subschemas import SchemaLocation
 
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
@@ -40,7 +39,8 @@ class ReachedSchema:
 
     document: Schema
     location: SchemaLocation
-    scan: ReferenceScan
+    #: The schema itself and its subschemas.
+    walk: Sequence[SchemaLocation]
     references: list[ResolvedReference] = field(default_factory=list)
 
     @property
@@ -77,14 +77,13 @@ class Closure:
         """
         self.record = schema
         self._library = library
-        self._documents: dict[int, Schema] = {}
+        #: By the id of the value that the library gave: it lives as long.
+        self._documents: dict[int, tuple[Json, Schema]] = {}
         self._by_uri: dict[str, Schema] = {}
-        #: As the library gave them: while they live, no other has the id of one.
-        self._given: list[Json] = []
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
         root = self.record.root
         first = ReachedSchema(
-            document=self.record, location=root, scan=self.record.scanned
+            document=self.record, location=root, walk=self.record.walk
         )
         self._reached[first.key] = first
         self._follow_all([first])
@@ -113,7 +112,7 @@ class Closure:
 
     def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
         by_text: dict[tuple[str, type, str], ResolvedReference] = {}
-        for reference in reached.scan.references:
+        for reference in references_in(reached.walk, reached.document.dialect):
             # The type keeps 1, true and "1" apart.
             text = (reference.base, type(reference.value), reference.text)
             earlier = by_text.get(text)
@@ -123,7 +122,7 @@ class Closure:
             reached.references.append(resolved)
             if resolved.document is self.record and resolved.location.is_subschema:
                 continue
-            if _key(resolved) not in self._reached:
+            if (id(resolved.document), resolved.location.tokens) not in self._reached:
                 yield self._reach(resolved.document, resolved.location)
 
     def _reach(self, document: Schema, location: SchemaLocation) -> ReachedSchema:
@@ -133,7 +132,7 @@ class Closure:
         new = ReachedSchema(
             document=document,
             location=location,
-            scan=scan_references(location, document.dialect),
+            walk=below(location, document.dialect),
         )
         self._reached[new.key] = new
         return new
@@ -151,7 +150,7 @@ class Closure:
         """Reach the roots too: a scope is made of whole resources."""
         while roots := [
             document
-            for document in self._documents.values()
+            for _, document in self._documents.values()
             if (id(document), ()) not in self._reached
         ]:
             self._follow_all([self._reach(root, root.root) for root in roots])
@@ -190,12 +189,9 @@ class Closure:
             schema = standard_document(uri)
         if schema is None:
             return None
-        document = self._documents.get(id(schema))
-        if document is None:
-            document = self._read(schema, uri)
-            self._documents[id(schema)] = document
-            self._given.append(schema)
-        self._by_uri[uri] = document
+        if id(schema) not in self._documents:
+            self._documents[id(schema)] = schema, self._read(schema, uri)
+        document = self._by_uri[uri] = self._documents[id(schema)][1]
         return document
 
     def _read(self, schema: Json, uri: str) -> Schema:
@@ -212,10 +208,6 @@ class Closure:
         return Schema(schema, own, uri)
 
 
-def _key(resolved: ResolvedReference) -> tuple[int, Tokens]:
-    return id(resolved.document), resolved.location.tokens
-
-
 def _is_schema(resolved: ResolvedReference) -> bool:
     value, dialect = resolved.location.schema, resolved.document.dialect
     if isinstance(value, bool):
@@ -226,11 +218,8 @@ def _is_schema(resolved: ResolvedReference) -> bool:
 
 
 def _complaint(reference: Reference, what: str) -> str:
-    value = reference.text
-    if len(value) > _SHOWN:
-        value = value[: _SHOWN - 3] + "..."
     where = pointer((*reference.tokens, reference.keyword))
-    return f"{where}: {value!r} {what}"
+    return f"{where}: {cut(reference.text, _SHOWN)!r} {what}"
 
 
 def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejected:

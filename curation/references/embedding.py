@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from curation.core.documents import ABSENT
 from curation.json.pointer import Drop, Put, Tokens, at, rewritten
 from curation.references.bundling import Bundle
-from curation.references.schema import ResolvedReference, Schema, join
 from curation.schema.dialects import declared
+from curation.schema.subschemas import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import Json
     from curation.references.closure import Closure, ReachedSchema
+    from curation.references.schema import ResolvedReference, Schema
 
 
 def bundle_of(closure: Closure, rule: str) -> Bundle:
@@ -55,10 +56,9 @@ class EmbeddedBundle(Bundle):
     def _part(self, part: ReachedSchema) -> Json:
         document = part.document
         edits: dict[Tokens, Put | Drop] = {**dict(self._edits(document))}
-        for tokens in document.scanned.marked:
-            marked = document.location_at(tokens).keywords
-            if declared(marked.get("$schema")) is not document.dialect:
-                edits[*tokens, "$schema"] = Drop()
+        for location in document.walk:
+            if declared(location.keywords.get("$schema")) is not document.dialect:
+                edits[*location.tokens, "$schema"] = Drop()
         value = rewritten(document.value, edits)
         return _identified(
             value if isinstance(value, dict) else {"allOf": [value]}, document
@@ -80,7 +80,7 @@ def _addressed(resolved: ResolvedReference) -> str:
     """Return a reference that leads to its target by an identifier."""
     uri, fragment = join(resolved.reference.base, resolved.reference.text)
     target = resolved.document
-    if uri == target.base or uri in target.scanned.resources:
+    if uri == target.base or uri in target.resources:
         return resolved.reference.text
     return f"{target.base}#{fragment}" if fragment else target.base
 

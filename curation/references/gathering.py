@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from curation.core.json_types import Json
 from curation.json.pointer import Tokens, at, fragment_of
-from curation.references.schema import Schema, scan_references
+from curation.references.schema import Schema, references_in
 from curation.schema.dialects import DRAFT_2019_09, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.roots import unused
-from curation.schema.subschemas import edited, subschema_locations
+from curation.schema.subschemas import below, edited, walk
 
 
 def gathered(schema: Json, dialect: Dialect) -> Json:
@@ -32,23 +32,22 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
     document = Schema(schema, dialect)
     names: dict[Tokens, str] = {}
     places: dict[Tokens, str] = {}
-    starts = [document.root]
-    for start in starts:
-        for reference in scan_references(start, dialect).references:
-            target = document.lookup(reference.text, reference.base)
-            if (
-                target is None
-                or target.is_subschema
-                or reference.keyword != "$ref"
-                or not isinstance(target.schema, dict)
-                or {reference.base, target.base} != {document.base}
-            ):
-                continue
-            if target.tokens not in names:
-                names[target.tokens] = name = unused(target.tokens[-1], taken)
-                taken.add(name)
-                starts.append(target)
-            places[reference.tokens] = fragment_of((holder, names[target.tokens]))
+    references = [*document.references]
+    for reference in references:
+        target = document.lookup(reference.text, reference.base)
+        if (
+            target is None
+            or target.is_subschema
+            or reference.keyword != "$ref"
+            or not isinstance(target.schema, dict)
+            or {reference.base, target.base} != {document.base}
+        ):
+            continue
+        if target.tokens not in names:
+            names[target.tokens] = name = unused(target.tokens[-1], taken)
+            taken.add(name)
+            references += references_in(below(target, dialect), dialect)
+        places[reference.tokens] = fragment_of((holder, names[target.tokens]))
     if not names:
         return schema
 
@@ -70,7 +69,7 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
 
 def _without(schema: Json, gone: dict[Tokens, str], dialect: Dialect) -> Json:
     """Return a schema without the unknown members in which some places stand."""
-    known = {place.tokens for place in subschema_locations(schema, dialect)}
+    known = {place.tokens for place in walk(schema, dialect)}
     members: dict[Tokens, set[str]] = {}
     for tokens in gone:
         length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in known)

@@ -1,97 +1,59 @@
-"""Reference loops, and references that jsonschema resolves otherwise.
+"""Reference loops.
 
 To judge an instance by `{"$ref": "#"}` never ends (`endless`); recursion is fine where
 an applicator moves on into the instance (`is_recursive`).
-
-jsonschema joins a relative identifier of the root to itself: anchors and references by
-URI are looked up its way (`disputed`), and must lead to the same place.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from referencing import Registry, Specification
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import specification_with
-
-from curation.json.pointer import Tokens, at
-from curation.references.schema import ResolvedReference, schema_of
+from curation.references.reachable import directly_applied, taking_part
+from curation.references.schema import Schema, references_in, schema_of
 from curation.schema.dialects import ANY_DIALECT, Dialect
-from curation.schema.keywords import CONTAINERS, IN_PLACE
-from curation.schema.subschemas import children
+from curation.schema.keywords import IN_PLACE
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.references.closure import Closure
+    from curation.json.pointer import Tokens
 
 
-def endless(closure: Closure) -> Tokens | None:
-    """Return a schema of the record whose evaluation never ends, or None.
+def endless(document: Schema) -> Tokens | None:
+    """Return a schema whose evaluation never ends, or None.
 
-    The closure must be one of a record that stands alone. Loops that nothing
+    The references of the document must all lead into itself. Loops that nothing
     reaches from the root are not counted.
     """
-    targets: dict[Tokens, list[Tokens]] = {}
-    values: dict[Tokens, Json] = {(): closure.record.value}
-    for reached in closure.own_schemas():
-        for resolved in reached.references:
-            reference, location = resolved.reference, resolved.location
-            bearers = closure.record.bearers(
-                reference.keyword, reference.value, location
-            )
-            for target in (location, *bearers):
-                targets.setdefault(reference.tokens, []).append(target.tokens)
-                values[target.tokens] = target.schema
-    graph = _Graph(targets, values, closure.record.dialect)
-    starts = list(values)
-    if _on_cycle(starts, graph.next) is None:
+    locations = {(): document.root}
+    schemas = taking_part(document.value, document.dialect)
+    for reference in references_in(schemas, document.dialect):
+        target = document.lookup(reference.text, reference.base)
+        bearers = document.bearers(reference.keyword, reference.value, target)
+        for location in (target, *bearers):
+            if location is not None:
+                locations.setdefault(location.tokens, location)
+    starts = list(locations)
+
+    def following(tokens: Tokens, *, inside: bool = False) -> Iterator[Tokens]:
+        """Yield schemas that judge the same instance next, or a part of it too."""
+        location = locations[tokens]
+        idle = () if "if" in location.keywords else ("then", "else")
+        for keyword, inner in directly_applied(location, document):
+            if keyword not in idle and (inside or not keyword or keyword in IN_PLACE):
+                locations[inner.tokens] = inner
+                yield inner.tokens
+
+    if _on_cycle(starts, following) is None:
         return None
-    reachable = graph.reached()
-    return _on_cycle([tokens for tokens in starts if tokens in reachable], graph.next)
-
-
-class _Graph:
-    def __init__(
-        self,
-        targets: dict[Tokens, list[Tokens]],
-        values: dict[Tokens, Json],
-        dialect: Dialect,
-    ) -> None:
-        self._targets = targets
-        self._values = values
-        self._dialect = dialect
-
-    def reached(self) -> set[Tokens]:
-        """Return the schemas that some instance is judged by."""
-        visited: set[Tokens] = set()
-        waiting: list[Tokens] = [()]
-        while waiting:
-            tokens = waiting.pop()
-            if tokens not in visited:
-                visited.add(tokens)
-                waiting.extend(self.next(tokens, applied=True))
-        return visited
-
-    def next(self, tokens: Tokens, *, applied: bool = False) -> Iterator[Tokens]:
-        """Yield the schemas that judge the same instance next.
-
-        With `applied`, also those that judge a part of it.
-        """
-        schema = self._values[tokens]
-        if not isinstance(schema, dict):
-            return
-        yield from self._targets.get(tokens, ())
-        if self._dialect.ref_hides_siblings and "$ref" in schema:
-            return
-        for path, child in children(schema, self._dialect):
-            if path[0] in ("then", "else") and "if" not in schema:
-                continue
-            if path[0] in IN_PLACE or (applied and path[0] not in CONTAINERS):
-                self._values[tokens + path] = child
-                yield tokens + path
+    reached: set[Tokens] = set()
+    waiting: list[Tokens] = [()]
+    while waiting:
+        tokens = waiting.pop()
+        if tokens not in reached:
+            reached.add(tokens)
+            waiting += following(tokens, inside=True)
+    return _on_cycle([tokens for tokens in starts if tokens in reached], following)
 
 
 def _on_cycle(
@@ -135,7 +97,7 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
     document = schema_of(schema, dialect, uri)
-    for reference in document.scanned.references:
+    for reference in document.references:
         if isinstance(reference.value, str):
             target = document.lookup(reference.value, reference.base)
             if target is not None:
@@ -146,51 +108,3 @@ def _own_uri(schema: Json) -> str:
     """Return the URI by which a schema names itself in draft-04, without fragment."""
     uri = schema.get("id") if isinstance(schema, dict) and "$id" not in schema else None
     return uri.partition("#")[0] if isinstance(uri, str) else ""
-
-
-def disputed(closure: Closure) -> Tokens | None:
-    """Return a schema of the record whose reference jsonschema resolves otherwise."""
-    in_doubt = [
-        resolved
-        for resolved in closure.own_schemas()[0].references
-        if resolved.reference.base != closure.record.base or not _is_plain(resolved)
-    ]
-    if not in_doubt:
-        return None
-    specification: Specification[Json] = specification_with(closure.record.dialect.uri)
-    root = specification.create_resource(closure.record.value)
-    uri = root.id() or ""
-    # Crawled once: a registry that is not looks for anchors anew at every lookup.
-    start = Registry().with_resource(uri, root).crawl().resolver(uri)
-    starts = frozenset(closure.record.scanned.inner_resources)
-    for resolved in in_doubt:
-        resolver = start
-        for resource in _resources_around(resolved.reference.tokens, starts, closure):
-            resolver = resolver.in_subresource(specification.create_resource(resource))
-        try:
-            contents = resolver.lookup(resolved.reference.text).contents
-        except (Unresolvable, AttributeError, TypeError, ValueError):
-            return resolved.reference.tokens
-        is_static = resolved.reference.keyword == "$ref"
-        if is_static and contents is not resolved.location.schema:
-            return resolved.reference.tokens
-    return None
-
-
-def _is_plain(resolved: ResolvedReference) -> bool:
-    value = resolved.reference.text
-    return value == "#" or value.startswith("#/")
-
-
-def _resources_around(
-    tokens: Tokens, starts: AbstractSet[Tokens], closure: Closure
-) -> list[Json]:
-    """Return the schemas that start a resource between the root and a subschema.
-
-    The others leave the base as it is.
-    """
-    return [
-        at(closure.record.value, tokens[:length])
-        for length in range(1, len(tokens) + 1)
-        if tokens[:length] in starts
-    ]

@@ -10,20 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import remembered
-from curation.references.schema import Schema, descend, scan_references, schema_of
+from curation.references.schema import Schema, descend, references_in, schema_of
 from curation.schema.keywords import (
     CONTAINERS,
-    REFERENCE_KEYWORDS,
     TYPE_OF_KEYWORD,
     KeywordKind,
     names_of_kind,
 )
-from curation.schema.subschemas import (
-    SchemaLocation,
-    children,
-    subschema_locations,
-    subschemas,
-)
+from curation.schema.subschemas import SchemaLocation, below, children
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
@@ -33,75 +27,47 @@ if TYPE_CHECKING:
 
 
 @remembered
-def taking_part(
-    schema: Json, dialect: Dialect
-) -> Sequence[tuple[Tokens, dict[str, Json]]]:
-    """Return every schema that is an object, with where it stands, each once.
+def taking_part(schema: Json, dialect: Dialect) -> Sequence[SchemaLocation]:
+    """Return every schema that is an object, each once.
 
     References that lead nowhere are passed over.
     """
-    schemas: list[tuple[Tokens, dict[str, Json]]] = []
-    visited: set[Tokens] = set()
-    for start, value in _starts(schema, dialect):
-        if start in visited:
-            continue
-        for location in subschema_locations(value, dialect):
-            tokens = start + location.tokens
-            if isinstance(location.schema, dict) and tokens not in visited:
-                visited.add(tokens)
-                schemas.append((tokens, location.schema))
-    return schemas
-
-
-def schemas_taking_part(schema: Json, dialect: Dialect) -> Iterable[dict[str, Json]]:
-    """Return the schemas that take part, in any order, without where they stand."""
-    if not any_leaves_the_subschemas(schema, dialect):
-        return subschemas(schema, dialect)
-    return (subschema for _, subschema in taking_part(schema, dialect))
-
-
-def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     document = schema_of(schema, dialect)
-    starts = [document.root]
-    met: set[Tokens] = {()}
-    leaves = any_leaves_the_subschemas(schema, dialect)
-    for start in starts:
-        yield start.tokens, start.schema
-        for reference in scan_references(start, dialect).references if leaves else ():
-            target = document.lookup(reference.text, reference.base)
-            if (
-                target is not None
-                and not target.is_subschema
-                and target.tokens not in met
-                and isinstance(target.schema, dict)
-                and is_valid(target.schema, dialect)
-            ):
-                met.add(target.tokens)
-                starts.append(target)
+    locations = [each for each in document.walk if isinstance(each.schema, dict)]
+    if not any_leaves_the_subschemas(schema, dialect):
+        return locations
+    found = {location.tokens: location for location in locations}
+    references = [*document.references]
+    for reference in references:
+        target = document.lookup(reference.text, reference.base)
+        if (
+            target is not None
+            and not target.is_subschema
+            and target.tokens not in found
+            and isinstance(target.schema, dict)
+            and is_valid(target.schema, dialect)
+        ):
+            inside = below(target, dialect)
+            for location in inside:
+                if isinstance(location.schema, dict):
+                    found.setdefault(location.tokens, location)
+            references += references_in(inside, dialect)
+    return list(found.values())
 
 
 @remembered
 def any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether a reference may lead outside the subschemas."""
     return any(
-        leaves_the_subschemas(subschema, dialect)
-        for subschema in subschemas(schema, dialect)
+        leaves_the_subschemas(reference.value, dialect)
+        for reference in schema_of(schema, dialect).references
     )
 
 
-def leaves_the_subschemas(schema: dict[str, Json], dialect: Dialect) -> bool:
-    """Return whether one schema's own references may lead to what is no subschema."""
-    if schema.keys().isdisjoint(REFERENCE_KEYWORDS):
-        return False
-    for keyword in dialect.reference_keywords:
-        value = schema.get(keyword)
-        if isinstance(value, str) and _outside(value, dialect):
-            return True
-    return False
-
-
-def _outside(reference: str, dialect: Dialect) -> bool:
+def leaves_the_subschemas(reference: Json, dialect: Dialect) -> bool:
     """Return whether a pointer is deeper than one member of one applicator."""
+    if not isinstance(reference, str):
+        return False
     pointer = reference.partition("#")[2]
     if not pointer.startswith("/"):
         return False
@@ -171,83 +137,85 @@ _PASSIVE: Final = names_of_kind(
 ) | {"then", "else", "$ref"}
 
 
-class AcceptedTypes:
-    """The types that schemas of one document accept whole.
+#: Base and reference to the types that the target accepts; none while that is open.
+_Known = dict[tuple[str, str], frozenset[str]]
+
+
+def accepted_types(document: Schema) -> frozenset[str]:
+    """Return the types of which a schema surely accepts every value.
+
+    References are followed inside the document alone.
+
+    Raises:
+        RecursionError: schemas nest too deeply.
 
     Example:
         >>> schema = {"anyOf": [{"required": ["a"]}, {"minLength": 1}]}
-        >>> document = Schema(schema, DRAFT_07)
-        >>> AcceptedTypes(document).of(document.root) == ALL_TYPES
+        >>> accepted_types(Schema(schema, DRAFT_07)) == ALL_TYPES
         True
     """
+    return _accepted(document.root, document, {})
 
-    def __init__(self, document: Schema) -> None:
-        """Follow the references of a document inside it alone."""
-        self._document = document
-        self._dialect = document.dialect
-        #: Base and reference to the answer; one that is still open counts as none.
-        self._accepted: dict[tuple[str, str], frozenset[str]] = {}
 
-    def of(self, location: SchemaLocation) -> frozenset[str]:
-        """Return the types of which a schema surely accepts every value.
+def _accepted(
+    location: SchemaLocation, document: Schema, known: _Known
+) -> frozenset[str]:
+    schema: Json = location.schema
+    if not isinstance(schema, dict):
+        return ALL_TYPES if schema is True else _NONE
+    accepted = ALL_TYPES
+    if "$ref" in schema:
+        accepted = _accepted_by_target(location, document, known)
+        if document.dialect.ref_hides_siblings:
+            return accepted
+    for keyword in (schema.keys() & document.dialect.effective) - _PASSIVE:
+        if not accepted:
+            break
+        accepted &= _accepted_by_keyword(keyword, location, document, known)
+    return accepted
 
-        Raises:
-            RecursionError: schemas nest too deeply.
-        """
-        schema: Json = location.schema
-        if not isinstance(schema, dict):
-            return ALL_TYPES if schema is True else _NONE
-        accepted = ALL_TYPES
-        if "$ref" in schema:
-            accepted = self._target(location)
-            if self._dialect.ref_hides_siblings:
-                return accepted
-        for keyword in (schema.keys() & self._dialect.effective) - _PASSIVE:
-            if not accepted:
-                break
-            accepted &= self._of_keyword(keyword, location)
-        return accepted
 
-    def _of_keyword(self, keyword: str, location: SchemaLocation) -> frozenset[str]:
-        schema = location.keywords
-        value = schema[keyword]
-        if keyword in TYPE_OF_KEYWORD:
-            return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
-        if keyword == "type":
-            return ALL_TYPES.intersection(_type_names(value))
-        if keyword == "if":
-            branches = [(name,) for name in ("then", "else") if name in schema]
-            return ALL_TYPES.intersection(*self._all_of(location, branches))
-        if keyword not in ("allOf", "anyOf", "oneOf") or not isinstance(value, list):
-            return _NONE
-        indices = [(keyword, str(index)) for index in range(len(value))]
-        if keyword == "oneOf" and len(indices) != 1:
-            return _NONE
-        parts = self._all_of(location, indices)
-        if keyword == "allOf":
-            return ALL_TYPES.intersection(*parts)
-        return _NONE.union(*parts)
+def _accepted_by_keyword(
+    keyword: str, location: SchemaLocation, document: Schema, known: _Known
+) -> frozenset[str]:
+    schema = location.keywords
+    value = schema[keyword]
+    if keyword in TYPE_OF_KEYWORD:
+        return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
+    if keyword == "type":
+        return ALL_TYPES.intersection(_type_names(value))
+    branches: list[Tokens] = []
+    if keyword == "if":
+        branches = [(name,) for name in ("then", "else") if name in schema]
+    elif not isinstance(value, list) or (keyword == "oneOf" and len(value) != 1):
+        return _NONE
+    elif keyword in ("allOf", "anyOf", "oneOf"):
+        branches = [(keyword, str(index)) for index in range(len(value))]
+    else:
+        return _NONE
+    parts = [
+        _accepted(descend(location, tokens, document.dialect), document, known)
+        for tokens in branches
+    ]
+    if keyword in ("if", "allOf"):
+        return ALL_TYPES.intersection(*parts)
+    return _NONE.union(*parts)
 
-    def _all_of(
-        self, location: SchemaLocation, branches: Iterable[Tokens]
-    ) -> list[frozenset[str]]:
-        return [
-            self.of(descend(location, tokens, self._dialect)) for tokens in branches
-        ]
 
-    def _target(self, location: SchemaLocation) -> frozenset[str]:
-        """Return what the target of `$ref` accepts; nothing is sure of another one."""
-        reference = location.keywords["$ref"]
-        if not isinstance(reference, str):
-            return _NONE
-        base = self._document.inside(location)
-        key = base, reference
-        if key not in self._accepted:
-            self._accepted[key] = _NONE
-            target = self._document.lookup(reference, base)
-            if target is not None:
-                self._accepted[key] = self.of(target)
-        return self._accepted[key]
+def _accepted_by_target(
+    location: SchemaLocation, document: Schema, known: _Known
+) -> frozenset[str]:
+    """Return the types that the target of `$ref` accepts; none if it is elsewhere."""
+    reference = location.keywords["$ref"]
+    if not isinstance(reference, str):
+        return _NONE
+    key = document.inside(location), reference
+    if key not in known:
+        known[key] = _NONE
+        target = document.lookup(reference, key[0])
+        if target is not None:
+            known[key] = _accepted(target, document, known)
+    return known[key]
 
 
 def _type_names(value: Json) -> Iterable[str]:

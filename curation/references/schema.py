@@ -1,18 +1,16 @@
 """A schema with its dialect: where its references lead, without fetching anything.
 
-A base URI changes at every `$id` (draft-04: `id`) in keyword position; a pointer
-is resolved against the resource of that base, an anchor within it. Sources: the
-core specification of each draft, RFC 3986 section 5, RFC 6901 section 6.
+A pointer is resolved against the resource of the base URI in force, an anchor within
+it. Sources: the core specification of each draft, RFC 6901 section 6.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote, urldefrag, urljoin
+from urllib.parse import quote, unquote
 
 import jsonschema_rs
 import msgspec
@@ -22,7 +20,14 @@ from curation.json.pointer import Tokens, member, tokens_of
 from curation.json.values import remembered
 from curation.references.library import standard_document
 from curation.schema.keywords import Shape
-from curation.schema.subschemas import SchemaLocation, locations, walk
+from curation.schema.subschemas import (
+    SchemaLocation,
+    base_of,
+    below,
+    join,
+    starts_resource,
+    walk,
+)
 from curation.validation.metaschemas import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -49,46 +54,10 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.value)
 
 
-@dataclass(slots=True, kw_only=True)
-class ReferenceScan:
-    """What one walk over a schema finds."""
-
-    references: list[Reference] = field(default_factory=list)
-    #: Absolute URI (or as absolute as it gets) to the root of the resource.
-    resources: dict[str, SchemaLocation] = field(default_factory=dict)
-    #: Base URI and plain name to the schema that the anchor marks.
-    anchors: dict[tuple[str, str], SchemaLocation] = field(default_factory=dict)
-    #: Schemas that carry an identifier, an anchor or a `$schema`, the root too.
-    marked: list[Tokens] = field(default_factory=list)
-    #: Subschemas that start a resource of their own.
-    inner_resources: list[Tokens] = field(default_factory=list)
-
-
 #: Reserved characters, and the percent sign of what is encoded already.
 _LEGAL = ":/?#@!$&'()*+,;=~%"
 _PLAIN = re.compile(r"[\w:/?#@!$&'()*+,;=~.-]*", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-#: Keywords of a schema that tie it to where it stands.
-MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
-
-
-def join(base: str, reference: str) -> tuple[str, str]:
-    """Return the absolute URI without fragment, and the fragment.
-
-    `urllib` joins nothing to a URN, but a mere fragment belongs to any base.
-
-    Raises:
-        ValueError: the reference is no URI reference.
-    """
-    if reference.startswith("#") or not reference:
-        return base, reference[1:]
-    return _joined(base, reference)
-
-
-@lru_cache(maxsize=1024)
-def _joined(base: str, reference: str) -> tuple[str, str]:
-    parts = urldefrag(urljoin(base, reference))
-    return parts.url, parts.fragment
 
 
 def legal(reference: str) -> str:
@@ -98,87 +67,28 @@ def legal(reference: str) -> str:
     return quote(_STRAY_PERCENT.sub("%25", reference), safe=_LEGAL)
 
 
-def base_of(schema: Json, dialect: Dialect, base: str) -> str:
-    """Return the base URI inside a schema that stands where `base` is in force.
-
-    Up to draft-07 a `$ref` hides the identifier beside it.
-    """
-    if not isinstance(schema, dict) or not starts_resource(schema, dialect):
-        return base
-    try:
-        return join(base, str(schema[dialect.id_keyword]))[0]
-    except ValueError:
-        return base
-
-
-def _names(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[str]:
-    for keyword in dialect.anchor_keywords:
-        name = schema.get(keyword)
-        if isinstance(name, str):
-            yield name
-    own = schema.get(dialect.id_keyword)
-    fragment = isinstance(own, str) and own.startswith("#") and len(own) > 1
-    if isinstance(own, str) and fragment and dialect.ref_hides_siblings:
-        yield own[1:]
-
-
-def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
-    """Return the references, resources and anchors of a schema."""
-    result = ReferenceScan()
-    ties = {dialect.id_keyword, *MARKS}
-    referring = frozenset(dialect.reference_keywords)
-    nodes = walk(start.schema, dialect)
-    #: The base URI inside each schema.
-    bases: list[str] = []
-    for node, tokens in zip(nodes, locations(nodes, start.tokens), strict=True):
-        around = bases[node.parent] if node.path else start.base
-        bases.append(around)
-        schema = node.schema
-        if not isinstance(schema, dict):
-            continue
-        if not ties.isdisjoint(schema):
-            bases[-1] = base_of(schema, dialect, around)
-            location = SchemaLocation(tokens, schema, around, start.document)
-            _register(result, location, bases[-1], dialect)
-        if referring.isdisjoint(schema):
-            continue
-        for keyword in dialect.reference_keywords:
-            if keyword in schema:
-                reference = Reference(
-                    tokens=tokens,
-                    keyword=keyword,
-                    value=schema[keyword],
-                    base=bases[-1],
-                )
-                result.references.append(reference)
-    return result
-
-
-def starts_resource(schema: Mapping[str, Json], dialect: Dialect) -> bool:
-    """Return whether a schema's identifier changes the base URI."""
-    own = schema.get(dialect.id_keyword)
-    if not isinstance(own, str) or own.startswith("#"):
-        return False
-    return not (dialect.ref_hides_siblings and "$ref" in schema)
-
-
-def _register(
-    result: ReferenceScan, location: SchemaLocation, inside: str, dialect: Dialect
-) -> None:
-    result.marked.append(location.tokens)
-    if starts_resource(location.keywords, dialect):
-        result.resources.setdefault(inside, location)
-        if location.tokens:
-            result.inner_resources.append(location.tokens)
-    for name in _names(location.keywords, dialect):
-        result.anchors.setdefault((inside, name), location)
+def references_in(
+    locations: Iterable[SchemaLocation], dialect: Dialect
+) -> list[Reference]:
+    """Return the references that schemas hold, in order."""
+    return [
+        Reference(
+            tokens=location.tokens,
+            keyword=keyword,
+            value=location.schema[keyword],
+            base=base_of(location.schema, dialect, location.base),
+        )
+        for location in locations
+        for keyword in dialect.reference_keywords
+        if keyword in location.keywords
+    ]
 
 
 def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLocation:
     """Follow pointer tokens from a location, minding identifiers on the way.
 
     Raises:
-        LookupError: nothing stands there.
+        LookupError: there is no such value.
     """
     value: Json = start.schema
     base, in_place, index = start.base, start.is_subschema, 0
@@ -233,8 +143,6 @@ class Schema:
         self.dialect = dialect
         self.uri = uri
         self.root = SchemaLocation((), value, uri, uri)
-        #: URIs and fragments to the location that they lead to.
-        self._fragments: dict[tuple[str, str], SchemaLocation | None] = {}
         #: Other documents by URI.
         self._documents: dict[str, Schema] = {}
         #: By the URI of the document and the tokens in it.
@@ -251,9 +159,52 @@ class Schema:
         return base_of(self.value, self.dialect, self.uri)
 
     @cached_property
-    def scanned(self) -> ReferenceScan:
-        """References, resources and anchors of the whole schema."""
-        return scan_references(self.root, self.dialect)
+    def walk(self) -> Sequence[SchemaLocation]:
+        """The schema and its subschemas, outermost first (`subschemas.walk`)."""
+        if self.uri:
+            return below(self.root, self.dialect)
+        return walk(self.value, self.dialect)
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        """The references of the whole schema, in order."""
+        return references_in(self.walk, self.dialect)
+
+    @cached_property
+    def resources(self) -> dict[str, SchemaLocation]:
+        """Absolute URI (or as absolute as it gets) to the root of each resource."""
+        found: dict[str, SchemaLocation] = {}
+        for location in self.walk:
+            if starts_resource(location.schema, self.dialect):
+                found.setdefault(self.inside(location), location)
+        return found
+
+    @cached_property
+    def inner_resources(self) -> list[Tokens]:
+        """The subschemas, the root aside, that start resources."""
+        return [
+            location.tokens
+            for location in self.walk[1:]
+            if starts_resource(location.schema, self.dialect)
+        ]
+
+    @cached_property
+    def anchors(self) -> dict[tuple[str, str], SchemaLocation]:
+        """Base URI and plain name to the schema that the anchor marks.
+
+        Up to draft-07 an identifier that is a mere fragment is an anchor.
+        """
+        dialect = self.dialect
+        found: dict[tuple[str, str], SchemaLocation] = {}
+        for location in self.walk:
+            names = [location.keywords.get(each) for each in dialect.anchor_keywords]
+            identifier = location.keywords.get(dialect.id_keyword)
+            if dialect.ref_hides_siblings and isinstance(identifier, str):
+                names += [identifier[1:]] if identifier[:1] == "#" else []
+            for name in names:
+                if isinstance(name, str) and name:
+                    found.setdefault((self.inside(location), name), location)
+        return found
 
     @cached_property
     def validator(self) -> jsonschema_rs.Validator:
@@ -283,33 +234,24 @@ class Schema:
         """Return the base URI inside a location, its own identifier considered."""
         return base_of(location.schema, self.dialect, location.base)
 
-    def resource(self, uri: str) -> SchemaLocation | None:
-        """Return the resource of that URI inside the schema, or None."""
-        if uri in (self.base, self.uri):
-            return self.root
-        return self.scanned.resources.get(uri)
-
     def find(self, uri: str, fragment: str) -> SchemaLocation | None:
         """Return the location of a URI and a fragment in here, or None.
 
         Raises:
             LookupError: the resource is in here, but the fragment leads nowhere.
         """
-        key = (uri, fragment)
-        if key not in self._fragments:
-            self._fragments[key] = self._search(uri, fragment)
-        return self._fragments[key]
-
-    def _search(self, uri: str, fragment: str) -> SchemaLocation | None:
-        resource = self.resource(uri)
-        if resource is None:
+        if uri in (self.base, self.uri):
+            resource = self.root
+        elif uri in self.resources:
+            resource = self.resources[uri]
+        else:
             return None
         name = unquote(fragment)
         if not name:
             return resource
         if name.startswith("/"):
             return descend(resource, tokens_of(name), self.dialect)
-        return self.scanned.anchors[self.inside(resource), name]
+        return self.anchors[self.inside(resource), name]
 
     def lookup(self, reference: str, base: str) -> SchemaLocation | None:
         """Return the location in here that a reference leads to, or None.
@@ -321,17 +263,16 @@ class Schema:
         key = reference, base
         if key not in self._lookups:
             try:
-                resolved = follow_reference(reference, base, [self])
+                self._lookups[key] = self.find(*join(base, reference))
             except (LookupError, ValueError):
-                resolved = None
-            self._lookups[key] = None if resolved is None else resolved[1]
+                self._lookups[key] = None
         return self._lookups[key]
 
     def location_at(self, tokens: Tokens) -> SchemaLocation:
         """Return the location that tokens from the root lead to.
 
         Raises:
-            LookupError: nothing stands there.
+            LookupError: there is no such value.
         """
         return self.child(self.root, tokens)
 
@@ -339,26 +280,14 @@ class Schema:
         """Return the location that tokens from another one lead to.
 
         Raises:
-            LookupError: nothing stands there.
+            LookupError: there is no such value.
         """
-        inner = self._locations.get((location.document, location.tokens + tokens))
-        if inner is not None:
-            return inner
-        value, base = location.schema, location.base
-        for token in tokens:
-            base = base_of(value, self.dialect, base)
-            value = member(value, token)
-        return self._intern(location.document, location.tokens + tokens, value, base)
-
-    def _intern(
-        self, document: str, tokens: Tokens, schema: Json, base: str
-    ) -> SchemaLocation:
-        key = (document, tokens)
-        location = self._locations.get(key)
-        if location is None:
-            location = SchemaLocation(tokens, schema, base, document)
-            self._locations[key] = location
-        return location
+        key = location.document, location.tokens + tokens
+        inner = self._locations.get(key)
+        if inner is None:
+            inner = descend(location, tokens, self.dialect)
+            self._locations[key] = inner
+        return inner
 
     def target(
         self, location: SchemaLocation, keyword: str = "$ref"
@@ -371,14 +300,30 @@ class Schema:
         """
         key = (location, keyword)
         if key not in self._targets:
-            reference = location.schema.get(keyword)
-            target = self.follow(location, reference)
-            for bearer in self.bearers(keyword, reference, target):
-                # Every evaluation enters the root's resource first.
-                if self.inside(bearer) == self.base:
-                    target = self.location_at(bearer.tokens)
-            self._targets[key] = target
+            self._targets[key] = self._followed(location, keyword)
         return self._targets[key]
+
+    def _followed(
+        self, location: SchemaLocation, keyword: str
+    ) -> SchemaLocation | None:
+        reference = location.schema.get(keyword)
+        if not isinstance(reference, str):
+            return None
+        try:
+            home = self._document(location.document)
+            resolved = follow_reference(
+                reference, self.inside(location), [home], self._document
+            )
+        except (LookupError, ValueError):
+            return None
+        if resolved is None:
+            return None
+        document, target = resolved
+        for bearer in self.bearers(keyword, reference, target):
+            # Every evaluation enters the root's resource first.
+            if self.inside(bearer) == self.base:
+                return self.location_at(bearer.tokens)
+        return self._locations.setdefault((document.uri, target.tokens), target)
 
     def bearers(
         self, keyword: str, reference: Json, target: SchemaLocation | None
@@ -392,32 +337,14 @@ class Schema:
         """
         if target is None or keyword == "$ref" or not isinstance(reference, str):
             return []
-        locations = [self.root, *self.scanned.resources.values()]
+        locations = [self.root, *self.resources.values()]
         mark: dict[str, Json] = {"$recursiveAnchor": True}
         if keyword == "$dynamicRef":
-            locations = list(self.scanned.anchors.values())
+            locations = list(self.anchors.values())
             mark = {"$dynamicAnchor": unquote(reference.partition("#")[2])}
         if not mark.items() <= target.keywords.items():
             return []
         return [it for it in locations if mark.items() <= it.keywords.items()]
-
-    def follow(
-        self, location: SchemaLocation, reference: Json
-    ) -> SchemaLocation | None:
-        """Return where a reference would lead if a schema held it, or None."""
-        if not isinstance(reference, str):
-            return None
-        try:
-            documents = [self._document(location.document)]
-            resolved = follow_reference(
-                reference, self.inside(location), documents, self._document
-            )
-        except (LookupError, ValueError):
-            return None
-        if resolved is None:
-            return None
-        document, target = resolved
-        return self._intern(document.uri, target.tokens, target.schema, target.base)
 
     def _document(self, uri: str) -> Schema:
         """Return the schema itself or a standard document.
@@ -453,15 +380,11 @@ class ResolvedReference(msgspec.Struct, frozen=True):
     location: SchemaLocation
 
 
-def no_other_document(_uri: str) -> None:
-    """Return None: the `load` of `follow_reference` where nothing else is known."""
-
-
 def follow_reference(
     reference: str,
     base: str,
     documents: Iterable[Schema],
-    load: Callable[[str], Schema | None] = no_other_document,
+    load: Callable[[str], Schema | None] = lambda _uri: None,
 ) -> tuple[Schema, SchemaLocation] | None:
     """Return the target of a reference with its document, or None if it is unknown.
 
@@ -474,7 +397,7 @@ def follow_reference(
         load: Returns the document of an absolute URI without fragment, or None.
 
     Raises:
-        LookupError: the document is known, but nothing stands there.
+        LookupError: the document is known, but the fragment leads nowhere in it.
         ValueError: the reference is no URI reference.
 
     Example:

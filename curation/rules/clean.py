@@ -28,28 +28,28 @@ from curation.json.pointer import (
     change_at,
     fragment_of,
     pointer,
-    replaced,
     rewritten,
     tokens_of,
 )
 from curation.json.values import canonical_of_part, objects, searchable
-from curation.json.values import tokens as tokens_of_trail
 from curation.lint import credentials
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.references.closure import Closure, closure_of
 from curation.references.embedding import bundle_of
-from curation.references.loops import disputed, endless
+from curation.references.loops import endless
 from curation.references.reachable import any_leaves_the_subschemas, taking_part
-from curation.references.schema import Reference, join, legal, schema_of
+from curation.references.schema import Reference, legal, schema_of
+from curation.references.verdicts import both_verdicts, disputed
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_2020_12, Dialect
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, Shape
 from curation.schema.roots import asks_nothing, embedded, entries, looks_like_a_schema
 from curation.schema.subschemas import (
     SchemaLocation,
     edited,
-    subschema_locations,
+    join,
     subschemas,
+    walk,
 )
 from curation.system.words import counted
 from curation.validation.dialect_decision import MIXED_DRAFTS, RULE_NAME, with_dialect
@@ -59,7 +59,6 @@ from curation.validation.metaschemas import (
     validators_may_differ,
 )
 from curation.validation.patterns import pattern_verdict
-from curation.validation.verdicts import both_verdicts
 from curation.workers.limits import too_many
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ def template(document: Document, _context: Context) -> Document | Rejected:
     """
     if _MARK.encode() not in searchable(document.schema):
         return document
-    for location in subschema_locations(document.schema, ANY_DIALECT):
+    for location in walk(document.schema, ANY_DIALECT):
         for tokens in _marks_of_schema(location):
             where = pointer(tokens)
             detail = f"`{_MARK}` at {where}"
@@ -410,7 +409,7 @@ def identifiers(document: Document, _context: Context) -> Document | Rejected:
         return document
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
-    for location in subschema_locations(document.schema, dialect):
+    for location in walk(document.schema, dialect):
         schema = location.schema
         before = schema.get(keyword) if isinstance(schema, dict) else None
         if not isinstance(before, str):
@@ -494,14 +493,10 @@ _ADDED = 3
 def references(document: Document, context: Context) -> Document | Rejected:
     """Let every reference lead somewhere inside the record itself."""
     dialect = BY_NAME[_name(document)]
-    refers = any(
-        keyword in subschema
-        for subschema in subschemas(document.schema, dialect)
-        for keyword in dialect.reference_keywords
-    )
-    if not refers and not _may_lead_out(document):
+    record = schema_of(document.schema, dialect)
+    if not record.references and not _may_lead_out(document):
         return document
-    closure = closure_of(schema_of(document.schema, dialect))
+    closure = closure_of(record)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return _of_the_author(closure, document)
     if isinstance(closure, Rejected) or _leaves(closure):
@@ -512,14 +507,14 @@ def references(document: Document, context: Context) -> Document | Rejected:
         closure = closure_of(schema_of(document.schema, dialect))
         if isinstance(closure, Rejected):
             return closure
-    loop = endless(closure)
+    loop = endless(closure.record)
     if loop is not None:
         where = pointer(loop)
         detail = f"{where or '(root)'}: the reference leads back to itself without end"
         return Rejected(
             reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
         )
-    elsewhere = disputed(closure)
+    elsewhere = disputed(closure.record)
     if elsewhere is not None:
         where = pointer(elsewhere)
         detail = f"{where or '(root)'}: jsonschema does not find what it refers to"
@@ -623,12 +618,11 @@ def _unread(document: Document, closure: Closure) -> Iterator[tuple[Tokens, str]
     schema, record = document.schema, closure.record
     if not _may_lead_out(document):
         return
-    schemas = {tokens for tokens, _ in taking_part(schema, record.dialect)}
-    for trail, members in objects(schema):
+    schemas = {each.tokens for each in taking_part(schema, record.dialect)}
+    for tokens, members in objects(schema):
         text = members.get("$ref")
         if not isinstance(text, str) or text.startswith("#"):
             continue
-        tokens = tokens_of_trail(trail)
         holder = next(
             length
             for length in range(len(tokens), -1, -1)
@@ -659,22 +653,22 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
     values: dict[Tokens, Put] = {}
     named: dict[Tokens, None] = {}
     changes: list[Change] = []
-    for tokens, schema in taking_part(document.schema, dialect):
-        for path, pattern in _patterns(schema):
+    for location in taking_part(document.schema, dialect):
+        for path, pattern in _patterns(location.schema):
             verdict = pattern_verdict(pattern)
+            place = location.tokens + path
             if verdict.pattern is None:
                 detail = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
-                return _rejected(tokens + path, detail)
+                return _rejected(place, detail)
             if verdict.pattern == pattern:
                 continue
-            place = tokens + path
             changes.append(
                 change_at(patterns.name, place, pattern, verdict.pattern, verdict.note)
             )
             if len(path) == 1:
-                values[tokens + path] = Put(verdict.pattern)
+                values[place] = Put(verdict.pattern)
             else:
-                named[(*tokens, _NAMES)] = None
+                named[(*location.tokens, _NAMES)] = None
     repaired = rewritten(document.schema, values)
     if not named:
         return document.changed(repaired, changes)
@@ -719,7 +713,7 @@ def _renamed(
         }
         if len(after) != len(before):
             return _rejected(tokens, "two patterns are the same once they are mended")
-        schema = replaced(schema, tokens, after)
+        schema = rewritten(schema, {tokens: Put(after)})
     closure = closure_of(schema_of(schema, dialect))
     if isinstance(closure, Rejected):
         return _rejected((), f"a reference names a pattern: {closure.detail}")
@@ -757,7 +751,7 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
     """Return the proof of a schema that accepts nothing because of a repair."""
     schemas = {
         each.tokens: each.keywords
-        for each in subschema_locations(document.schema, dialect)
+        for each in walk(document.schema, dialect)
         if each.schema is not False
     }
     repaired = {

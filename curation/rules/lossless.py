@@ -252,7 +252,7 @@ def shadowing_identifiers(document: Document, _context: Context) -> Document:
         resource
         for (tokens, _), target in targets.items()
         if target is None
-        for resource in read.scanned.inner_resources
+        for resource in read.inner_resources
         if tokens[: len(resource)] == resource
     }
     edits = {(*resource, dialect.id_keyword): Drop() for resource in hiding}
@@ -280,7 +280,7 @@ _Targets = dict[tuple["Tokens", str], "Tokens | None"]
 def _targets(document: Schema) -> _Targets:
     return {
         (reference.tokens, reference.text): target.tokens if target else None
-        for reference in document.scanned.references
+        for reference in document.references
         for target in [document.lookup(reference.text, reference.base)]
     }
 
@@ -331,7 +331,7 @@ def dead_references(document: Document, context: Context) -> Document:
     living = applied(read)
     edits = {
         (*reference.tokens, reference.keyword): Drop()
-        for reference in read.scanned.references
+        for reference in read.references
         if reference.tokens not in living
         and not _leads_somewhere(reference, read, context.library)
     }

@@ -30,12 +30,12 @@ from curation.json.pointer import (
     rewritten,
 )
 from curation.json.text import plain, write
-from curation.json.values import Trail, objects, searchable, tokens
+from curation.json.values import objects, searchable
 from curation.references.library import standard_document
 from curation.rules.editing import with_schema
 from curation.schema.dialects import ANY_DIALECT, DRAFT_04, declared
 from curation.schema.paper_roots import SIGNS, applies, constrains, entries
-from curation.schema.subschemas import edited, subschema_locations, without
+from curation.schema.subschemas import edited, walk, without
 from curation.schema.translation import with_numeric_bounds
 from curation.system.escaping import shortened
 from curation.validation.metaschema_2020_12 import complaint
@@ -103,7 +103,7 @@ def _without_anchors(schema: Json) -> Json:
     """Return the schema with references by pointer in place of plain-name `$id`s."""
     anchors = {
         name: fragment_of(each.tokens)
-        for each in subschema_locations(schema, ANY_DIALECT)
+        for each in walk(schema, ANY_DIALECT)
         if isinstance(name := each.keywords.get("$id"), str) and name[:1] == "#"
     }
 
@@ -229,13 +229,13 @@ def _mended_uri(uri: str, *, at_root: bool) -> str | None:
     return uri if at_root or "json-schema.org" in uri else None
 
 
-def _holders(schema: Json) -> Iterable[tuple[Trail, dict[str, Json]]]:
+def _holders(schema: Json) -> Iterable[tuple[Tokens, dict[str, Json]]]:
     """Return the objects that may declare a dialect, outermost first."""
     if not isinstance(schema, dict):
         return []
     at_root = isinstance(schema.get("$schema"), str)
     nested = searchable(schema).count(_DECLARATION) > at_root
-    return objects(schema) if nested else [(None, schema)]
+    return objects(schema) if nested else [((), schema)]
 
 
 @rule(
@@ -249,12 +249,12 @@ def schema_uri(document: Document, _context: Context) -> Document:
     """Mend the `$schema` URIs that name no draft."""
     schema: Json = document.schema
     changes: list[Change] = []
-    for trail, subschema in _holders(schema):
+    for tokens, subschema in _holders(schema):
         uri = subschema.get("$schema")
-        right = _mended_uri(uri, at_root=trail is None) if isinstance(uri, str) else uri
+        right = _mended_uri(uri, at_root=not tokens) if isinstance(uri, str) else uri
         if right == uri:
             continue
-        place = (*tokens(trail), "$schema")
+        place = (*tokens, "$schema")
         edit = Drop() if right is None else Put(right)
         schema = rewritten(schema, {place: edit})
         after = ABSENT if right is None else right
@@ -338,7 +338,7 @@ class _Edit:
 def _edits(schema: Json) -> Iterator[_Edit]:
     """Yield what changes, innermost first: a new name never stands above an edit."""
     edits: list[_Edit] = []
-    for trail, subschema in objects(schema):
+    for tokens, subschema in objects(schema):
         keyed = subschema.get("patternProperties")
         names = list(keyed) if isinstance(keyed, dict) else []
         patterns: list[tuple[Tokens, Json, bool]]
@@ -349,7 +349,7 @@ def _edits(schema: Json) -> Iterator[_Edit]:
                 isinstance(pattern, str)
                 and (right := _mended_pattern(pattern)) != pattern
             ):
-                edits.append(_Edit((*tokens(trail), *place), pattern, right, is_name))
+                edits.append(_Edit((*tokens, *place), pattern, right, is_name))
     return reversed(edits)
 
 
@@ -533,10 +533,10 @@ def remote_reference(document: Document, _context: Context) -> Document | Reject
         return document
     own = [document.schema.get(keyword) for keyword in ("id", "$id")]
     inside = {uri.removesuffix("#") for uri in own if isinstance(uri, str)}
-    for trail, subschema in objects(document.schema):
+    for tokens, subschema in objects(document.schema):
         ref = subschema.get("$ref")
         if isinstance(ref, str) and not _stays(ref, inside):
-            place = pointer((*tokens(trail), "$ref"))
+            place = pointer((*tokens, "$ref"))
             return Rejected(
                 reason=Reason.REMOTE_REFERENCE, detail=f"{place} refers to {ref}"
             )
@@ -565,12 +565,12 @@ def bad_identifier(document: Document, _context: Context) -> Document | Rejected
     text = searchable(document.schema)
     if not any(sign in text for sign in _IDENTIFIERS):
         return document
-    for trail, subschema in objects(document.schema):
+    for tokens, subschema in objects(document.schema):
         for keyword in ("id", "$id"):
             uri = subschema.get(keyword)
             match = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
-            if match and (trail is None or "/" in match["fragment"]):
-                place = pointer((*tokens(trail), keyword))
+            if match and (not tokens or "/" in match["fragment"]):
+                place = pointer((*tokens, keyword))
                 return Rejected(
                     reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
                 )

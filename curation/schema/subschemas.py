@@ -1,20 +1,22 @@
-"""Subschemas: their locations, walks over them, edits, the skeleton.
+"""Subschemas: the walk over them, their base URIs, edits, the skeleton.
 
-A *subschema* is a value that its dialect reads as a schema. What stands under
-`enum`, `const`, `default`, `examples` or an unknown member is data, not a schema,
-and is never visited.
+A *subschema* is a value that its dialect reads as a schema. Values under `enum`,
+`const`, `default`, `examples` or an unknown member are data, not schemas, and are never
+visited. A base URI changes at every `$id` (draft-04: `id`) in keyword position: RFC
+3986, section 5, and the core specification of each draft.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urljoin
 
 import msgspec
 
 from curation.core.json_types import Json, UntypedJson
-from curation.json.pointer import Tokens, pointer
+from curation.json.pointer import Drop, Put, Tokens, pointer, rewritten
 from curation.json.text import digest
 from curation.json.values import remembered
 from curation.schema.keywords import ANNOTATIONS, Shape
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     _Edit = Callable[[Tokens, Json], Json]
 
 
-class SchemaLocation(msgspec.Struct, frozen=True, eq=False):
+class SchemaLocation(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A value in a schema document, its place, and the base URI there.
 
     Locations compare by identity. A struct is created in a quarter of the time of a
@@ -94,67 +96,84 @@ def children(  # noqa: C901 - one flat loop: the hot path of every rule
                     yield (keyword, name), member
 
 
-class Subschema(msgspec.Struct, frozen=True, eq=False, gc=False):
-    """One schema of a flat walk."""
+def join(base: str, reference: str) -> tuple[str, str]:
+    """Return the absolute URI without fragment, and the fragment.
 
-    #: An object, or a boolean.
-    schema: UntypedJson
-    #: Index of the schema directly around it; -1 at the root.
-    parent: int
-    #: The tokens that lead from there: a keyword, and mostly a name or an index.
-    path: Tokens
+    `urllib` joins nothing to a URN, but a mere fragment belongs to any base.
+
+    Raises:
+        ValueError: the text is not a URI reference.
+    """
+    if reference.startswith("#") or not reference:
+        return base, reference[1:]
+    return _joined(base, reference)
 
 
-@remembered
-def walk(schema: Json, dialect: Dialect) -> Sequence[Subschema]:
+@lru_cache(maxsize=1024)
+def _joined(base: str, reference: str) -> tuple[str, str]:
+    parts = urldefrag(urljoin(base, reference))
+    return parts.url, parts.fragment
+
+
+def starts_resource(schema: Json, dialect: Dialect) -> bool:
+    """Return whether a schema's identifier changes the base URI.
+
+    Up to draft-07 a `$ref` hides the identifier next to it.
+    """
+    if not isinstance(schema, dict):
+        return False
+    identifier = schema.get(dialect.id_keyword)
+    if not isinstance(identifier, str) or identifier.startswith("#"):
+        return False
+    return not (dialect.ref_hides_siblings and "$ref" in schema)
+
+
+def base_of(schema: Json, dialect: Dialect, base: str) -> str:
+    """Return the base URI inside a schema, given the one around it."""
+    if not isinstance(schema, dict) or not starts_resource(schema, dialect):
+        return base
+    try:
+        return join(base, str(schema[dialect.id_keyword]))[0]
+    except ValueError:
+        return base
+
+
+def below(start: SchemaLocation, dialect: Dialect) -> list[SchemaLocation]:
     """Return a schema and its subschemas, outermost first, in order.
 
-    What is inside a schema stands directly behind it. References are not followed.
-    The last walks are cached.
+    The subschemas of a schema come directly after it. References are not followed.
     """
-    nodes: list[Subschema] = []
-    stack = [Subschema(schema, -1, ())]
+    found: list[SchemaLocation] = []
+    stack = [start]
     while stack:
-        node = stack.pop()
-        index = len(nodes)
-        nodes.append(node)
-        value = node.schema
+        location = stack.pop()
+        found.append(location)
+        value = location.schema
         if isinstance(value, dict) and not dialect.applying.isdisjoint(value):
+            base = location.base
+            if dialect.id_keyword in value:
+                base = base_of(value, dialect, base)
             inner = [
-                Subschema(member, index, path)
+                SchemaLocation(location.tokens + path, member, base, location.document)
                 for path, member in children(value, dialect)
             ]
             inner.reverse()
             stack += inner
-    return nodes
+    return found
 
 
-def locations(nodes: Iterable[Subschema], start: Tokens = ()) -> list[Tokens]:
-    """Return the tokens of each schema of a walk.
+@remembered
+def walk(schema: Json, dialect: Dialect) -> Sequence[SchemaLocation]:
+    """Return the locations of a schema and its subschemas, outermost first, in order.
 
-    Args:
-        nodes: The walk.
-        start: The tokens of its first schema.
-    """
-    tokens: list[Tokens] = []
-    for node in nodes:
-        tokens.append(tokens[node.parent] + node.path if node.path else start)
-    return tokens
-
-
-def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocation]:
-    """Yield a schema and its subschemas, outermost first, in order.
-
-    References are not followed, base URIs not computed.
+    The last walks are cached.
 
     Example:
         >>> schema = {"properties": {"a": {"items": True}}}
-        >>> [each.pointer for each in subschema_locations(schema, DRAFT_2020_12)]
+        >>> [each.pointer for each in walk(schema, DRAFT_2020_12)]
         ['', '/properties/a', '/properties/a/items']
     """
-    nodes = walk(schema, dialect)
-    for node, tokens in zip(nodes, locations(nodes), strict=True):
-        yield SchemaLocation(tokens, node.schema)
+    return below(SchemaLocation((), schema), dialect)
 
 
 @remembered
@@ -163,8 +182,8 @@ def subschemas(schema: Json, dialect: Dialect) -> Sequence[dict[str, Json]]:
 
     The last results are cached.
     """
-    nodes = walk(schema, dialect)
-    return [node.schema for node in nodes if isinstance(node.schema, dict)]
+    locations = walk(schema, dialect)
+    return [each.schema for each in locations if isinstance(each.schema, dict)]
 
 
 def without(schema: Mapping[str, Json], *names: str) -> dict[str, Json]:
@@ -185,44 +204,14 @@ def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
 
 
 def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json:
-    if not isinstance(schema, dict) or dialect.applying.isdisjoint(schema):
-        return edit(tokens, schema)
-    result = schema
-    for keyword, value in schema.items():
-        shape = dialect.applicators.get(keyword)
-        if shape is None:
-            continue
-        new = _edited_value(value, (*tokens, keyword), shape, dialect, edit)
-        if new is not value:
-            result = {**result, keyword: new}
-    return edit(tokens, result)
-
-
-def _edited_value(
-    value: Json, tokens: Tokens, shape: Shape, dialect: Dialect, edit: _Edit
-) -> Json:
-    if isinstance(value, list):
-        if shape is Shape.SCHEMAS or shape is Shape.EITHER:
-            items = [
-                _edited(item, (*tokens, str(index)), dialect, edit)
-                if isinstance(item, _SCHEMA)
-                else item
-                for index, item in enumerate(value)
-            ]
-            return value if all(map(operator.is_, items, value)) else items
-    elif shape is Shape.SCHEMA or shape is Shape.EITHER:
-        if isinstance(value, _SCHEMA):
-            return _edited(value, tokens, dialect, edit)
-    elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
-        members = {
-            name: _edited(member, (*tokens, name), dialect, edit)
-            if isinstance(member, _SCHEMA)
-            else member
-            for name, member in value.items()
-        }
-        same = all(map(operator.is_, members.values(), value.values()))
-        return value if same else members
-    return value
+    if isinstance(schema, dict) and not dialect.applying.isdisjoint(schema):
+        edits: dict[Tokens, Put | Drop] = {}
+        for path, member in children(schema, dialect):
+            new = _edited(member, tokens + path, dialect, edit)
+            if new is not member:
+                edits[path] = Put(new)
+        schema = rewritten(schema, edits)
+    return edit(tokens, schema)
 
 
 #: Keywords that a skeleton lacks: annotations and identifiers, `format` kept.

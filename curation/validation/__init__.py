@@ -1,1 +1,1 @@
-"""Validators: metaschemas, dialects, patterns, verdicts."""
+"""Validators: metaschemas, dialects, patterns."""

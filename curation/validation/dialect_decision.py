@@ -29,6 +29,7 @@ from curation.json.text import write
 from curation.json.values import remembered, searchable
 from curation.schema.dialects import (
     ANY_DIALECT,
+    BY_NAME,
     DIALECTS,
     DRAFT_03,
     DRAFT_04,
@@ -183,8 +184,7 @@ def _unswitched(document: Document) -> Document:
 
     Both validators would change the dialect there.
     """
-    name = document.dialect
-    own = next(dialect for dialect in DIALECTS if dialect.name == name)
+    own = BY_NAME[str(document.dialect)]
     count = searchable(document.schema).count(b'"$schema":')
     if count <= ("$schema" in document.schema):
         return document

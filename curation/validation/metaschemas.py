@@ -20,7 +20,7 @@ import jsonschema_rs
 
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, pointer
-from curation.json.text import plain, write
+from curation.json.text import floats, plain, write
 from curation.json.values import compact_of_document, plain_of_document, remembered
 from curation.schema.dialects import (
     ANY_DIALECT,
@@ -164,7 +164,7 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     if causes:
         return tokens, "; ".join(sorted({message for _, message in causes}))
     instance: UntypedJson = error.instance
-    text = _cut(write(instance), _SHOWN)
+    text = cut(write(instance), _SHOWN)
     return tokens, error.message.replace(MASK, text)
 
 
@@ -187,7 +187,7 @@ def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
             )
     except jsonschema.SchemaError as error:
         tokens = tuple(map(str, error.absolute_path))
-        message = _cut(error.message, 3 * _SHOWN)
+        message = cut(error.message, 3 * _SHOWN)
         return Complaint(pointer=pointer(tokens), message=message)
     except OverflowError as error:
         return Complaint(pointer="", message=f"OverflowError: {error}")
@@ -206,8 +206,9 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
     if dialect is DRAFT_04:
         # Where orjson gives the very text, there is no float at all.
         return compact_of_document(schema) is None and any(
-            "enum" in subschema and _holds_large_float(subschema["enum"])
+            abs(number) >= _EXACT
             for subschema in subschemas(schema, ANY_DIALECT)
+            for number in floats(subschema.get("enum"))
         )
     if dialect.order < DRAFT_2019_09.order:
         return False
@@ -218,13 +219,6 @@ def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
     )
 
 
-def _holds_large_float(value: Json) -> bool:
-    if isinstance(value, list):
-        return any(map(_holds_large_float, value))
-    if isinstance(value, dict):
-        return any(map(_holds_large_float, value.values()))
-    return isinstance(value, float) and abs(value) >= _EXACT
-
-
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
+    """Return a text of at most this length, with dots at its end if it is longer."""
     return text if len(text) <= length else text[: length - 3] + "..."

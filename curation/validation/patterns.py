@@ -182,14 +182,12 @@ class _Mending:
 
     def result(self) -> str:
         index = 0
-        while index < len(self._pattern):
-            if self._pattern[index] == "[":
-                index = self._class(index)
-                continue
-            match = _PIECE.match(self._pattern, index)
-            piece = match[0] if match else self._pattern[index]
+        for piece in pieces(self._pattern):
             index += len(piece)
-            self._outside(piece, index)
+            if piece[0] == "[":
+                self._class(piece)
+            else:
+                self._outside(piece, index)
         return "".join(self._out)
 
     def _outside(self, piece: str, after: int) -> None:
@@ -254,26 +252,19 @@ class _Mending:
         code = ord(character)
         return f"\\u{code:04x}" if code <= 0xFFFF else character  # noqa: PLR2004 - BMP
 
-    def _class(self, start: int) -> int:
-        """Write one bracketed class; return the index behind it."""
-        index = start + 1
-        negated = self._pattern.startswith("^", index)
-        index += negated
-        atoms: list[str] = []
-        for piece in _pieces(self._pattern, index):
-            index += len(piece)
-            if piece == "]":
-                break
-            atoms.append(piece)
-        else:
+    def _class(self, text: str) -> None:
+        """Write one bracketed class."""
+        negated = text.startswith("[^")
+        atoms = [*_pieces(text, 1 + negated)]
+        if atoms[-1:] != ["]"]:
             raise _NoRepairError("[")
+        del atoms[-1]
         if not atoms:
             self._out.append("[\\s\\S]" if negated else "(?!)")
-            return index
+            return
         self._out.append("[^" if negated else "[")
         self._out.extend(self._ranges(atoms))
         self._out.append("]")
-        return index
 
     def _ranges(self, atoms: list[str]) -> Iterator[str]:
         index, union = 0, False

@@ -19,12 +19,12 @@ from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
 from curation.packaging.manifest import read_facts
+from curation.references.verdicts import both_verdicts
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.schema.near_duplicates import cluster_weights, clusters
 from curation.schema.shingles import shingles
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
-from curation.validation.verdicts import both_verdicts
 from curation.verification.check import (
     CheckBatch,
     CheckItem,

@@ -162,7 +162,7 @@ def why_unusable(compiled: CompiledSchema) -> str:
     """Compile a schema's validators; return why that fails, empty if it does not."""
     try:
         compiled.validator, compiled.validator_without_formats  # noqa: B018 - compiled here
-        compiled.scanned  # noqa: B018 - its references are found here
+        compiled.references  # noqa: B018 - its references are found here
     except ValueError as error:
         return shortened(str(error).partition("\n")[0], _SHOWN)
     return ""

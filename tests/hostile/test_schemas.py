@@ -25,9 +25,9 @@ from curation.pipeline.process_document import (
     DocumentRequest,
     LibraryFiles,
 )
+from curation.references.verdicts import python_verdict, rust_verdict
 from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_worker
-from curation.validation.verdicts import python_verdict, rust_verdict
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool

@@ -32,7 +32,6 @@ from curation.json.text import canonical, plain
 from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.schema.subschemas import SchemaLocation, subschema_locations
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 from curation.validation.rust_paths import (
     ErrorPaths,
@@ -43,6 +42,7 @@ from curation.validation.rust_paths import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.schema.subschemas import SchemaLocation
 
 
 class Holder(Protocol):
@@ -228,7 +228,7 @@ class CompiledSchema(Schema):
         self, error: jsonschema_rs.ValidationError, exact: ErrorPaths | None = None
     ) -> FailedAssertion:
         paths = exact or plain_paths(error)
-        if exact is None and not self.scanned.inner_resources:
+        if exact is None and not self.inner_resources:
             tokens = tuple(map(str, error.schema_path))
         else:
             tokens = self._tokens_of(paths.evaluation)
@@ -344,7 +344,7 @@ class CompiledSchema(Schema):
         """
         names = frozenset(
             fragment_of(location.tokens)
-            for location in subschema_locations(self.value, self.dialect)
+            for location in self.walk
             if not DECIDING.isdisjoint((*location.tokens[-2:], *location.keywords))
         )
         validator = self._compile(

@@ -234,7 +234,7 @@ def _alone(schema: Schema, library: Library) -> Json:
     value = (
         schema.value if isinstance(closure, Rejected) else bundle_of(closure, "").schema
     )
-    references = Schema(value, schema.dialect).scanned.references
+    references = Schema(value, schema.dialect).references
     return rewritten(
         value,
         {

@@ -20,9 +20,9 @@ from curation.core.json_types import Json, UntypedJson
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
-from curation.references.schema import join, scan_references
+from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, Dialect
-from curation.schema.subschemas import SchemaLocation
+from curation.schema.subschemas import join
 from curation.system.errors import (
     BadData,
     BadUsage,
@@ -179,13 +179,13 @@ def needs_remote(schema: Json, dialect: Dialect) -> bool:
     """
     if isinstance(schema, dict) and str(schema.get("$schema")).startswith(_REMOTES):
         return True
-    references = scan_references(SchemaLocation((), schema), dialect)
-    for reference in references.references:
+    document = Schema(schema, dialect)
+    for reference in document.references:
         try:
             uri, _ = join(reference.base, str(reference.value))
         except ValueError:
             continue
-        if uri.startswith(_REMOTES) and uri not in references.resources:
+        if uri.startswith(_REMOTES) and uri not in document.resources:
             return True
     return False
 

@@ -33,7 +33,6 @@ from curation.json.values import (
     objects,
     remembered,
     searchable,
-    tokens,
     type_of,
 )
 from curation.json.yaml_reader import parse_yaml, yaml_1_1_scalar
@@ -115,17 +114,17 @@ def count(value: UntypedJson) -> int:
 
 
 @given(VALUES)
-def test_every_object_is_met_where_its_trail_says(value: UntypedJson) -> None:
+def test_every_object_is_met_where_its_tokens_say(value: UntypedJson) -> None:
     """Each once, and at the place that the tokens lead to."""
     found = list(objects(value))
     assert len(found) == count(value)
-    assert all(at(value, tokens(trail)) is each for trail, each in found)
+    assert all(at(value, tokens) is each for tokens, each in found)
 
 
 def test_objects_come_in_the_order_they_stand() -> None:
     """Outer ones before inner ones, earlier before later."""
     value: UntypedJson = {"a": [{"b": {}}, {"c": 1}], "d": {}}
-    met = [tokens(trail) for trail, _ in objects(value)]
+    met = [tokens for tokens, _ in objects(value)]
     assert met == [(), ("a", "0"), ("a", "0", "b"), ("a", "1"), ("d",)]
 
 
@@ -134,8 +133,8 @@ def test_deep_values_are_walked_without_recursion() -> None:
     value: UntypedJson = {}
     for _ in range(5_000):
         value = [{"a": value}]
-    *_, (trail, _) = objects(value)
-    assert len(tokens(trail)) == 10_000
+    *_, (tokens, _) = objects(value)
+    assert len(tokens) == 10_000
 
 
 @given(VALUES)

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.documents import Reason, Rejected
-from curation.references.closure import closure_of
+from curation.core.documents import Reason
 from curation.references.gathering import gathered
 from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
-from curation.references.loops import disputed, is_recursive
-from curation.references.reachable import ALL_TYPES, AcceptedTypes, applied, taking_part
+from curation.references.loops import is_recursive
+from curation.references.reachable import (
+    ALL_TYPES,
+    accepted_types,
+    applied,
+    taking_part,
+)
 from curation.references.schema import (
     Schema,
     descend,
     follow_reference,
-    join,
     legal,
-    scan_references,
 )
+from curation.references.verdicts import disputed
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -34,7 +36,7 @@ from curation.schema.dialects import (
     DRAFT_2020_12,
     Dialect,
 )
-from curation.schema.subschemas import SchemaLocation
+from curation.schema.subschemas import join
 from tests.curation.rules.documents_made import reason_of, record_of
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def test_an_identifier_changes_the_base_of_what_is_inside() -> None:
         "$id": "http://a.example/root.json",
         "properties": {"p": {"$id": "sub/inner.json", "items": {"$ref": "#/x"}}},
     }
-    found = scan_references(SchemaLocation((), schema), DRAFT_07)
+    found = Schema(schema, DRAFT_07)
     assert [each.base for each in found.references] == [
         "http://a.example/sub/inner.json"
     ]
@@ -125,10 +127,8 @@ def test_an_identifier_changes_the_base_of_what_is_inside() -> None:
 def test_a_reference_hides_the_identifier_beside_it_up_to_draft_07() -> None:
     """Draft-07 ignores `$id` beside `$ref`; 2020-12 heeds it."""
     schema = {"properties": {"p": {"$id": "http://b.example/", "$ref": "#/x"}}}
-    old = scan_references(SchemaLocation((), schema, "http://a.example/"), DRAFT_07)
-    new = scan_references(
-        SchemaLocation((), schema, "http://a.example/"), DRAFT_2020_12
-    )
+    old = Schema(schema, DRAFT_07, "http://a.example/")
+    new = Schema(schema, DRAFT_2020_12, "http://a.example/")
     assert [old.references[0].base, new.references[0].base] == [
         "http://a.example/",
         "http://b.example/",
@@ -142,7 +142,7 @@ def test_a_property_called_ref_is_no_reference() -> None:
         "enum": [{"$ref": "#/nowhere", "id": "http://b.example/"}],
         "default": {"$ref": "#/nowhere"},
     }
-    found = scan_references(SchemaLocation((), schema), DRAFT_04)
+    found = Schema(schema, DRAFT_04)
     assert found.references == []
     assert found.resources == {}
 
@@ -360,7 +360,7 @@ def test_a_long_chain_is_followed_once() -> None:
 def accepted(schema: UntypedJson, dialect: Dialect = DRAFT_2020_12) -> frozenset[str]:
     """Return the types that the root of a schema accepts whole."""
     document = Schema(schema, dialect, "")
-    return AcceptedTypes(document).of(document.root)
+    return accepted_types(document)
 
 
 @pytest.mark.parametrize(
@@ -423,7 +423,7 @@ def test_a_reference_that_leads_nowhere_hides_no_other() -> None:
         },
         "types": {"x": {"items": {"$ref": "#/types/y"}}, "y": {}, "z": {}},
     }
-    places = {tokens for tokens, _ in taking_part(schema, DRAFT_07)}
+    places = {each.tokens for each in taking_part(schema, DRAFT_07)}
     types = {("types", "x"), ("types", "x", "items"), ("types", "y")}
     assert places == {(), ("properties", "a"), ("properties", "b")} | types
 
@@ -563,16 +563,6 @@ def test_a_schema_of_no_known_dialect_names_itself_in_any_way() -> None:
     assert is_recursive(anchored, ANY_DIALECT)
 
 
-class _Resources(list[Any]):
-    """Where resources start; counts how often they are gone through."""
-
-    walks = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        self.walks += 1
-        return super().__iter__()
-
-
 def test_the_resources_around_a_reference_are_looked_up() -> None:
     """From the outer to the inner, which the identifier of each is joined to."""
     inner: UntypedJson = {
@@ -582,13 +572,9 @@ def test_the_resources_around_a_reference_are_looked_up() -> None:
     }
     outer: UntypedJson = {"$id": "outer/", "items": inner}
     schema: UntypedJson = {"$id": "http://x.test/", "properties": {"o": outer}}
-    closure = closure_of(Schema(schema, DRAFT_07))
-    assert not isinstance(closure, Rejected)
-    scan = closure.record.scanned
-    scan.inner_resources = starts = _Resources(scan.inner_resources)
-    assert len(starts) == 3
-    assert disputed(closure) is None
-    assert starts.walks == 1
+    document = Schema(schema, DRAFT_07)
+    assert len(document.inner_resources) == 3
+    assert disputed(document) is None
 
 
 def test_what_no_if_applies_leads_nowhere_back() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Lint, Origin, Reason, Rejected
 from curation.json.text import canonical, write
+from curation.references import verdicts
+from curation.references.verdicts import ONE_IN, is_in_share
 from curation.rules.clean import (
     array_root,
     check_metaschema,
@@ -29,9 +31,7 @@ from curation.rules.clean import (
 )
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
 from curation.schema.drafts import StatementKind, statement
-from curation.validation import verdicts
 from curation.validation.metaschemas import is_valid
-from curation.validation.verdicts import ONE_IN, is_in_share
 from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 

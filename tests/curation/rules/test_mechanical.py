@@ -30,7 +30,7 @@ from curation.rules.mechanical import (
 )
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME, DRAFT_07
-from curation.schema.subschemas import subschema_locations, without
+from curation.schema.subschemas import walk, without
 from curation.sources.registry import source_named
 from curation.validation.metaschemas import is_valid
 from tests.curation.judges import accepts, rust_accepts
@@ -403,9 +403,7 @@ def test_a_document_with_one_refused_place_changes_only_there(
     definitions: UntypedJson = {"a": {"enum": [1]}, "b": {"minLength": 1}}
     root: UntypedJson = {**D7, **drawn, "definitions": definitions}
     holders = [
-        each.tokens
-        for each in subschema_locations(root, DRAFT_07)
-        if isinstance(each.schema, dict)
+        each.tokens for each in walk(root, DRAFT_07) if isinstance(each.schema, dict)
     ]
     holder = data.draw(st.sampled_from(holders))
     slip = data.draw(st.sampled_from(SLIPS))
@@ -551,7 +549,7 @@ def test_what_accepts_nothing_without_the_repair_is_the_authors(
     """A lint speaks of it; the record stays."""
     place = next(
         pointer((*each.tokens, "type"))
-        for each in reversed([*subschema_locations(schema, DRAFT_07)])
+        for each in reversed([*walk(schema, DRAFT_07)])
         if "type" in each.keywords
     )
     assert isinstance(sites(D7 | schema, place), Document)

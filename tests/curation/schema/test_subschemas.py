@@ -25,8 +25,8 @@ from curation.schema.subschemas import (
     edited,
     skeleton,
     skeleton_digest,
-    subschema_locations,
     subschemas,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ SCHEMA = {
 
 def pointers(schema: UntypedJson, dialect: Dialect) -> list[str]:
     """Return the pointers of a schema's places, in the order of the walk."""
-    return [each.pointer for each in subschema_locations(schema, dialect)]
+    return [each.pointer for each in walk(schema, dialect)]
 
 
 def test_places_are_met_outermost_first_in_their_order() -> None:
@@ -89,7 +89,7 @@ def test_places_are_met_outermost_first_in_their_order() -> None:
     ]
 
 
-def test_each_dialect_has_its_own_subschema_locations() -> None:
+def test_each_dialect_has_its_own_subschemas() -> None:
     """Draft-04 knows no `if`, and 2020-12 no array of `items`."""
     assert "/if" not in pointers(SCHEMA, DRAFT_04)
     assert "/properties/a/items/0" not in pointers(SCHEMA, DRAFT_2020_12)
@@ -125,12 +125,8 @@ def test_the_quick_walk_meets_the_same_objects(
     value: UntypedJson, dialect: Dialect
 ) -> None:
     """`subschemas` yields the places that are objects, in any order."""
-    slow = [id(each.schema) for each in subschema_locations(value, dialect)]
-    objects = [
-        each
-        for each in subschema_locations(value, dialect)
-        if isinstance(each.schema, dict)
-    ]
+    slow = [id(each.schema) for each in walk(value, dialect)]
+    objects = [each for each in walk(value, dialect) if isinstance(each.schema, dict)]
     quick = [id(each) for each in subschemas(value, dialect)]
     assert sorted(quick) == sorted(id(each.schema) for each in objects)
     assert len(slow) >= len(quick)
@@ -141,7 +137,7 @@ def test_a_place_stands_where_its_tokens_lead(
     value: UntypedJson, dialect: Dialect
 ) -> None:
     """Tokens, pointer text and value of every place belong together."""
-    for each in subschema_locations(value, dialect):
+    for each in walk(value, dialect):
         assert at(value, each.tokens) is each.schema
         assert tokens_of(pointer(each.tokens)) == each.tokens
 
@@ -158,9 +154,7 @@ def test_an_edit_sees_every_place_and_copies_nothing(
         return schema
 
     assert edited(value, dialect, keep) is value
-    assert sorted(seen) == sorted(
-        each.tokens for each in subschema_locations(value, dialect)
-    )
+    assert sorted(seen) == sorted(each.tokens for each in walk(value, dialect))
 
 
 @given(values, dialects)

@@ -12,6 +12,7 @@ import regress
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.references.verdicts import python_verdict, rust_verdict
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.validation import fastjsonschema_check
 from curation.validation.fastjsonschema_check import try_fastjsonschema
@@ -25,7 +26,6 @@ from curation.validation.patterns import (
     repaired,
 )
 from curation.validation.python_validators import jsonschema
-from curation.validation.verdicts import python_verdict, rust_verdict
 from tests.made import record, sha256
 from tests.slow_cases import first_fast
 

@@ -73,11 +73,12 @@ def test_follows_references_through_resources(compiled: CompiledSchema) -> None:
     """A reference is resolved against the identifier in force where it stands."""
     inner = compiled.location_at(("definitions", "inner one"))
     location = compiled.child(inner, ("properties", "u"))
-    found = compiled.follow(location, "#/definitions/z")
+    base = compiled.inside(location)
+    found = compiled.lookup("#/definitions/z", base)
     assert found is not None
     assert (found.pointer, found.schema) == (_HERE, {"type": "string"})
-    assert compiled.follow(location, "#/definitions/none") is None
-    assert compiled.follow(location, "https://example.org/else") is None
+    assert compiled.lookup("#/definitions/none", base) is None
+    assert compiled.lookup("https://example.org/else", base) is None
 
 
 def test_knows_the_standard_documents(compiled: CompiledSchema) -> None:
