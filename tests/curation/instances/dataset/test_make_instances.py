@@ -35,6 +35,7 @@ from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 from curation.workers.worker import Worker
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -381,23 +382,7 @@ def test_a_name_is_split_and_file(unique_id: str) -> None:
 
 @pytest.mark.parametrize(
     ("schema", "features", "raw"),
-    [
-        (
-            {"type": ["integer", "null"], "minimum": 0, "multipleOf": 3},
-            ["@minmaxInteger", "multipleOf", "multipleOf:3"],
-            ["minimum", "type", "type:[]", "type:integer", "type:null"],
-        ),
-        (
-            {"anyOf": [{"format": "date"}], "required": [], "items": True},
-            ["@siblingKeys", "format", "format:date", "items"],
-            ["_boolSchema", "_requiredEmpty", "anyOf:trivial", "required"],
-        ),
-        (
-            {"properties": {"a": {"maxLength": 1}}, "additionalProperties": {}},
-            ["@minmaxLength", "additionalProperties", "additionalProperties:object"],
-            ["maxLength", "properties"],
-        ),
-    ],
+    table(__file__, "features"),
 )
 def test_features_have_the_names_that_maskbench_uses(
     schema: UntypedJson, features: list[str], raw: list[str]

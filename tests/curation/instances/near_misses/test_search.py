@@ -28,64 +28,15 @@ from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
 from tests.slow_cases import first_fast
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.values.model import NearMiss
 
 _OBJECT = {"type": "object"}
-_A = {"properties": {"a": {"type": "integer"}}}
 #: Keyword to schemas in which it can fail alone, in any dialect that knows it.
-_ALONE: dict[str, list[UntypedJson]] = {
-    "type": [{"type": "string"}, {"type": "integer", "minimum": 3}, {"type": ["null"]}],
-    "enum": [{"enum": [1, "a"]}, {"type": "string", "enum": ["a"], "maxLength": 1}],
-    "const": [{"const": {"a": 1}}, {"type": "integer", "const": 3}],
-    "minimum": [{"minimum": 3}, {"minimum": 10, "multipleOf": 5, "type": "integer"}],
-    "maximum": [{"maximum": 3}, {"maximum": 0.5, "type": "number"}],
-    "multipleOf": [{"multipleOf": 7, "type": "integer", "minimum": 7, "maximum": 13}],
-    "minLength": [{"minLength": 3}, {"minLength": 4, "pattern": "^a+$"}],
-    "maxLength": [{"maxLength": 3}, {"maxLength": 40, "format": "email"}],
-    "pattern": [{"pattern": "^a"}, {"pattern": "^[a-z]{3}$", "minLength": 3}],
-    "minItems": [{"minItems": 1}, {"minItems": 3, "items": {"type": "null"}}],
-    "maxItems": [{"maxItems": 2}, {"maxItems": 2, "uniqueItems": True}],
-    "uniqueItems": [{"uniqueItems": True, "items": {"type": "integer"}, "maxItems": 2}],
-    "required": [{"required": ["a"]}, {**_A, "required": ["a", "b"]}],
-    "minProperties": [{"minProperties": 2}],
-    "maxProperties": [{"maxProperties": 1, "propertyNames": {"pattern": "^x"}}],
-    "additionalProperties": [{**_A, "additionalProperties": False}],
-    "propertyNames": [{"propertyNames": {"maxLength": 2}}],
-    "items": [{"prefixItems": [{}], "items": False}],
-    "additionalItems": [{"items": [{}], "additionalItems": False}],
-    "contains": [{"contains": {"const": 1}, "minItems": 2}],
-    "minContains": [{"contains": {"const": 1}, "minContains": 2}],
-    "maxContains": [{"contains": {"const": 1}, "maxContains": 2}],
-    "unevaluatedItems": [{"prefixItems": [{}], "unevaluatedItems": False}],
-    "unevaluatedProperties": [{**_A, "unevaluatedProperties": False}],
-    "dependencies": [
-        {"dependencies": {"a": ["b"]}},
-        {"dependencies": {"a": {"required": ["b"]}}, "properties": {"b": {}}},
-    ],
-    "dependentRequired": [{"dependentRequired": {"a": ["b"]}}],
-    "dependentSchemas": [{"dependentSchemas": {"a": {"required": ["b"]}}}],
-    "anyOf": [
-        {"anyOf": [{"type": "null"}, {"type": "integer"}]},
-        {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
-        {"type": "object", "anyOf": [_A, {"properties": {"b": {"type": "null"}}}]},
-    ],
-    "oneOf": [
-        {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
-        {"type": "integer", "oneOf": [{"minimum": 3}, {"multipleOf": 2}]},
-    ],
-    "not": [{"type": "string", "not": {"enum": ["a"]}}, {"not": {"type": "integer"}}],
-    "if": [
-        {
-            "type": "object",
-            "properties": {"k": {"enum": ["x", "y"]}},
-            "if": {"properties": {"k": {"const": "x"}}, "required": ["k"]},
-            "then": {"required": ["v"]},
-        }
-    ],
-}
+_ALONE: dict[str, list[UntypedJson]] = dict(table(__file__, "alone"))
 
 
 def _table() -> list[tuple[str, str, UntypedJson]]:
