@@ -43,17 +43,13 @@ def _profile(
     )
 
 
-@pytest.mark.parametrize(
-    ("check", "more", "schema", "pointers"),
-    table(__file__, "checks"),
-)
-def test_a_check_finds_its_places(
-    check: str, more: dict[str, UntypedJson], schema: UntypedJson, pointers: list[str]
-) -> None:
+def test_a_check_finds_its_places(subtests: pytest.Subtests) -> None:
     """Data and unknown members are no schemas; what a reference leads to is one."""
-    findings = judge_fit(schema, _profile(check, **more))
-    assert [finding.pointer for finding in findings] == pointers
-    assert all(finding.rule == check for finding in findings)
+    for check, more, schema, pointers in table(__file__, "checks"):
+        with subtests.test(check=check, schema=schema):
+            findings = judge_fit(schema, _profile(check, **more))
+            assert [finding.pointer for finding in findings] == pointers
+            assert all(finding.rule == check for finding in findings)
 
 
 def test_depth_follows_references() -> None:

@@ -36,6 +36,7 @@ from curation.validation.metaschemas import is_valid
 from tests.curation.pinned import needs_mirror, pinned
 from tests.curation.rules.documents_made import CONTEXT, PROVENANCE, document
 from tests.curation.schema_strategies import schemas
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -215,31 +216,7 @@ def sites(schema: UntypedJson, place: str) -> Document | Rejected:
 
 @pytest.mark.parametrize(
     ("schema", "place", "where"),
-    [
-        ({"items": {"type": "null", "enum": [1]}}, "/items/type", "/items"),
-        (
-            {
-                "properties": {
-                    "a": {
-                        "type": "object",
-                        "oneOf": [{"required": ["b"], "type": "null"}],
-                    }
-                }
-            },
-            "/properties/a/oneOf/0/type",
-            "/properties/a",
-        ),
-        (
-            {
-                "properties": {
-                    "a": {"allOf": [{"$ref": "#/definitions/d"}, {"minimum": 1}]}
-                },
-                "definitions": {"d": {"enum": [0], "type": "integer"}},
-            },
-            "/definitions/d/type",
-            "/properties/a",
-        ),
-    ],
+    table(__file__, "repaired"),
 )
 def test_a_repair_leaves_every_schema_around_it_satisfiable(
     schema: UntypedJson, place: str, where: str
@@ -253,17 +230,7 @@ def test_a_repair_leaves_every_schema_around_it_satisfiable(
 
 @pytest.mark.parametrize(
     "schema",
-    [
-        {"items": {"type": "integer", "enum": [1]}},
-        {"properties": {"a": False}, "items": {"type": "null"}},
-        {
-            "items": {
-                "type": "object",
-                "required": ["a"],
-                "properties": {"a": False, "b": {"items": {"type": "string"}}},
-            }
-        },
-    ],
+    table(__file__, "unrepaired"),
 )
 def test_what_accepts_nothing_without_the_repair_is_the_authors(
     schema: UntypedJson,

@@ -31,24 +31,24 @@ from tests.evaluation.suites.ifstruct.judged import (
 from tests.tables import table
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
     from evaluation.suites.ifstruct.rows import Requirements
 
 
 _WANTED = {"JSON": JSON, "YAML": YAML, "BAN": BAN, "BOXED": BOXED}
 
 
-@pytest.mark.parametrize("row", table(__file__, "rules"))
-def test_an_answer_has_the_failures_of_its_row(row: dict[str, UntypedJson]) -> None:
+def test_an_answer_has_the_failures_of_its_row(subtests: pytest.Subtests) -> None:
     """By both readings; where an answer has none it passes."""
-    wanted = _WANTED[row["wanted"]]
-    if "fence" in row:
-        wanted = replace(wanted, fence=Fence.parse(row["fence"]))
-    for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
-        failures = failures_of(row["text"], wanted, reading)
-        assert failures == row[str(reading.name).lower()], row["claim"]
-    if not row["published"] and not row["recommended"]:
-        assert judge(row["text"], wanted).findings == ()
+    for row in table(__file__, "rules"):
+        with subtests.test(row["claim"], text=row["text"]):
+            wanted = _WANTED[row["wanted"]]
+            if "fence" in row:
+                wanted = replace(wanted, fence=Fence.parse(row["fence"]))
+            for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
+                failures = failures_of(row["text"], wanted, reading)
+                assert failures == row[str(reading.name).lower()]
+            if not row["published"] and not row["recommended"]:
+                assert judge(row["text"], wanted).findings == ()
 
 
 def test_scalars_are_counted() -> None:
