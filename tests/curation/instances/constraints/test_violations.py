@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.data.value_stream import stream
 from curation.instances.constraints.assertions import (
     false_locations,
     find_reachable_keywords,
@@ -21,11 +19,8 @@ from curation.instances.constraints.violations import (
     fails_at,
     find_violations,
 )
-from curation.instances.near_misses.search import find_near_misses
 from curation.instances.near_misses.sites import count_entered_schemas
-from curation.instances.search.witnesses import find_witnesses
 from curation.instances.values.model import text_of
-from tests.curation.instances.keywords import cases
 from tests.tables import table
 
 if TYPE_CHECKING:
@@ -139,23 +134,6 @@ def test_the_position_is_that_of_the_deciding_character(
     near_miss = as_near_miss(compiled, value)
     assert near_miss is not None
     assert text_of(value)[: fails_at(compiled, near_miss) + 1] == text
-
-
-def test_no_valid_instance_begins_like_a_near_miss(subtests: pytest.Subtests) -> None:
-    """Whatever follows the character with which it fails."""
-    for dialect, _, schema in cases():
-        with subtests.test(dialect=dialect, schema=schema):
-            compiled = CompiledSchema.from_json(schema, dialect)
-            witnesses = find_witnesses(compiled).witnesses
-            valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
-            valid |= {text_of(witness.value) for witness in witnesses}
-            for near_miss in find_near_misses(compiled, witnesses):
-                text, position = text_of(near_miss.value), fails_at(compiled, near_miss)
-                assert 0 <= position <= len(text)
-                if position < len(text):
-                    assert not any(
-                        other.startswith(text[: position + 1]) for other in valid
-                    )
 
 
 def _paths(schema: UntypedJson) -> dict[str, list[Path]]:
