@@ -144,35 +144,22 @@ def test_a_stream_is_read_to_its_end(
     assert sent.headers["Authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        Response("slow down", status=429),
-        Response("oh no", status=500),
-        Response("busy", status=503),
-        Response(events('{"a"', finish="", done=False)),
-        Response("data: {broken\n\n"),
-        Response('data: {"error": {"message": "lost"}}\n\n'),
-        Response("data: [1]\n\n"),
-        Response('data: {"choices": 5}\n\n'),
-        Response('data: {"choices": [{"delta": {"content": {}}}]}\n\n'),
-        Response(f'data: {{"error": {NESTED}}}\n\n'),
-        Response(f'data: {{"unknown": {NESTED}}}\n\n'),
-    ],
-    ids=[
-        "429",
-        "500",
-        "503",
-        "cut",
-        "broken",
-        "error",
-        "no object",
-        "no choices",
-        "no text",
-        "deep error",
-        "deep",
-    ],
-)
+_TROUBLES = {
+    "429": Response("slow down", status=429),
+    "500": Response("oh no", status=500),
+    "503": Response("busy", status=503),
+    "cut": Response(events('{"a"', finish="", done=False)),
+    "broken": Response("data: {broken\n\n"),
+    "error": Response('data: {"error": {"message": "lost"}}\n\n'),
+    "no object": Response("data: [1]\n\n"),
+    "no choices": Response('data: {"choices": 5}\n\n'),
+    "no text": Response('data: {"choices": [{"delta": {"content": {}}}]}\n\n'),
+    "deep error": Response(f'data: {{"error": {NESTED}}}\n\n'),
+    "deep": Response(f'data: {{"unknown": {NESTED}}}\n\n'),
+}
+
+
+@pytest.mark.parametrize("trouble", _TROUBLES.values(), ids=_TROUBLES)
 def test_trouble_that_may_pass_is_tried_again(
     httpserver: HTTPServer, client: ServerClient, trouble: Response
 ) -> None:
