@@ -202,7 +202,7 @@ _INSTANCES: Final = {
 }
 #: By name, in the order in which they are measured.
 WAYS: Final[Mapping[str, Way]] = {
-    "rules clean": Way(prepare=partial(_rules, "clean"), events_n=4),
+    "rules clean": Way(prepare=partial(_rules, "clean")),
     "rules paper": Way(prepare=partial(_rules, "paper")),
     "record columns": Way(prepare=_record_columns),
     "check": Way(prepare=_check, events_n=2),

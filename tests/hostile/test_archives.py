@@ -174,12 +174,12 @@ def _reason(content: bytes) -> Reason | None:
 
 def test_a_text_has_its_reason(subtests: pytest.Subtests) -> None:
     """What is no JSON is named so, at once; no text is a crash."""
-    started = time.monotonic()
+    started = time.process_time()
     for reason, texts in _TEXTS.items():
         for text in texts:
             with subtests.test(reason=reason, text=text[:60]):
                 assert _reason(text) is reason
-    assert time.monotonic() - started < LINEAR
+    assert time.process_time() - started < LINEAR
 
 
 def test_f14_the_detail_says_where_the_text_breaks() -> None:
@@ -213,10 +213,10 @@ def test_f17_integers_are_exact_at_any_size(number: int) -> None:
 )
 def test_f17_long_and_tiny_numbers_are_canonical_in_linear_time(number: str) -> None:
     """A number's canonical form is never expanded to its exponent's length."""
-    started = time.monotonic()
+    started = time.process_time()
     value: UntypedJson = parse(number.encode())
     assert len(canonical(value)) <= len(number) + 10
-    assert time.monotonic() - started < LINEAR
+    assert time.process_time() - started < LINEAR
 
 
 def test_f18_wide_and_long_texts_end_at_the_limits() -> None:
@@ -230,8 +230,8 @@ def test_f18_wide_and_long_texts_end_at_the_limits() -> None:
 
 def test_f18_many_escapes_and_many_duplicates_take_linear_time() -> None:
     """Neither escapes nor repeated names make reading quadratic."""
-    started, count = time.monotonic(), 200_000
+    started, count = time.process_time(), 200_000
     assert parse(b'"' + rb"\u0041" * count + b'"') == "A" * count
     names = b",".join([b'"a":1'] * count)
     assert _reason(b"{" + names + b"}") is Reason.DUPLICATE_KEYS
-    assert time.monotonic() - started < LINEAR
+    assert time.process_time() - started < LINEAR

@@ -19,6 +19,7 @@ from curation.commands.fit import fit
 from curation.fit import relation
 from curation.system.errors import BadData, BadUsage, NoInput
 from curation.workers.worker import Worker
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -308,68 +309,11 @@ def test_unknown_targets_and_files_are_one_line(schema_file: Path) -> None:
 
 
 _STRING: dict[str, Json] = {"type": "string"}
-_IGNORED = "taken, in part ignored"
 
 
 @pytest.mark.parametrize(
     ("target", "schema", "verdict", "sentence"),
-    [
-        # ggml-org/llama.cpp#26939
-        (
-            "llama.cpp",
-            {**_STRING, "pattern": "^\\d+$"},
-            _IGNORED,
-            "(class-escape): ignored",
-        ),
-        ("llama.cpp", {**_STRING, "pattern": "\\S"}, _IGNORED, "(unanchored"),
-        # ggml-org/llama.cpp#26613
-        (
-            "llama.cpp",
-            {**_STRING, "maxLength": 8192},
-            _IGNORED,
-            "(over 2,000) is ignored",
-        ),
-        (
-            "llama.cpp",
-            {**_STRING, "minLength": 8192},
-            "repairable",
-            "is over the limit",
-        ),
-        # vllm-project/vllm#45592
-        (
-            "vllm",
-            {**_STRING, "pattern": "^[a-z]+$", "maxLength": 8},
-            "taken",
-            "left to another engine; guidance; XGrammar would drop the length",
-        ),
-        # anthropics/claude-code#55539 and its kind
-        (
-            "anthropic",
-            {"type": "array", "items": _STRING, "maxItems": 3},
-            "repairable",
-            "`maxItems` is refused",
-        ),
-        (
-            "anthropic",
-            {"type": "array", "items": _STRING, "minItems": 8},
-            "repairable",
-            "`minItems`: `8` (not `0`, `1`) is refused",
-        ),
-        # can1357/oh-my-pi#206
-        (
-            "openai-strict",
-            {**_CLOSED, "properties": {"a": {**_STRING, "format": "uri"}}},
-            "repairable",
-            'format `"uri"` is refused',
-        ),
-        # BerriAI/litellm#35811
-        (
-            "anthropic",
-            {**_CLOSED, "additionalProperties": True},
-            "repairable",
-            "an object needs `additionalProperties: false`, and it is `true`",
-        ),
-    ],
+    table(__file__, "known_threads"),
 )
 def test_schemas_of_known_threads_get_the_right_sentence(
     tmp_path: Path, target: str, schema: UntypedJson, verdict: str, sentence: str
@@ -534,22 +478,7 @@ def test_a_schema_with_members_of_its_own_is_no_tool(
 
 @pytest.mark.parametrize(
     ("schema", "rule", "place"),
-    [
-        ({"properties": {"a": {"type": "strin"}}}, "invalid_schema", "/properties/a"),
-        ({"type": "object", "required": "a"}, "invalid_schema", "/required"),
-        ({"type": "string", "enum": "a"}, "invalid_schema", "/enum"),
-        ({"properties": {"a": {"$ref": "#/$defs/b"}}}, "unusable", ""),
-        ({"type": "string", "pattern": "(a"}, "unusable", ""),
-        (
-            {
-                "$schema": "http://json-schema.org/draft-07/schema#",
-                "minimum": 1,
-                "exclusiveMinimum": True,
-            },
-            "unusable",
-            "",
-        ),
-    ],
+    table(__file__, "unusable"),
 )
 def test_a_schema_that_no_validator_can_use_is_taken_by_nobody(
     tmp_path: Path, schema: Json, rule: str, place: str
@@ -570,20 +499,7 @@ def test_a_schema_that_no_validator_can_use_is_taken_by_nobody(
 
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
-    [
-        ("a.yaml", "a: [1", "not JSON as YAML: did not find expected ',' or ']' (line"),
-        ("a.yaml", "openapi: 3.0.0", "description is no schema; write openapi:"),
-        (
-            "a.json",
-            '{"response_format": {"schema": {"type": "object"}}}',
-            "a request is no schema; what stands at /response_format/schema may be one",
-        ),
-        (
-            "a.json",
-            '{"id": 1, "result": {"tools": [{"name": "a", "inputSchema": {}}]}}',
-            "a tool, is no schema; if it holds tools, write tools:",
-        ),
-    ],
+    table(__file__, "no_schemas"),
 )
 def test_what_is_no_schema_is_told_by_its_kind(
     tmp_path: Path, name: str, text: str, sentence: str

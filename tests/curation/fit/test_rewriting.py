@@ -35,6 +35,7 @@ from curation.references.schema import Schema
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
 from curation.system.errors import BadData
 from tests.curation.schema_strategies import schemas
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,104 +61,10 @@ def _object(**properties: Json) -> dict[str, Json]:
 
 
 _STRING: Json = {"type": "string"}
-_TREE: dict[str, Json] = {
-    "type": "object",
-    "properties": {"name": _STRING, "inner": {"$ref": "#"}},
-    "required": ["name"],
-}
 #: By the rewrite that is made: target, the schema, and how the meaning changes.
-EXAMPLES: dict[str, tuple[str, dict[str, Json], Claim]] = {
-    "one-of-as-any-of": (
-        OPENAI,
-        _object(a={"oneOf": [_STRING, {"type": "null"}]}),
-        Claim.EQUAL,
-    ),
-    "implied-keyword-dropped": (
-        ANTHROPIC,
-        _object(a={"enum": [1, 2], "minimum": 1}),
-        Claim.EQUAL,
-    ),
-    "unknown-format-dropped": (
-        ANTHROPIC,
-        _object(a={"type": "string", "format": "not-a-format"}),
-        Claim.EQUAL,
-    ),
-    "normalised": (
-        OPENAI,
-        {"allOf": [_object(a=_STRING), {"required": ["a"]}]},
-        Claim.EQUAL,
-    ),
-    "length-as-pattern": (
-        ANTHROPIC,
-        _object(a={"type": "string", "maxLength": 3}),
-        Claim.EQUAL,
-    ),
-    "distinct": (
-        OPENAI,
-        _object(a={"type": "array", "items": _STRING, "uniqueItems": True}),
-        Claim.EQUAL,
-    ),
-    "shortened": (
-        ANTHROPIC,
-        _object(a={"type": "array", "items": _STRING, "maxItems": 2}),
-        Claim.EQUAL,
-    ),
-    "members": (
-        ANTHROPIC,
-        _object(a={"type": "array", "items": _STRING, "minItems": 2, "maxItems": 3}),
-        Claim.EQUAL,
-    ),
-    "pairs": (
-        OPENAI,
-        _object(a={"type": "object", "additionalProperties": {"type": "integer"}}),
-        Claim.EQUAL,
-    ),
-    "closed": (
-        ANTHROPIC,
-        {"type": "object", "properties": {"a": _STRING}},
-        Claim.NARROWER,
-    ),
-    "without-patterns": (
-        OPENAI,
-        _object(a=_STRING) | {"patternProperties": {"^x-": _STRING}},
-        Claim.NARROWER,
-    ),
-    "format-as-pattern": (
-        OPENAI,
-        _object(a={"type": "string", "format": "uri"}),
-        Claim.NARROWER,
-    ),
-    "with-required": (
-        OPENAI,
-        _object(a=_STRING) | {"required": [], "minProperties": 1},
-        Claim.EQUAL,
-    ),
-    "scalars": (ANTHROPIC, _object(a={"description": "anything"}), Claim.NARROWER),
-    "cut-at-recursion": (ANTHROPIC, _TREE, Claim.NARROWER),
-    "optional-dropped": (
-        ANTHROPIC,
-        _object(**{f"p{number}": _STRING for number in range(30)}) | {"required": []},
-        Claim.NARROWER,
-    ),
-    "nullable": (OPENAI, _object(a=_STRING) | {"required": []}, Claim.EQUAL),
-    "wrapped": (OPENAI, {"type": "array", "items": _STRING}, Claim.EQUAL),
-    "pointed": (
-        "llama.cpp",
-        _object(a=_STRING, b={"anyOf": [{"$ref": "#"}, {"$ref": "#text"}]})
-        | {"$defs": {"text": {"type": "string", "$anchor": "text"}}},
-        Claim.EQUAL,
-    ),
-    "root-inlined": (
-        OPENAI,
-        {"$ref": "#/$defs/a", "$defs": {"a": _object(b=_STRING)}},
-        Claim.EQUAL,
-    ),
-    "idle-dropped": (
-        OPENAI,
-        _object(a=_STRING) | {"required": [], "items": _STRING},
-        Claim.EQUAL,
-    ),
-}
+EXAMPLES: dict[str, tuple[str, dict[str, Json], str]] = dict(
+    table(__file__, "rewrites")
+)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -169,7 +76,7 @@ def test_a_rewrite_makes_a_schema_fit(name: str, comparer: Comparer) -> None:
     fit = fit_schema(schema, target, comparer=comparer)
     assert is_taken(judge_fit(fit.schema, profile)), fit.failing
     assert name in [step.rewrite for step in fit.steps]
-    assert fit.claim is claim, fit.steps
+    assert fit.claim is Claim(claim), fit.steps
     _assert_true(fit)
 
 
@@ -249,21 +156,7 @@ def test_a_tidied_schema_accepts_the_same_values(schema: dict[str, Json]) -> Non
 
 @pytest.mark.parametrize(
     "schema",
-    [
-        {"type": "array", "items": False},
-        {"properties": {"a": False}, "required": ["a"]},
-        {"type": "object", "propertyNames": {"enum": ["a"]}, "properties": {"b": True}},
-        {
-            "type": "object",
-            "propertyNames": {"enum": ["a", "b"]},
-            "patternProperties": {"a": {"type": "null"}},
-            "additionalProperties": {"type": "string"},
-        },
-        {
-            "allOf": [{"type": "object", "propertyNames": {"enum": ["a"]}}],
-            "unevaluatedProperties": False,
-        },
-    ],
+    table(__file__, "tidied"),
 )
 def test_examples_of_tidied_schemas_accept_the_same_values(
     schema: dict[str, Json],
@@ -674,27 +567,7 @@ def test_names_are_matched_as_validators_do() -> None:
 
 @pytest.mark.parametrize(
     ("target", "schema", "wrong"),
-    [
-        (
-            "anthropic",
-            _object(a={"$ref": "#/$defs/n"})
-            | {"$defs": {"n": {"type": "integer", "minimum": 3}}},
-            {"a": 1},
-        ),
-        (
-            "llama.cpp",
-            _object(
-                v={
-                    "anyOf": [
-                        {"$ref": "#/$defs/a"},
-                        {"type": "integer", "multipleOf": 3},
-                    ]
-                }
-            )
-            | {"$defs": {"a": {"type": "string"}}},
-            {"v": 4},
-        ),
-    ],
+    table(__file__, "rests"),
 )
 def test_the_rest_reaches_what_is_lost_in_a_definition(
     target: str, schema: dict[str, Json], wrong: Json, comparer: Comparer
@@ -756,10 +629,6 @@ def test_what_is_lost_is_looked_for_once(
     assert calls == [1]
 
 
-_LIST: Json = {"type": "array", "items": {"$ref": "#/definitions/list"}}
-_RECURSIVE: Json = {"$ref": "#/definitions/list", "definitions": {"list": _LIST}}
-
-
 def _exploding(keyword: str) -> Json:
     """Return a schema of which the algebra makes thousands of branches."""
     return {
@@ -779,30 +648,14 @@ def comparer() -> Iterator[Comparer]:
 
 @pytest.mark.parametrize(
     ("first", "second", "kind"),
-    [
-        ({"minimum": 1}, {"minimum": 1.0, "title": "a"}, RelationKind.EQUAL),
-        ({"enum": [1]}, {"enum": [True]}, RelationKind.APART),
-        ({"const": "a"}, {"enum": ["a"]}, RelationKind.EQUAL),
-        ({"type": "integer"}, {"type": "number"}, RelationKind.WIDER),
-        (True, {"required": ["a"]}, RelationKind.NARROWER),
-        ({"minLength": 2}, {"maxLength": 3}, RelationKind.OVERLAPPING),
-        (
-            {"type": ["string", "null"]},
-            {"type": ["null", "integer"]},
-            RelationKind.OVERLAPPING,
-        ),
-        ({"type": "string"}, {"type": "null"}, RelationKind.APART),
-        ({"oneOf": [{"minimum": 1}, {"maximum": 1}]}, True, RelationKind.WIDER),
-        (_RECURSIVE, {"type": "array"}, RelationKind.UNKNOWN),
-        (False, {"not": {}}, RelationKind.EQUAL),
-    ],
+    table(__file__, "relations"),
 )
 def test_a_relation_has_its_values(
-    comparer: Comparer, first: Json, second: Json, kind: RelationKind
+    comparer: Comparer, first: Json, second: Json, kind: str
 ) -> None:
     """The kind is right, and each value is on the side that it is said to be on."""
     found = comparer.relation(first, second, DRAFT_07)
-    assert found.kind is kind, found
+    assert found.kind is RelationKind(kind), found
     for text, sides in (
         (found.only_first, (True, False)),
         (found.only_second, (False, True)),

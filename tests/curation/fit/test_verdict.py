@@ -23,6 +23,7 @@ from curation.fit.profile import (
 from curation.fit.records import RecordFit, record_fit, target_counts
 from curation.fit.verdict import is_taken, judge_fit, untold_keywords
 from curation.system.errors import BadData, BadUsage, NoInput
+from tests.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,159 +43,13 @@ def _profile(
     )
 
 
-_TREE = {
-    "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
-    "$ref": "#/$defs/node",
-}
-_LIST = {"properties": {"next": {"anyOf": [{"$ref": "#"}]}}, "required": ["next"]}
-#: References to the whole of `properties`, at the root and in a property.
-_WHOLE = {"$ref": "#/properties", "properties": {"items": {"$ref": "#/properties"}}}
-_INNER = {"items": {"$ref": "#/properties/a/properties"}}
-#: A reference into what another reference leads to.
-_INSIDE = {
-    "anyOf": [{"$ref": "#/x/a"}, {"$ref": "#/x/a/items"}],
-    "x": {"a": {"items": {"$ref": "#/nothing"}}},
-}
-_TWICE = {
-    "$defs": {"name": {"oneOf": [True]}},
-    "properties": {"a": {"$ref": "#/$defs/name"}, "b": {"$ref": "#/$defs/name"}},
-}
-_PAIR = {"names": ("pattern",), "beside": ("maxLength",)}
-_STRINGS = {**_PAIR, "types": ("string",)}
-_NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}}
-
-
-@pytest.mark.parametrize(
-    ("check", "more", "schema", "pointers"),
-    [
-        ("keyword", {"names": ("oneOf",)}, _TWICE, ["/$defs/name/oneOf"]),
-        ("keyword", {"names": ("oneOf",)}, {"x": {"n": {"oneOf": []}}}, []),
-        (
-            "keyword",
-            {"names": ("oneOf",)},
-            {
-                "$ref": "#/x/m",
-                "x": {"m": {"items": {"$ref": "#/x/n"}}, "n": {"oneOf": []}},
-            },
-            ["/x/n/oneOf"],
-        ),
-        ("keyword", {"names": ("oneOf",)}, {"enum": [{"oneOf": []}]}, []),
-        ("keyword", {"names": ("minItems",), "values": (0, 1)}, {"minItems": 1}, []),
-        (
-            "keyword",
-            {"names": ("minItems",), "values": (0, 1)},
-            {"minItems": 2},
-            ["/minItems"],
-        ),
-        ("keyword", _PAIR, {"pattern": "a"}, []),
-        ("keyword", _PAIR, {"pattern": "a", "maxLength": 3}, ["/pattern"]),
-        (
-            "keyword",
-            {**_PAIR, "types": ("string",)},
-            {"pattern": "a", "maxLength": 3},
-            [],
-        ),
-        (
-            "other-keyword",
-            {"names": ("type",)},
-            {"x": 1, "enum": [], "title": ""},
-            ["/enum"],
-        ),
-        ("root-type", {"names": ("object",)}, {"type": "object"}, []),
-        ("root-type", {"names": ("object",)}, {"type": ["object", "null"]}, ["/type"]),
-        ("root-type", {"names": ("object",)}, {}, [""]),
-        ("root-keyword", {"names": ("anyOf",)}, {"anyOf": [{"anyOf": []}]}, ["/anyOf"]),
-        ("boolean-schema", {}, {"properties": {"a": True}}, ["/properties/a"]),
-        ("boolean-schema", {}, {"additionalProperties": False}, []),
-        ("boolean-schema", {}, True, [""]),
-        ("untyped", {"names": ("enum",)}, {"enum": []}, []),
-        ("untyped", {"names": ("enum",)}, {"minimum": 1}, [""]),
-        ("type-list", {}, {"items": {"type": ["null"]}}, ["/items/type"]),
-        ("open-object", {}, {"properties": {}}, [""]),
-        ("open-object", {}, {"type": "object", "additionalProperties": False}, []),
-        (
-            "open-object",
-            {},
-            {"type": ["object"], "additionalProperties": {"type": "null"}},
-            ["/additionalProperties"],
-        ),
-        (
-            "optional-property",
-            {},
-            {"properties": {"a": {}, "b/c": {}}, "required": ["a"]},
-            ["/properties/b~1c"],
-        ),
-        ("format", {"names": ("date",)}, {"format": "date"}, []),
-        ("format", {"names": ("date",)}, {"format": "x"}, ["/format"]),
-        ("enum-type", {"names": ("string",)}, {"enum": ["a", {}]}, ["/enum"]),
-        ("enum-type", {"names": ("string",)}, {"const": 1}, ["/const"]),
-        ("pattern", {"names": ("unanchored",)}, {"pattern": "^a$"}, []),
-        ("pattern", {"names": ("unanchored",)}, {"pattern": "a"}, ["/pattern"]),
-        ("remote-reference", {}, {"$ref": "https://a.example/b"}, ["/$ref"]),
-        ("remote-reference", {}, _TREE, []),
-        ("recursive-reference", {}, _TREE, ["/$defs/node/properties/next/$ref"]),
-        ("recursive-reference", {}, _TWICE, []),
-        ("recursive-reference", {}, {"items": {"$ref": "#"}}, ["/items/$ref"]),
-        ("beside-reference", {"names": ()}, {"$ref": "#", "title": ""}, ["/title"]),
-        ("depth", {"most": 2}, _NESTED, []),
-        ("depth", {"most": 1}, _NESTED, [""]),
-        (
-            "depth",
-            {"most": 1},
-            {"type": "object", "dependentSchemas": {"a": {"type": "object"}}},
-            [],
-        ),
-        ("properties", {"most": 1}, _TWICE, [""]),
-        ("keyword", {"names": ("maxItems",), "most": 9}, {"maxItems": 9}, []),
-        (
-            "keyword",
-            {"names": ("maxItems",), "most": 9},
-            {"maxItems": 10},
-            ["/maxItems"],
-        ),
-        ("undeclared-property", {}, {"required": ["a"]}, ["/required"]),
-        ("tuple", {}, {"items": [{}]}, ["/items"]),
-        ("array-without-items", {}, {"type": ["array", "null"]}, [""]),
-        ("required-recursion", {}, _TREE, []),
-        ("required-recursion", {}, _LIST, ["/properties/next/anyOf/0/$ref"]),
-        ("required-recursion", {}, _WHOLE, []),
-        (
-            "required-recursion",
-            {},
-            {"properties": {"properties": _WHOLE}, "required": ["properties"]},
-            [],
-        ),
-        (
-            "required-recursion",
-            {},
-            {"properties": {"a": {"properties": _INNER}}, "required": ["a"]},
-            ["/properties/a/properties/items/$ref"],
-        ),
-        ("dangling-reference", {}, {"$ref": "#/$defs/a"}, ["/$ref"]),
-        ("dangling-reference", {}, _INSIDE, ["/x/a/items/$ref"]),
-        ("no-pointer", {}, {"items": {"$ref": "#"}}, ["/items/$ref"]),
-        (
-            "reference-in",
-            {"names": ("allOf",)},
-            {"allOf": [{"$ref": "#"}]},
-            ["/allOf/0/$ref"],
-        ),
-        ("nested-identifier", {}, {"$id": "a:b", "not": {"$id": "c"}}, ["/not/$id"]),
-        ("long-enum", {"most": 3, "values": (1,)}, {"enum": ["ab", "cd"]}, ["/enum"]),
-        ("long-enum", {"most": 3, "values": (2,)}, {"enum": ["ab", "cd"]}, []),
-        ("optional-properties", {"most": 2}, _TWICE, []),
-        ("unions", {"most": 0}, {"type": ["null"]}, [""]),
-        ("enum-values", {"most": 1}, {"enum": [1, 2]}, [""]),
-        ("characters", {"most": 3}, {"enum": ["ab"], "properties": {"cd": {}}}, [""]),
-    ],
-)
-def test_a_check_finds_its_places(
-    check: str, more: dict[str, UntypedJson], schema: UntypedJson, pointers: list[str]
-) -> None:
+def test_a_check_finds_its_places(subtests: pytest.Subtests) -> None:
     """Data and unknown members are no schemas; what a reference leads to is one."""
-    findings = judge_fit(schema, _profile(check, **more))
-    assert [finding.pointer for finding in findings] == pointers
-    assert all(finding.rule == check for finding in findings)
+    for check, more, schema, pointers in table(__file__, "checks"):
+        with subtests.test(check=check, schema=schema):
+            findings = judge_fit(schema, _profile(check, **more))
+            assert [finding.pointer for finding in findings] == pointers
+            assert all(finding.rule == check for finding in findings)
 
 
 def test_depth_follows_references() -> None:
@@ -324,24 +179,7 @@ def test_a_file_of_the_users_is_a_profile(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
-    [
-        ("title", "titel", "unknown key 'titel': did you mean 'title'?"),
-        ("effect", "efect", "unknown key 'efect' in rules[0]: did you mean 'effect'?"),
-        ("evidence", "proof", "unknown key 'proof' in sources[page]"),
-        ("oneOf", "onOf", "unknown keyword 'onOf' in rules[0]: did you mean 'oneOf'?"),
-        ('"keyword"', '"keywrd"', "unknown check 'keywrd' in rules[0]: did you mean"),
-        ('source = "page"', 'source = "pge"', "unknown source 'pge' in rules[0]: did"),
-        (
-            "[[rules]]",
-            "[[rules]]\ncheck='tuple'\neffect='refused'\nsource='page'\nmost=3\n[[rules]]",
-            "'tuple' in rules[0] takes no 'most'",
-        ),
-        ('names = ["oneOf"]', "", "'keyword' in rules[0] needs 'names'"),
-        ("refused", "denied", "Invalid enum value 'denied' - at `$.rules[0].effect`"),
-        ("[[rules]]", "[rules]", "Expected `array`, got `object` - at `$.rules`"),
-        ("[sources.page]", "[sources", "not TOML"),
-        ('"Mine"', "[" * 3_000, "not TOML"),
-    ],
+    table(__file__, "typos"),
 )
 def test_a_typo_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     """Whatever is wrong, the line says the file, the key and what may be meant."""

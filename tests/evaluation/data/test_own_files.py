@@ -22,6 +22,7 @@ from curation.workers.pool import Pool
 from curation.workers.process import Program
 from evaluation.data import open_data
 from evaluation.data.own_schemas import complaint_about
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -416,24 +417,7 @@ def test_an_invalid_schema_with_tests_stays_and_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("schema", "bad"),
-    [
-        (True, False),
-        ({}, False),
-        ({"type": "object", "required": True}, True),
-        ({"properties": {"a": {"required": True}}}, True),
-        ({"exclusiveMinimum": True, "minimum": 1}, False),
-        (
-            {"$schema": "http://json-schema.org/draft-07/schema#", "minLength": "1"},
-            True,
-        ),
-        ({"$schema": "https://example.test/mine", "minLength": "1"}, False),
-        (
-            {"$schema": "http://json-schema.org/draft-03/schema#", "divisibleBy": 2},
-            False,
-        ),
-        ({"$schema": 5}, False),
-        ({"$ref": "#/gone"}, False),
-    ],
+    table(__file__, "drafts"),
 )
 def test_a_schema_is_judged_by_the_draft_that_it_declares(
     schema: UntypedJson,

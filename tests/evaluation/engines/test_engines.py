@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 import runpy
 import sys
@@ -21,6 +20,7 @@ from evaluation.setup.environments import install_line
 from tests.evaluation.engines.contract import TEXTS, examine, walk
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -200,29 +200,7 @@ def test_says_why_it_refuses(name: str, tmp_path: Path) -> None:
 
 #: Engine, options over `faithful`, schema, texts, and words of the failure: what the
 #: last text meets is none of the schema's doing.
-_FAILURES = {
-    "a limit met in a mask": (
-        "llguidance",
-        {"max_lexer_states": 60},
-        '{"type": "string", "maxLength": 400}',
-        ['"' + "ab" * 150 + '"'],
-        "too many states",
-    ),
-    "a limit met in a commit": (
-        "llguidance",
-        {"max_items_in_row": 20},
-        json.dumps({"properties": {f"p{n}": {"type": "integer"} for n in range(30)}}),
-        ['{"p1": 1}'],
-        "max is 20",
-    ),
-    "a parser that raises": (
-        "lm_format_enforcer",
-        {},
-        '{"type": "string", "minLength": 5, "maxLength": 2}',
-        ['"abc"'],
-        "min length is larger",
-    ),
-}
+_FAILURES = dict(table(__file__, "failures"))
 
 
 @pytest.mark.parametrize("name", _FAILURES)

@@ -24,9 +24,9 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return small_model(tmp_path_factory.mktemp("model"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def model(model_folder: Path) -> TransformersModel:
-    """Return the small model."""
+    """Return the small model; a test that changes it changes it back."""
     return load_model(model_folder, LoadOptions(device="cpu", dtype="fp32"))
 
 

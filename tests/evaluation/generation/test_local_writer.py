@@ -238,7 +238,7 @@ def test_a_tie_is_decided_alone(
 ) -> None:
     """What sums in another order might turn is what it is alone, without times."""
     alone = [made.tokens for made in writer().write(_asked("a", "b", "c"))]
-    model.tie = 10.0
+    monkeypatch.setattr(model, "tie", 10.0)
     made = writer(batch=3).write(_asked("a", "b", "c"))
     assert [one.tokens for one in made] == alone
     assert all(one.ttft_ns for one in made)

@@ -20,6 +20,7 @@ from evaluation.models import hardware, loading
 from evaluation.models.loading import LoadOptions, load_model
 from tests.evaluation.small_model import small_model
 from tests.evaluation.tokenizers import made
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,86 +46,8 @@ _PARTS_TEMPLATE = _PLAIN_TEMPLATE.replace(
     "{{ message['content'] }}",
     "{% for part in message['content'] %}{{ part['text'] }}{% endfor %}",
 )
-#: Sizes that most configs call alike.
-_SIZES: Final[dict[str, UntypedJson]] = {
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "head_dim": 8,
-    "max_position_embeddings": 1024,
-}
-_OLD_SIZES: Final[dict[str, UntypedJson]] = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-}
-_EXPERTS: Final[dict[str, UntypedJson]] = {"num_experts_per_tok": 2}
-_MAMBA: Final[dict[str, UntypedJson]] = {"num_hidden_layers": 2, "state_size": 8}
 #: Each kind's config beyond vocabulary and end token, by the name of the kind.
-KINDS: Final[dict[str, dict[str, UntypedJson]]] = {
-    "llama": _SIZES,
-    "qwen3": {**_SIZES, "tie_word_embeddings": True},
-    "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 1024},
-    "opt": {**_OLD_SIZES, "ffn_dim": 48, "word_embed_proj_dim": 32},
-    "gpt_neox": {**_OLD_SIZES, "intermediate_size": 48},
-    "mixtral": {**_SIZES, **_EXPERTS, "num_local_experts": 4},
-    "mistral": {**_SIZES, "sliding_window": 8},
-    "gemma3_text": {
-        **_SIZES,
-        "sliding_window": 8,
-        "layer_types": ["sliding_attention", "full_attention"],
-    },
-    "gpt_oss": {**_SIZES, **_EXPERTS, "num_local_experts": 4, "sliding_window": 8},
-    "gemma3": {
-        "text_config": {**_SIZES, "model_type": "gemma3_text", "sliding_window": 8},
-        "vision_config": {
-            "hidden_size": 16,
-            "intermediate_size": 16,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "image_size": 16,
-            "patch_size": 8,
-        },
-    },
-    "bloom": {"hidden_size": 32, "n_layer": 2, "n_head": 4},
-    "falcon": {**_OLD_SIZES, "alibi": True, "new_decoder_architecture": False},
-    "mamba": {**_MAMBA, "hidden_size": 32},
-    # Its state is the module's own, whatever cache it is handed.
-    "recurrent_gemma": {
-        **_SIZES,
-        "num_hidden_layers": 3,
-        "lru_width": 32,
-        "attention_window_size": 8,
-    },
-    "mamba2": {
-        **_MAMBA,
-        "hidden_size": 32,
-        "num_heads": 8,
-        "head_dim": 8,
-        "n_groups": 1,
-    },
-    "lfm2": {**_SIZES, "layer_types": ["conv", "full_attention"]},
-    "qwen3_next": {
-        **_SIZES,
-        **_EXPERTS,
-        "linear_num_value_heads": 4,
-        "linear_num_key_heads": 2,
-        "linear_key_head_dim": 8,
-        "linear_value_head_dim": 8,
-        "num_experts": 4,
-        "moe_intermediate_size": 16,
-        "shared_expert_intermediate_size": 16,
-        "layer_types": ["linear_attention", "full_attention"],
-    },
-    "rwkv": {
-        "hidden_size": 32,
-        "attention_hidden_size": 32,
-        "num_hidden_layers": 2,
-        "context_length": 1024,
-    },
-}
+KINDS: Final[dict[str, dict[str, UntypedJson]]] = dict(table(__file__, "kinds"))
 #: Kinds with no chat template at all, and with unusual ones.
 _TEMPLATES: Final = {
     "gpt2": None,

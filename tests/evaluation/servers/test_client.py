@@ -36,6 +36,7 @@ from evaluation.servers.pacing import (
 from evaluation.servers.provider import CHAT
 from evaluation.servers.responses import RefusalCause, ServerAnswer, read_refusal
 from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,35 +144,22 @@ def test_a_stream_is_read_to_its_end(
     assert sent.headers["Authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        Response("slow down", status=429),
-        Response("oh no", status=500),
-        Response("busy", status=503),
-        Response(events('{"a"', finish="", done=False)),
-        Response("data: {broken\n\n"),
-        Response('data: {"error": {"message": "lost"}}\n\n'),
-        Response("data: [1]\n\n"),
-        Response('data: {"choices": 5}\n\n'),
-        Response('data: {"choices": [{"delta": {"content": {}}}]}\n\n'),
-        Response(f'data: {{"error": {NESTED}}}\n\n'),
-        Response(f'data: {{"unknown": {NESTED}}}\n\n'),
-    ],
-    ids=[
-        "429",
-        "500",
-        "503",
-        "cut",
-        "broken",
-        "error",
-        "no object",
-        "no choices",
-        "no text",
-        "deep error",
-        "deep",
-    ],
-)
+_TROUBLES = {
+    "429": Response("slow down", status=429),
+    "500": Response("oh no", status=500),
+    "503": Response("busy", status=503),
+    "cut": Response(events('{"a"', finish="", done=False)),
+    "broken": Response("data: {broken\n\n"),
+    "error": Response('data: {"error": {"message": "lost"}}\n\n'),
+    "no object": Response("data: [1]\n\n"),
+    "no choices": Response('data: {"choices": 5}\n\n'),
+    "no text": Response('data: {"choices": [{"delta": {"content": {}}}]}\n\n'),
+    "deep error": Response(f'data: {{"error": {NESTED}}}\n\n'),
+    "deep": Response(f'data: {{"unknown": {NESTED}}}\n\n'),
+}
+
+
+@pytest.mark.parametrize("trouble", _TROUBLES.values(), ids=_TROUBLES)
 def test_trouble_that_may_pass_is_tried_again(
     httpserver: HTTPServer, client: ServerClient, trouble: Response
 ) -> None:
@@ -578,97 +566,14 @@ def test_nobody_waits_beyond_the_budget(steps: list[tuple[bool, float]]) -> None
         assert without_answer <= 120 * (1 + 1e-9)
 
 
-_SAID: dict[str, tuple[object, RefusalCause]] = {
-    "openai schema": (
-        {
-            "error": {
-                "message": "Invalid schema for response_format 'answer': In (), "
-                "'additionalProperties' is required to be supplied and to be false.",
-                "type": "invalid_request_error",
-                "param": "response_format",
-                "code": None,
-            }
-        },
-        RefusalCause.SCHEMA,
-    ),
-    "openai temperature": (
-        {
-            "error": {
-                "message": "Unsupported value: 'temperature' does not support 0.0 with "
-                "this model. Only the default (1) value is supported.",
-                "type": "invalid_request_error",
-                "param": "temperature",
-                "code": "unsupported_value",
-            }
-        },
-        RefusalCause.OTHER,
-    ),
-    "openai context": (
-        {
-            "error": {
-                "message": "This model's maximum context length is 8192 tokens. But "
-                "your messages resulted in 9001 tokens.",
-                "param": "messages",
-                "code": "context_length_exceeded",
-            }
-        },
-        RefusalCause.CONTEXT,
-    ),
-    "filter": (
-        {
-            "error": {
-                "message": "The response was filtered due to the prompt triggering a "
-                "content management policy.",
-                "param": "prompt",
-                "code": "content_filter",
-            }
-        },
-        RefusalCause.FILTER,
-    ),
-    "vllm": (
-        {
-            "object": "error",
-            "message": "The grammar specification contains unsupported features",
-            "type": "BadRequestError",
-            "param": None,
-            "code": 400,
-        },
-        RefusalCause.SCHEMA,
-    ),
-    "llama-server": (
-        {"error": {"code": 400, "message": "failed to parse grammar"}},
-        RefusalCause.SCHEMA,
-    ),
-    "llama-server context": (
-        {"error": {"message": "the request exceeds the available context size"}},
-        RefusalCause.CONTEXT,
-    ),
-    "fastapi": (
-        {
-            "detail": [
-                {
-                    "loc": ["body", "temperature"],
-                    "msg": "Input should be greater than 0",
-                    "input": {"response_format": {"type": "json_schema"}},
-                }
-            ]
-        },
-        RefusalCause.OTHER,
-    ),
-    "fastapi schema": (
-        {"detail": [{"loc": ["body", "response_format", "json_schema"], "msg": "no"}]},
-        RefusalCause.SCHEMA,
-    ),
-    "no words": ({"error": {"message": "bad request"}}, RefusalCause.UNKNOWN),
-    "a string": ({"error": "unsupported keyword: not"}, RefusalCause.SCHEMA),
-}
+_SAID: dict[str, tuple[object, str]] = dict(table(__file__, "said"))
 
 
 @pytest.mark.parametrize("said", _SAID)
 def test_a_refusal_is_about_what_it_names(said: str) -> None:
     """A schema is blamed where it is named, and not where something else is."""
     content, cause = _SAID[said]
-    assert read_refusal(json.dumps(content)).cause is cause
+    assert read_refusal(json.dumps(content)).cause is RefusalCause(cause)
 
 
 _JSON = st.recursive(

@@ -23,6 +23,7 @@ from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.loopback import Handler, Said, answer, loopback, refusal
 from tests.evaluation.tokenizers import made
 from tests.slow_cases import first_fast
+from tests.tables import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -450,38 +451,7 @@ def test_no_other_host_is_asked_to_describe_a_server(path: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "answers", "backend"),
-    [
-        ("sglang", {"/server_info": {"grammar_backend": "xgrammar"}}, "xgrammar"),
-        ("sglang", {"/get_server_info": {"grammar_backend": "outlines"}}, "outlines"),
-        ("sglang", {"/server_info": {"grammar_backend": None}}, ""),
-        (
-            "vllm",
-            {
-                "/server_info": {
-                    "vllm_config": "model='m', structured_outputs_config="
-                    "StructuredOutputsConfig(backend='guidance', disable_fallback=1)"
-                }
-            },
-            "guidance",
-        ),
-        (
-            "vllm",
-            {"/server_info": "structured_outputs_config=backend='lm-format-enforcer'"},
-            "lm-format-enforcer",
-        ),
-        (
-            "vllm",
-            {
-                "/server_info": {
-                    "vllm_config": {"structured_outputs_config": {"backend": "auto"}}
-                }
-            },
-            "auto",
-        ),
-        ("vllm", {"/version": {"version": "0.14"}}, ""),
-        ("llama_server", {"/props": {"build_info": "b9"}}, "llama.cpp grammars (b9)"),
-        ("", {"/version": {"version": "1"}}, ""),
-    ],
+    table(__file__, "constrainers"),
 )
 def test_a_server_is_asked_what_constrains_its_texts(
     name: str, answers: dict[str, Any], backend: str

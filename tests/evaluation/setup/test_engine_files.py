@@ -29,6 +29,7 @@ from evaluation.setup.machine import (
 )
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import miniature
+from tests.tables import table
 
 _FILE = """
 raise SystemExit("this file must not be run")
@@ -140,30 +141,7 @@ def test_an_unknown_engine_is_told_what_is_near() -> None:
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [
-        ("def load(:", "not a Python file"),
-        ("\0", "not a Python file"),
-        ("x = 1", "no function `load"),
-        ("ABOUT = dict(a=1)\ndef load(t, o): pass", "ABOUT must be a plain literal"),
-        ("OPTIONS = ['a']\ndef load(t, o): pass", "OPTIONS must be a plain literal"),
-        ("ABOUT = {'beside': 'a.py'}\ndef load(t, o): pass", "must list files"),
-        ("ABOUT = {'beside': ['a.py']}\ndef load(t, o): pass", "must list files"),
-        ("ABOUT = {'version': 1.5}\ndef load(t, o): pass", "ABOUT: Expected `str"),
-        ("OPTIONS = {'a': 1}\ndef load(t, o): pass", "OPTIONS: Expected `str"),
-        (
-            "ABOUT = {'refusals': [{'pattern': '('}]}\ndef load(t, o): pass",
-            r"refusals\[0\]: no regular expression",
-        ),
-        (
-            "ABOUT = {'refusals': [{'kind': 'x'}]}\ndef load(t, o): pass",
-            "ABOUT: .*refusals",
-        ),
-        ("PRESETS = {'faithful': 1}\ndef load(t, o): pass", "faithful must be a dict"),
-        *(
-            (f"PRESETS = {{'vendor': {it}}}\ndef load(t, o): pass", "PRESETS: ")
-            for it in ("{'x': {1, 2}}", "{'x': b'a'}", "{1: 2}", "{'x': 1e999}")
-        ),
-    ],
+    table(__file__, "no_engines"),
 )
 def test_a_file_that_is_no_engine_is_refused(
     tmp_path: Path, text: str, words: str

@@ -19,6 +19,7 @@ from curation.fit.verdict import judge_fit, untold_keywords
 from evaluation.site import __file__ as site_file
 from evaluation.site.schema import tables
 from tests.curation.sources.test_tools import REQUESTS
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -65,36 +66,7 @@ _JUDGED = """({ texts, tables }) => texts.map((text) => {
     csbdata.fit.untold(scan, profile, tables)]);
 })"""
 #: What records of the dataset do not have: a case for each part of the port.
-_HARD = (
-    "true",
-    "false",
-    "{}",
-    '{"type": ["object", "null"], "properties": {"b": {}, "1": {}, "__proto__": {}}}',
-    '{"enum": [1, 1.0, -0.0, 1e2, null, "a", [], {}], "const": {"a": 1}}',
-    '{"$ref": "#/$defs/a%20b", "$defs": {"a b": {"$ref": "#"}}, "minLength": 2500}',
-    '{"items": [{"$id": "#name"}, {"$ref": "#name"}, {"$ref": "#/items/0"}]}',
-    '{"$defs": {"n": {"$dynamicAnchor": "n", "$ref": "#n"}}}',
-    '{"$ref": "other.json", "items": {"$ref": "http://a.example/b#/c"}}',
-    (
-        '{"properties": {"a": {"required": ["a"], "properties": {"a": {"$ref":'
-        ' "#/properties/a"}}}, "b": {"$ref": "#/types/c"}}, "types": {"c": {}}}'
-    ),
-    r'{"pattern": "^\\d+(?=x)\\1\\bé\\p{L}[*?]+?$", "format": "\u202e<script>"}',
-    json.dumps({"enum": ["\N{GRINNING FACE}" * 60, "x" * 16_000] + ["y"] * 300}),
-    json.dumps({"properties": {f"p{n}": {"anyOf": [{}, {}]} for n in range(60)}}),
-    '{"const": {"type": "string", "minItems": 4}, "minItems": 4, "maxItems": 3000.5}',
-    # What only a reference reaches, and what is reached from there.
-    (
-        '{"$ref": "#/x/a", "x": {"a": {"properties": {"b": {"$ref": "#/x/b"}}}, "b":'
-        ' {"items": {"oneOf": [{"$ref": "#/x/a"}]}, "minLength": 2500}}}'
-    ),
-    '{"$ref": "#/properties", "properties": {"items": {"$ref": "#/properties"}}}',
-    (
-        '{"properties": {"a": {"properties": {"items": {"$ref":'
-        ' "#/properties/a/properties"}}, "$ref": "#/properties/a/properties"}},'
-        ' "required": ["a"]}'
-    ),
-)
+_HARD = table(__file__, "hard")
 
 
 def _ours(text: str, name: str) -> list[Any]:

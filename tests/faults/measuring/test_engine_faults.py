@@ -410,7 +410,7 @@ def _child_of(pid: int) -> int:
 
 
 def _gone(pid: int) -> bool:
-    for _ in range(200):
+    for _ in range(1200):
         if not psutil.pid_exists(pid):
             return True
         if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:

@@ -42,6 +42,7 @@ from tests.publishing import (
     pushed,
     write_folder,
 )
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,7 +213,9 @@ def test_f44_content_that_only_the_download_shows_is_noticed(
 
 
 # What a file is, the library asks once more at once, whatever the answer was.
-@pytest.mark.parametrize("step", sorted(STEPS.keys() - {"what a file is"}))
+@pytest.mark.parametrize(
+    "step", first_fast(4, sorted(STEPS.keys() - {"what a file is"}))
+)
 def test_a_rate_limit_is_waited_for(
     step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -226,7 +229,7 @@ def test_a_rate_limit_is_waited_for(
     assert old
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", first_fast(4, STEPS))
 @pytest.mark.parametrize(
     "limit", [(290, 1), pytest.param((12, 10**6), marks=pytest.mark.slow)]
 )

@@ -33,6 +33,7 @@ from curation.schema.dialects import BY_NAME, DRAFT_07, DRAFT_2020_12
 from curation.schema.subschemas import SchemaLocation
 from tests.curation.instances.keywords import unreached
 from tests.curation.rules.documents_made import SITE, Shelf
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
@@ -148,60 +149,25 @@ def test_a_keyword_that_holds_no_number_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "in_draft_07", "in_2020_12"),
-    [
-        ({"items": [True]}, ("items", ""), ("", "items")),
-        ({"items": {}}, ("", "items"), ("", "items")),
-        (
-            {"prefixItems": [True], "items": False},
-            ("", "items"),
-            ("prefixItems", "items"),
-        ),
-        (
-            {"items": [True], "additionalItems": {}},
-            ("items", "additionalItems"),
-            ("", "items"),
-        ),
-        ({}, ("", ""), ("", "")),
-    ],
+    table(__file__, "elements"),
 )
 def test_the_dialect_says_which_keyword_is_for_which_element(
-    schema: dict[str, Json], in_draft_07: tuple[str, str], in_2020_12: tuple[str, str]
+    schema: dict[str, Json], in_draft_07: list[str], in_2020_12: list[str]
 ) -> None:
     """An array of `items` speaks of the first elements until draft 2019-09."""
-    assert item_keywords(schema, DRAFT_07) == in_draft_07
-    assert item_keywords(schema, DRAFT_2020_12) == in_2020_12
+    assert item_keywords(schema, DRAFT_07) == tuple(in_draft_07)
+    assert item_keywords(schema, DRAFT_2020_12) == tuple(in_2020_12)
 
 
 @pytest.mark.parametrize(
     ("schema", "dialect_name", "keywords"),
-    [
-        (True, "2020-12", ()),
-        ({"title": "t", "examples": [1]}, "2020-12", ()),
-        ({"minLength": 0, "minItems": 1}, "2020-12", ("minItems",)),
-        ({"uniqueItems": False, "not": False}, "2020-12", ()),
-        ({"type": ["number", "string"]}, "2020-12", ("type",)),
-        ({"const": 1}, "draft-04", ()),
-        ({"const": 1}, "draft-06", ("const",)),
-        ({"minimum": 1, "exclusiveMinimum": True}, "draft-04", ("exclusiveMinimum",)),
-        ({"anyOf": [{"type": "null"}, True]}, "2020-12", ()),
-        ({"oneOf": [{}, True]}, "2020-12", ("oneOf",)),
-        ({"if": {"minimum": 1}, "then": {}}, "2020-12", ()),
-        ({"if": {"minimum": 1}, "then": False}, "2020-12", ("if",)),
-        ({"contains": {}, "minContains": 2}, "2020-12", ("minContains",)),
-        ({"contains": {}, "minContains": 2}, "draft-07", ("contains",)),
-        ({"additionalProperties": {}}, "2020-12", ()),
-        ({"additionalProperties": False}, "2020-12", ("additionalProperties",)),
-        ({"dependentRequired": {"a": []}}, "2020-12", ()),
-        ({"dependentRequired": {"a": ["b"]}}, "2020-12", ("dependentRequired",)),
-        ({"format": "uuid"}, "draft-07", ()),
-        ({"format": "uuid"}, "2019-09", ("format",)),
-    ],
+    table(__file__, "asserting"),
 )
 def test_a_keyword_that_no_value_can_fail_asserts_nothing(
-    schema: UntypedJson, dialect_name: str, keywords: tuple[str, ...]
+    schema: UntypedJson, dialect_name: str, keywords: list[str]
 ) -> None:
     """What counts is the keyword's value, its neighbours and the dialect."""
-    assert asserting_keywords(schema, BY_NAME[dialect_name]) == keywords
+    assert asserting_keywords(schema, BY_NAME[dialect_name]) == tuple(keywords)
 
 
 def test_newer_dialects_assert_more_formats() -> None:
@@ -282,27 +248,7 @@ def _heeding(schema: UntypedJson, dialect: str) -> UntypedJson:
 
 @pytest.mark.parametrize(
     ("dialect", "schema", "heeded"),
-    [
-        (
-            "draft-07",
-            {"items": {"$ref": "#/definitions/a", "maxLength": 1, "$id": "x"}},
-            {"items": {"maxLength": 1, "allOf": [{"$ref": "#/definitions/a"}]}},
-        ),
-        (
-            "draft-04",
-            {"$ref": "#/definitions/a", "allOf": [{"type": "null"}], "id": "urn:x"},
-            {"allOf": [{"type": "null"}, {"$ref": "#/definitions/a"}], "id": "urn:x"},
-        ),
-        (
-            "draft-04",
-            {"const": 1, "minimum": 1, "exclusiveMinimum": True, "id": "urn:x"},
-            {"const": 1, "exclusiveMinimum": 1, "$id": "urn:x"},
-        ),
-        ("draft-06", {"if": {}, "then": False}, {"if": {}, "then": False}),
-        ("draft-04", {"$ref": "#/definitions/a", "title": "t"}, None),
-        ("draft-04", {"properties": {"const": {}}, "default": {"if": 1}}, None),
-        ("2019-09", {"$ref": "#/definitions/a", "maxLength": 1}, None),
-    ],
+    table(__file__, "heeded"),
 )
 def test_what_the_draft_ignores_is_heeded(
     dialect: str, schema: UntypedJson, heeded: UntypedJson
@@ -498,21 +444,7 @@ def test_elements_have_schemas(dialect: str, keyword: str, rest: str) -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    [
-        False,
-        {"type": "string", "minLength": 3, "maxLength": 2},
-        {"type": "integer", "minimum": 3, "exclusiveMaximum": 3},
-        {"type": "array", "minItems": 2, "maxItems": 1},
-        {"type": "object", "required": ["a", "b"], "maxProperties": 1},
-        {"type": "object", "required": ["a"], "additionalProperties": False},
-        {"enum": [1, 2], "type": "string"},
-        {"not": {}},
-        {
-            "type": "object",
-            "required": ["a"],
-            "properties": {"a": {"type": "string", "enum": [1]}},
-        },
-    ],
+    table(__file__, "contradictions"),
 )
 def test_plain_contradictions_are_seen(schema: UntypedJson) -> None:
     """What plainly contradicts itself is said to, with a reason."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bench.data.value_stream import stream
 from curation.instances.constraints.assertions import (
     false_locations,
     find_reachable_keywords,
@@ -21,170 +19,19 @@ from curation.instances.constraints.violations import (
     fails_at,
     find_violations,
 )
-from curation.instances.near_misses.search import find_near_misses
 from curation.instances.near_misses.sites import count_entered_schemas
-from curation.instances.search.witnesses import find_witnesses
 from curation.instances.values.model import text_of
-from tests.curation.instances.keywords import cases
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.assertions import Path
 
 
-_NULL = {"type": "null"}
 #: Dialect, schema, value, and the one violation: keyword, schema and instance pointer.
-_ONE: list[tuple[str, UntypedJson, UntypedJson, tuple[str, str, str]]] = [
-    ("draft-07", {"type": "string"}, 1, ("type", "/type", "")),
-    (
-        "draft-07",
-        {"allOf": [{"$ref": "#/definitions/a"}], "definitions": {"a": _NULL}},
-        1,
-        ("type", "/definitions/a/type", ""),
-    ),
-    (
-        "draft-07",
-        {"properties": {"a/b": {"items": {"maxLength": 1}}}},
-        {"a/b": ["x", "xy"]},
-        ("maxLength", "/properties/a~1b/items/maxLength", "/a~1b/1"),
-    ),
-    *(
-        (
-            "draft-07",
-            {"properties": {name: {"properties": {"a": _NULL}}}},
-            {name: {"a": 1}},
-            ("type", f"/properties/{token}/properties/a/type", f"/{token}/a"),
-        )
-        for name, token in (
-            ("007", "007"),
-            ("+5", "+5"),
-            ("", ""),
-            ("a/b~c", "a~1b~0c"),
-            ("7", "7"),
-        )
-    ),
-    (
-        "draft-07",
-        {"patternProperties": {"": {"items": _NULL}}},
-        {"": [1]},
-        ("type", "/patternProperties//items/type", "//0"),
-    ),
-    (
-        "draft-07",
-        {"patternProperties": {"^a": _NULL}},
-        {"ab": 1},
-        ("type", "/patternProperties/^a/type", "/ab"),
-    ),
-    (
-        "draft-07",
-        {"additionalProperties": _NULL},
-        {"a": 1},
-        ("type", "/additionalProperties/type", "/a"),
-    ),
-    (
-        "draft-07",
-        {"additionalProperties": False},
-        {"a": 1},
-        ("additionalProperties", "/additionalProperties", ""),
-    ),
-    (
-        "draft-07",
-        {"items": [True], "additionalItems": _NULL},
-        [1, 2],
-        ("type", "/additionalItems/type", "/1"),
-    ),
-    (
-        "draft-07",
-        {"items": [True], "additionalItems": False},
-        [1, 2],
-        ("additionalItems", "/additionalItems", ""),
-    ),
-    (
-        "2020-12",
-        {"prefixItems": [{"prefixItems": [_NULL]}]},
-        [[1]],
-        ("type", "/prefixItems/0/prefixItems/0/type", "/0/0"),
-    ),
-    (
-        "2020-12",
-        {"prefixItems": [True], "items": False},
-        [1, 2],
-        ("items", "/items", "/1"),
-    ),
-    (
-        "draft-07",
-        {"properties": {"a": False}},
-        {"a": 1},
-        ("false", "/properties/a", "/a"),
-    ),
-    ("draft-07", {"allOf": [False]}, 1, ("false", "/allOf/0", "")),
-    ("draft-07", False, 1, ("false", "", "")),
-    (
-        "draft-07",
-        {"properties": {"a": {"anyOf": [_NULL, {"properties": {"b": _NULL}}]}}},
-        {"a": {"b": 1}},
-        ("anyOf", "/properties/a/anyOf", "/a"),
-    ),
-    ("draft-07", {"oneOf": [True, True]}, 1, ("oneOf", "/oneOf", "")),
-    ("draft-07", {"not": {"type": "integer"}}, 1, ("not", "/not", "")),
-    (
-        "draft-07",
-        {"items": {"if": True, "then": {"items": {"minimum": 4, "type": "string"}}}},
-        [[1]],
-        ("if", "/items/if", "/0"),
-    ),
-    ("draft-07", {"if": False, "else": False}, 1, ("if", "/if", "")),
-    ("draft-07", {"contains": _NULL}, [1], ("contains", "/contains", "")),
-    (
-        "2020-12",
-        {"contains": _NULL, "maxContains": 1},
-        [None, None],
-        ("maxContains", "/maxContains", ""),
-    ),
-    (
-        "draft-07",
-        {"properties": {"a": {"propertyNames": {"maxLength": 2, "pattern": "^a"}}}},
-        {"a": {"bbb": 1}},
-        ("propertyNames", "/properties/a/propertyNames", "/a"),
-    ),
-    (
-        "draft-07",
-        {"dependencies": {"a": ["b", "c"]}},
-        {"a": 1},
-        ("dependencies", "/dependencies", ""),
-    ),
-    (
-        "draft-07",
-        {"properties": {"x": {"dependencies": {"a": {"properties": {"b": _NULL}}}}}},
-        {"x": {"a": 1, "b": 1}},
-        ("dependencies", "/properties/x/dependencies", "/x"),
-    ),
-    (
-        "2020-12",
-        {"dependentSchemas": {"a": {"required": ["b", "c"]}}},
-        {"a": 1},
-        ("dependentSchemas", "/dependentSchemas", ""),
-    ),
-    (
-        "2020-12",
-        {"unevaluatedProperties": _NULL},
-        {"a": 1},
-        ("unevaluatedProperties", "/unevaluatedProperties", ""),
-    ),
-    (
-        "draft-04",
-        {"minimum": 3, "exclusiveMinimum": True},
-        3,
-        ("exclusiveMinimum", "/exclusiveMinimum", ""),
-    ),
-    ("draft-07", {"required": ["b", "c"]}, {}, ("required", "/required", "")),
-    (
-        "2019-09",
-        {"$recursiveAnchor": True, "items": {"$recursiveRef": "#"}, "maxItems": 1},
-        [[1, 2]],
-        ("maxItems", "/maxItems", "/0"),
-    ),
-]
+_ONE: list[tuple[str, UntypedJson, UntypedJson, tuple[str, str, str]]] = table(
+    __file__, "violations"
+)
 
 
 @pytest.mark.parametrize(("dialect", "schema", "value", "expected"), _ONE)
@@ -196,7 +43,7 @@ def test_traces_to_one_keyword(
 ) -> None:
     """Applicators that pass on are looked through, those that decide are named."""
     found = find_violations(CompiledSchema.from_json(schema, dialect), value)
-    assert list(found) == [expected]
+    assert list(found) == [tuple(expected)]
 
 
 def test_follows_references_out_of_embedded_resources() -> None:
@@ -274,32 +121,8 @@ def test_a_property_without_a_name_ends_both_pointers() -> None:
     ]
 
 
-_A: UntypedJson = {"properties": {"a": {"type": "integer"}}}
 #: Schema, instance, and its text up to the character with which it fails.
-_CASES: list[tuple[UntypedJson, Json, str]] = [
-    (_A, {"b": 1, "a": "x"}, '{"b": 1, "a": "'),
-    (_A, {"a": 7.25}, '{"a": 7.'),
-    (_A, {"é": "ü", "a": None}, '{"é": "ü", "a": n'),
-    ({"enum": ["open", "closed"]}, "opened", '"opene'),
-    ({"enum": ["open", "closed"]}, "clos", '"clos"'),
-    ({"const": [1, 2]}, [1, 3], "[1, 3"),
-    ({"items": {"maximum": 7}}, [1, 8, 2], "[1, 8,"),
-    ({"items": {"maxLength": 2}}, ['a"b'], '["a\\"b'),
-    ({"items": {"minLength": 2}}, ["a", "bc"], '["a"'),
-    ({"maxItems": 2}, [1, 2, 3, 4], "[1, 2,"),
-    ({"maxItems": 0}, [1], "[1"),
-    ({"minItems": 3}, [1, 2], "[1, 2]"),
-    ({"uniqueItems": True}, ["a", "b", "a", "c"], '["a", "b", "a"'),
-    ({"uniqueItems": True}, [1, True, 1, 2], "[1, True, 1,".replace("T", "t")),
-    ({"required": ["a"]}, {"b": {}}, '{"b": {}}'),
-    ({"maxProperties": 1}, {"a": 1, "b": 2}, '{"a": 1,'),
-    ({**_A, "additionalProperties": False}, {"a": 1, "as": 2}, '{"a": 1, "as"'),
-    ({"propertyNames": {"maxLength": 1}}, {"a": 1, "bc": 2}, '{"a": 1, "bc"'),
-    ({"items": [{}], "additionalItems": False}, [1, 2], "[1,"),
-    ({"anyOf": [{"type": "string"}, {"type": "array"}]}, {"a": 1}, "{"),
-    ({"anyOf": [{"type": "string"}, {"minItems": 2}]}, [1], "[1]"),
-    ({"properties": {"a": False}}, {"b": 1, "a": 2}, '{"b": 1, "a": 2'),
-]
+_CASES: list[tuple[UntypedJson, Json, str]] = table(__file__, "positions")
 
 
 @pytest.mark.parametrize(("schema", "value", "text"), _CASES)
@@ -311,23 +134,6 @@ def test_the_position_is_that_of_the_deciding_character(
     near_miss = as_near_miss(compiled, value)
     assert near_miss is not None
     assert text_of(value)[: fails_at(compiled, near_miss) + 1] == text
-
-
-def test_no_valid_instance_begins_like_a_near_miss(subtests: pytest.Subtests) -> None:
-    """Whatever follows the character with which it fails."""
-    for dialect, _, schema in cases():
-        with subtests.test(dialect=dialect, schema=schema):
-            compiled = CompiledSchema.from_json(schema, dialect)
-            witnesses = find_witnesses(compiled).witnesses
-            valid = {text_of(value) for value in islice(stream(compiled, 1), 60)}
-            valid |= {text_of(witness.value) for witness in witnesses}
-            for near_miss in find_near_misses(compiled, witnesses):
-                text, position = text_of(near_miss.value), fails_at(compiled, near_miss)
-                assert 0 <= position <= len(text)
-                if position < len(text):
-                    assert not any(
-                        other.startswith(text[: position + 1]) for other in valid
-                    )
 
 
 def _paths(schema: UntypedJson) -> dict[str, list[Path]]:

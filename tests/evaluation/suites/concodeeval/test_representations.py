@@ -42,6 +42,7 @@ from tests.evaluation.suites.concodeeval.readers import (
     schema_from_xml,
     schema_from_yaml,
 )
+from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -190,26 +191,7 @@ def _instances(schema: Json) -> tuple[Instance, ...]:
     return recorded_instances(make_instances(json.dumps(schema), "2020-12"))
 
 
-_REAL: list[Json] = [
-    {
-        "type": "object",
-        "properties": {
-            "class": {"type": "string", "minLength": 2},
-            "a b": {"type": "array", "items": {"type": "integer"}, "minItems": 1},
-            "inner": {
-                "type": "object",
-                "properties": {"kind": {"enum": ["x", "y", None]}},
-                "required": ["kind"],
-            },
-            "either": {"type": ["number", "null"]},
-            "schema": {"const": "v1"},
-            "\n'); import os #": {"type": "boolean"},
-        },
-        "required": ["class", "inner"],
-        "additionalProperties": {"type": "string"},
-    },
-    {"type": "array", "contains": {"type": "object", "properties": {"a": {}}}},
-]
+_REAL: list[Json] = table(__file__, "real")
 
 
 def test_the_code_accepts_and_refuses_what_the_schema_does() -> None:

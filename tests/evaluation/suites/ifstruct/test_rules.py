@@ -21,119 +21,34 @@ from evaluation.suites.ifstruct.settings import (
 )
 from tests.evaluation.suites.ifstruct.judged import (
     BAN,
-    BLOCK,
     BOXED,
     ITEM,
     JSON,
-    PLAIN,
     YAML,
     failures_of,
     judge,
 )
+from tests.tables import table
 
 if TYPE_CHECKING:
     from evaluation.suites.ifstruct.rows import Requirements
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        (PLAIN, JSON),
-        (BLOCK, JSON),
-        (f"Here:\n{BLOCK}", JSON),
-        (f"{BLOCK}\nHope it helps!", JSON),
-        ('[{"id": 1, "id": 2}]', JSON),
-        ('[{"id": 1, "t": "a ``` b"}]', JSON),
-        ('[{"id": 1, "t": "```"}]', JSON),
-        ('\r\n[{"id":\r\n1}]\r\n', JSON),
-        (BLOCK.replace("\n", "\r\n"), BAN),
-        (f"<think>hm {{[</think>{PLAIN}", BAN),
-        (f"so I begin</think>\n{PLAIN}<|end|>", BAN),
-        (f"<|start|>assistant<|channel|>final<|message|>{PLAIN}<|return|>", BAN),
-        (f" {BLOCK}", BAN),
-        ('{"box": [{"id": 1}]}', BOXED),
-        ("- id: 1", YAML),
-        ("- id: 1\n  t: 2024-01-01", YAML),
-        ("---\n- id: 1\n...", YAML),
-        ("```yaml\n- id: 1\n```", YAML),
-        ("```\n- id: 1\n```", YAML),
-        ('- id: 1\n  t: "no"', YAML),
-        ("- &a\n  id: 1", YAML),
-        ("- id: 1\n  t: |\n    ```\n    code\n    ```", YAML),
-    ],
-)
-def test_what_passes(text: str, wanted: Requirements) -> None:
-    """Each of these answers keeps every rule, by both readings."""
-    assert judge(text, wanted).findings == ()
+_WANTED = {"JSON": JSON, "YAML": YAML, "BAN": BAN, "BOXED": BOXED}
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted", "published"),
-    [
-        (f"```\n{PLAIN} done\n```", JSON, [Failure.TRAILING_TEXT]),
-        (f"{BLOCK} Hope it helps!", BAN, [Failure.COMMENTARY]),
-        (f"Here:\n{BLOCK}", BAN, [Failure.COMMENTARY]),
-        (f"Here: {PLAIN}", BAN, [Failure.COMMENTARY, Failure.LEADING_TEXT]),
-        ('[{"id": 1.0}]', JSON, [Failure.WRONG_TYPE]),
-        ('[{"id": true}]', JSON, [Failure.WRONG_TYPE]),
-        ('{"x": [{"id": 1}]}', JSON, [Failure.WRAPPED]),
-        ('{"x": [{"id": 1}]}', BOXED, [Failure.WRONG_WRAPPER_KEY]),
-        (PLAIN, BOXED, [Failure.NOT_WRAPPED]),
-        ('{"box": [{"id": 1}], "n": 1}', BOXED, [Failure.NOT_A_LIST]),
-        ('{"box": {"id": 1}}', BOXED, [Failure.NOT_A_LIST]),
-        ('[{"id": 1, "x": 1}]', JSON, [Failure.UNKNOWN_FIELD]),
-        ('[{"id": 1, "t": null}]', JSON, [Failure.WRONG_TYPE]),
-        ('[{"t": "a"}]', JSON, [Failure.MISSING_FIELD]),
-        ('[{"id": 6}]', JSON, [Failure.ABOVE_MAXIMUM]),
-        ('[{"id": 0}]', JSON, [Failure.BELOW_MINIMUM]),
-        (
-            '[{"id": 1}, {"id": 2}, {"id": 3}]',
-            JSON,
-            [Failure.ITEM_COUNT, Failure.ITEM_COUNT],
-        ),
-        ("```json\n[{", JSON, [Failure.UNCLOSED_FENCE]),
-        ("```json [1]```", JSON, [Failure.UNCLOSED_FENCE]),
-        ("```yaml\n[]\n```", JSON, [Failure.WRONG_FORMAT]),
-        ("- id: 1", JSON, [Failure.WRONG_FORMAT]),
-        ('[{"id": 1,}]', JSON, [Failure.INVALID_JSON]),
-        ("I cannot help with that.", JSON, [Failure.INVALID_JSON]),
-        ("", JSON, [Failure.EMPTY]),
-        (" \n\t", YAML, [Failure.EMPTY]),
-        ("```json\n\n```", JSON, [Failure.EMPTY]),
-        (f"<think>{PLAIN}", JSON, [Failure.THINKING_UNCLOSED]),
-        (f"<think>{PLAIN}", YAML, [Failure.THINKING_UNCLOSED]),
-        ("[1, 2", JSON, [Failure.INVALID_JSON]),
-        ("text", JSON, [Failure.INVALID_JSON]),
-        (PLAIN, YAML, [Failure.WRONG_FORMAT]),
-        ("- {id: 1}", YAML, [Failure.WRONG_FORMAT]),
-        ("```yaml\n- {id: 1}\n```", YAML, [Failure.WRONG_FORMAT]),
-        (BLOCK, YAML, [Failure.WRONG_FORMAT]),
-        ("- id: 1\n  t: no", YAML, [Failure.COERCED_SCALAR]),
-        ("- id: 1\n  t: 1.10", YAML, [Failure.COERCED_SCALAR]),
-        ("- id: 1\n  t: 012", YAML, [Failure.COERCED_SCALAR]),
-        ("- id: 1\n  t: 1:30", YAML, [Failure.COERCED_SCALAR]),
-        ("- id: 1\n  t: ~", YAML, [Failure.COERCED_SCALAR]),
-        ("- id: .inf", YAML, [Failure.WRONG_TYPE]),
-        ("- id: 012", YAML, [Failure.ABOVE_MAXIMUM]),
-        ("- id: 1\n\tt: a", YAML, [Failure.YAML_TAB]),
-        ("- id: 1\n  t: a: b", YAML, [Failure.INVALID_YAML]),
-        ("- id: 1\n---\n- id: 1", YAML, [Failure.INVALID_YAML]),
-        ("- *a", YAML, [Failure.INVALID_YAML]),
-        ("# nothing", YAML, [Failure.INVALID_YAML]),
-        ("- id: 1\n  ? [a]\n  : b", YAML, [Failure.INVALID_YAML]),
-        ("just words", YAML, [Failure.NOT_A_LIST]),
-    ],
-)
-def test_what_fails_and_why(
-    text: str, wanted: Requirements, published: list[Failure]
-) -> None:
-    """Each of these answers has the failures that are named, and passes by no reading.
-
-    The recommended reading books a wrong number of items once.
-    """
-    assert failures_of(text, wanted, RuleReading.PUBLISHED) == published
-    recommended = list(dict.fromkeys(published))
-    assert failures_of(text, wanted, RuleReading.RECOMMENDED) == recommended
+def test_an_answer_has_the_failures_of_its_row(subtests: pytest.Subtests) -> None:
+    """By both readings; where an answer has none it passes."""
+    for row in table(__file__, "rules"):
+        with subtests.test(row["claim"], text=row["text"]):
+            wanted = _WANTED[row["wanted"]]
+            if "fence" in row:
+                wanted = replace(wanted, fence=Fence.parse(row["fence"]))
+            for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
+                failures = failures_of(row["text"], wanted, reading)
+                assert failures == row[str(reading.name).lower()]
+            if not row["published"] and not row["recommended"]:
+                assert judge(row["text"], wanted).findings == ()
 
 
 def test_scalars_are_counted() -> None:
@@ -172,103 +87,6 @@ def test_every_failure_is_explained_and_belongs_to_a_requirement() -> None:
     for failure in Failure:
         assert failure.explanation
         assert PUBLISHED_CLASSES.get(failure, "") or failure in LOST_REQUIREMENTS
-
-
-@pytest.mark.parametrize(
-    ("text", "fence", "recommended"),
-    [
-        (BLOCK, "forbidden", [Failure.FORBIDDEN_FENCE]),
-        (
-            BLOCK.replace("json", "text"),
-            "required:json",
-            [Failure.WRONG_FENCE_LANGUAGE],
-        ),
-        (BLOCK.replace("json", ""), "required:json", [Failure.WRONG_FENCE_LANGUAGE]),
-        (BLOCK, "required:json", []),
-        (BLOCK.replace("json", "JSON"), "required:json", []),
-        (BLOCK.replace("json", "js"), "required", []),
-        (PLAIN, "forbidden", []),
-        (PLAIN, "free", []),
-        (f"{BLOCK}\n{BLOCK}", "free", [Failure.SEVERAL_FENCES]),
-    ],
-)
-def test_where_the_readings_differ(
-    text: str, fence: str, recommended: list[Failure]
-) -> None:
-    """A forbidden block, its language and a second block count by one reading only."""
-    wanted = replace(BAN, fence=Fence.parse(fence))
-    assert failures_of(text, wanted, RuleReading.PUBLISHED) == []
-    assert failures_of(text, wanted, RuleReading.RECOMMENDED) == recommended
-
-
-def test_a_tag_that_the_published_verifier_does_not_know_opens_no_thinking_there() -> (
-    None
-):
-    """What follows it is read, as text around a block."""
-    wanted, text = replace(BAN, commentary=True), f"<thought>\n{BLOCK}"
-    assert failures_of(text, wanted, RuleReading.PUBLISHED) == []
-    unclosed = [Failure.THINKING_UNCLOSED]
-    assert failures_of(text, wanted, RuleReading.RECOMMENDED) == unclosed
-
-
-@pytest.mark.parametrize(
-    ("text", "published"),
-    [
-        (f"Here: {PLAIN}", Failure.LEADING_TEXT),
-        (f"{PLAIN} done", Failure.TRAILING_TEXT),
-        (f"\ufeff{PLAIN}", Failure.BYTE_ORDER_MARK),
-        (f"{PLAIN}<|im_end|>", Failure.TRAILING_TEXT),
-        (f"{PLAIN}<|end|><|return|>", Failure.TRAILING_TEXT),
-        (f"<|channel|>final<|message|>{PLAIN}", Failure.LEADING_TEXT),
-        (f"<thinking>a</thinking>{PLAIN}", Failure.LEADING_TEXT),
-        ('[{"id": 1, "t": "<think>"}]', Failure.INVALID_JSON),
-    ],
-)
-def test_what_the_published_verifier_takes_for_a_part_of_an_answer(
-    text: str, published: Failure
-) -> None:
-    """Marks, tokens, tags and words that no request is about fail by one reading."""
-    assert failures_of(text, JSON, RuleReading.RECOMMENDED) == []
-    assert failures_of(text, JSON, RuleReading.PUBLISHED)[0] is published
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- id: 1\n  t: one\ttwo",
-        "- id: 1\n  t:\tone",
-        "- id:\t 1\n  t: one",
-        "- id: 1\n\ufeff t: one",
-    ],
-)
-def test_white_space_that_pyyaml_does_not_read(text: str) -> None:
-    """Tabs between words are YAML, and the published verifier's reader refuses them."""
-    assert failures_of(text, YAML, RuleReading.RECOMMENDED) == []
-    assert failures_of(text, YAML, RuleReading.PUBLISHED) == [Failure.INVALID_YAML]
-
-
-def test_a_tab_in_quotes_is_read_by_both() -> None:
-    """PyYAML is asked and reads it."""
-    text = '- id: 1\n  t: "one\ttwo"'
-    assert failures_of(text, YAML, RuleReading.PUBLISHED) == []
-
-
-@pytest.mark.parametrize("fence", ["required", "required:json"])
-def test_a_required_block_that_is_not_there_fails_by_both(fence: str) -> None:
-    """Without a block, or with one that is never closed, the wish is not met."""
-    wanted = replace(JSON, fence=Fence.parse(fence))
-    for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
-        assert failures_of(PLAIN, wanted, reading) == [Failure.MISSING_FENCE]
-        unclosed = [Failure.UNCLOSED_FENCE, Failure.MISSING_FENCE]
-        assert failures_of(f"```json\n{PLAIN}", wanted, reading) == unclosed
-
-
-def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
-    """What follows the last bracket of JSON that is broken is booked twice there."""
-    text = '[{"id": 1}, {"id'
-    assert failures_of(text, BAN, RuleReading.RECOMMENDED) == [Failure.INVALID_JSON]
-    both = [Failure.INVALID_JSON, Failure.COMMENTARY]
-    assert failures_of(text, BAN, RuleReading.PUBLISHED) == both
 
 
 def test_what_is_no_number_passes_by_the_published_rule_alone() -> None:
@@ -316,20 +134,6 @@ def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     failures = failures_of(text, open_list, RuleReading.BOTH)
     # An empty list is written in brackets, and `[]` as the whole is none of these.
     assert set(failures) <= {Failure.WRONG_FORMAT} if "{}" in text else failures == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"<think>a</think>{PLAIN}",
-        f"[THINK]a[/THINK]{PLAIN} <|end|>",
-        f"a</think>{PLAIN}",
-        f"x<|start|>assistant<|channel|>final<|message|>{PLAIN}<|return|>",
-    ],
-)
-def test_thinking_is_never_judged(text: str) -> None:
-    """Pairs of tags, a lone closing tag, channels and end tokens are taken away."""
-    assert judge(text, BAN).findings == ()
 
 
 def test_the_first_block_counts() -> None:

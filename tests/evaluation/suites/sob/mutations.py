@@ -53,6 +53,8 @@ class Mutated:
 
 #: Returns a spoilt copy of a record's truth; draws are of record and mutation.
 Spoil: TypeAlias = "Callable[[SobRecord, Json, Random], Mutated | None]"
+_Fits: TypeAlias = "Callable[[Json, dict[str, Json]], bool]"
+_Change: TypeAlias = "Callable[[Json], Json]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +92,8 @@ def schema_at(schema: Json, path: Path) -> dict[str, Json]:
 
 
 def _replacing(
-    fits: Callable[[Json, dict[str, Json]], bool],
-    new: Callable[[Json], Json],
+    fits: _Fits,
+    new: _Change,
     because: str = "",
 ) -> Spoil:
     """Return a mutation of one leaf for which `fits(value, its schema)` holds."""
@@ -171,116 +173,44 @@ def _but_the_last_word(value: Json) -> Json:
     return " ".join(str(value).split()[:-1])
 
 
-_LEAF_CHANGES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
-    (
-        "another text",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_text, lambda _value: "Nowhere Unheard"),
-    ),
-    (
-        "letters of another case",
-        SPELLING,
-        Mistake.VALUE,
-        _replacing(_is_lettered, lambda value: str(value).swapcase()),
-    ),
-    (
-        "an article too many",
-        SPELLING,
-        Mistake.VALUE,
-        _replacing(_is_text, lambda value: f"an {value}"),
-    ),
-    (
-        "a full stop too many",
-        SPELLING,
-        Mistake.VALUE,
-        _replacing(_is_text, lambda value: f"{value}."),
-    ),
-    (
-        "words in another order",
-        SPELLING,
-        Mistake.VALUE,
-        _replacing(_is_words, _turned_words),
-    ),
-    (
-        "the last word left out",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_words, _but_the_last_word),
-    ),
-    (
-        "a word too many",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_text, lambda value: f"{value} American"),
-    ),
-    ("a number off by one", VALUE, Mistake.VALUE, _replacing(_is_figure, _one_more)),
-    (
-        "a number of the wrong sign",
-        SPELLING,
-        Mistake.VALUE,
-        _replacing(_is_positive, _negative),
-    ),
-    (
-        "a boolean turned round",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_boolean, lambda value: not value),
-    ),
-    (
-        "another date",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_date, lambda _value: "1066-10-14"),
-    ),
-    (
-        "null for a value",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_may_be_null, lambda _value: None),
-    ),
-    (
-        "a value for null",
-        VALUE,
-        Mistake.VALUE,
-        _replacing(_is_null_for_text, lambda _value: "made up"),
-    ),
-    (
-        "null as a text",
-        SPELLING,
-        Mistake.TYPE,
-        _replacing(_is_null_for_text, lambda _value: "null"),
-    ),
-    (
-        "a number as a text",
-        REFUSED,
-        Mistake.SCHEMA,
-        _replacing(_is_figure, str, REFUSAL),
-    ),
-    (
-        "a boolean as a text",
-        REFUSED,
-        Mistake.SCHEMA,
-        _replacing(_is_boolean, lambda value: str(value).lower(), REFUSAL),
-    ),
-    (
-        "a word that is none of the enum",
-        REFUSED,
-        Mistake.SCHEMA,
-        _replacing(_is_of_enum, lambda _value: "other", REFUSAL),
-    ),
-    (
-        "an object for a value",
-        REFUSED,
-        Mistake.SCHEMA,
-        _replacing(_is_text, lambda value: {"value": value}, REFUSAL),
-    ),
+#: Name, the metrics that fall, which leaves are spoilt, and what they become.
+_LEAVES: Final[tuple[tuple[str, frozenset[Metric], _Fits, _Change], ...]] = (
+    ("another text", VALUE, _is_text, lambda _value: "Nowhere Unheard"),
+    ("letters of another case", SPELLING, _is_lettered, lambda it: str(it).swapcase()),
+    ("an article too many", SPELLING, _is_text, lambda value: f"an {value}"),
+    ("a full stop too many", SPELLING, _is_text, lambda value: f"{value}."),
+    ("words in another order", SPELLING, _is_words, _turned_words),
+    ("the last word left out", VALUE, _is_words, _but_the_last_word),
+    ("a word too many", VALUE, _is_text, lambda value: f"{value} American"),
+    ("a number off by one", VALUE, _is_figure, _one_more),
+    ("a number of the wrong sign", SPELLING, _is_positive, _negative),
+    ("a boolean turned round", VALUE, _is_boolean, lambda value: not value),
+    ("another date", VALUE, _is_date, lambda _value: "1066-10-14"),
+    ("null for a value", VALUE, _may_be_null, lambda _value: None),
+    ("a value for null", VALUE, _is_null_for_text, lambda _value: "made up"),
+    ("null as a text", SPELLING, _is_null_for_text, lambda _value: "null"),
+    ("a number as a text", REFUSED, _is_figure, str),
+    ("a boolean as a text", REFUSED, _is_boolean, lambda value: str(value).lower()),
+    ("a word that is none of the enum", REFUSED, _is_of_enum, lambda _value: "other"),
+    ("an object for a value", REFUSED, _is_text, lambda value: {"value": value}),
 )
 
-LEAF_MUTATIONS: Final = tuple(
-    Mutation(name=name, lowers=lowers, mistake=mistake, spoil=spoil)
-    for name, lowers, mistake, spoil in _LEAF_CHANGES
-)
+
+def _leaf_mutation(
+    name: str,
+    lowers: frozenset[Metric],
+    fits: _Fits,
+    new: _Change,
+) -> Mutation:
+    refused = lowers is REFUSED
+    mistake = Mistake.SCHEMA if refused else Mistake.VALUE
+    if name == "null as a text":
+        mistake = Mistake.TYPE
+    spoil = _replacing(fits, new, REFUSAL if refused else "")
+    return Mutation(name=name, lowers=lowers, mistake=mistake, spoil=spoil)
+
+
+LEAF_MUTATIONS: Final = tuple(_leaf_mutation(*row) for row in _LEAVES)
 
 _FLOORS: Final = {"text": 0.95, "image": 0.90, "audio": 0.90}
 _KEY: Final = "zz_nobody_asked"
@@ -404,21 +334,20 @@ def _text_for_everything(_record: SobRecord, truth: Json, _draw: Random) -> Muta
     return Mutated(json.dumps(truth), REFUSAL)
 
 
-_SHAPE_CHANGES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
-    (
-        "items in another order",
-        VALUE,
-        Mistake.VALUE,
-        _of_an_array(lambda items: items[::-1]),
-    ),
-    (
-        "an item left out",
-        MISSING,
-        Mistake.MISSING_PATH,
-        _of_an_array(lambda items: items[:-1], Mistake.MISSING_PATH),
-    ),
+def _reversed(items: list[Json]) -> list[Json]:
+    return items[::-1]
+
+
+def _but_the_last(items: list[Json]) -> list[Json]:
+    return items[:-1]
+
+
+_LEFT_OUT: Final = Mistake.MISSING_PATH
+_SHAPES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
+    ("items in another order", VALUE, Mistake.VALUE, _of_an_array(_reversed)),
+    ("an item left out", MISSING, _LEFT_OUT, _of_an_array(_but_the_last, _LEFT_OUT)),
     ("an item twice", EXTRA_ITEM, Mistake.SPURIOUS_PATH, _item_repeated),
-    ("an optional key left out", MISSING, Mistake.MISSING_PATH, _optional_left_out),
+    ("an optional key left out", MISSING, _LEFT_OUT, _optional_left_out),
     ("a key nobody asked for", EXTRA_ITEM, Mistake.SPURIOUS_PATH, _one_more_key),
     ("many keys nobody asked for", EXTRA_KEYS, Mistake.SPURIOUS_PATH, _many_more_keys),
     ("a forbidden key", REFUSED, Mistake.SCHEMA, _forbidden_key),
@@ -432,7 +361,7 @@ _SHAPE_CHANGES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]]
 
 SHAPE_MUTATIONS: Final = tuple(
     Mutation(name=name, lowers=lowers, mistake=mistake, spoil=spoil)
-    for name, lowers, mistake, spoil in _SHAPE_CHANGES
+    for name, lowers, mistake, spoil in _SHAPES
 )
 
 
