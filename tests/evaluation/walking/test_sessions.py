@@ -18,7 +18,6 @@ from curation.system.errors import BadUsage
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
-from evaluation.results.attempts import attempts_in
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
 from evaluation.walking import run as walking_run
@@ -43,7 +42,7 @@ _ENGINES = [miniature("accept_all"), miniature("refuse_all")]
 
 def _written(folder: Path) -> list[tuple[str, str, int]]:
     """Return who measured which case for which time, as the lines were written."""
-    (path,) = folder.glob("rows-*.jsonl")
+    (path,) = folder.glob("attempts.jsonl")
     rows = map(orjson.loads, path.read_bytes().splitlines())
     return [(row["id"], row["engine"], row["repetition"]) for row in rows]
 
@@ -68,7 +67,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     request = request_of(tmp_path, _SAMPLES, repeats=2)
     _, run = measured(tmp_path, _ENGINES, request)
     whole = _written(run.folder)
-    (path,) = run.folder.glob("rows-*.jsonl")
+    (path,) = run.folder.glob("attempts.jsonl")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:9]))
     totals, again = measured(tmp_path, _ENGINES, request)
     assert (totals.reused, totals.ran) == (9, 15)
@@ -260,8 +259,7 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     label = run.header.engines[0].engine
     assert totals.undecided == 1
     assert run.undecided == {(label, "masks", "Made", "hang-compile")}
-    attempts = attempts_in(run, "masks")
-    assert [each.id for each in attempts if each.engine == label] == ["fine"]
+    assert [*run.attempts("masks").filter(engine=label)["id"]] == ["fine"]
     named = "1 case of task masks with an undecided measurement, in no figure"
     assert any(named in gap for gap in gaps_of(run))
     machine.busy = False
