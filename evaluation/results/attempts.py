@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, zip_longest
 from statistics import median
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 import orjson
@@ -52,7 +52,7 @@ LENGTH_BOUNDS: Final = frozenset(
 )
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One line: what came of one case under one engine, once.
 
     In the file its `result` and `walks` follow (`evaluation.core.cases.Row`).
@@ -172,47 +172,38 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         if engine_is_wrong(walk)
     }
     why = {"; ".join(filter(None, it.why.cause)) for it in row.walks if it.why}
-    return Attempt(
-        engine=row.engine,
-        task=row.task,
-        config=row.config,
-        id=row.id,
-        repetition=row.repetition,
-        weight=row.weight,
-        outcome=outcome,
-        compiled=compiled,
-        passed=passed,
-        phase=row.phase,
-        detail=row.detail,
-        warnings=row.warnings,
-        warned=all(warns_of(row, keyword, refusals) for keyword in accepted)
+    shared = {
+        name: getattr(row, name)
+        for name in Attempt.__struct_fields__
+        if name in Row.__slots__
+    }
+    computed: dict[str, Any] = {
+        "outcome": outcome,
+        "compiled": compiled,
+        "passed": passed,
+        "warned": all(warns_of(row, keyword, refusals) for keyword in accepted)
         if accepted
         else None,
-        compile_ns=row.compile_ns if compiled else None,
-        first_mask_ns=row.first_mask_ns,
-        between_ns=sum(ordinary) / len(ordinary) if ordinary else None,
-        tokens=len(ordinary),
-        walked_ns=sum(ordinary) + sum(misses),
-        masks=len(ordinary) + len(misses),
-        longest_ns=max(chain(ordinary, misses), default=None),
-        calibration_ns=row.calibration_ns,
-        rss_bytes=row.rss_bytes,
-        quiet=row.quiet,
-        ended_by_wall_clock=row.ended_by_wall_clock,
-        valid=valid,
-        valid_accepted=valid_accepted,
-        invalid=invalid,
-        invalid_blocked=invalid_blocked,
-        reordered=reordered,
-        reordered_accepted=reordered_accepted,
-        wrong=" ".join(f"{text}:{at}" for text, at in wrong.items()),
-        why=" | ".join(sorted(why)),
-        verdicts=" ".join(
+        "compile_ns": row.compile_ns if compiled else None,
+        "between_ns": sum(ordinary) / len(ordinary) if ordinary else None,
+        "tokens": len(ordinary),
+        "walked_ns": sum(ordinary) + sum(misses),
+        "masks": len(ordinary) + len(misses),
+        "longest_ns": max(chain(ordinary, misses), default=None),
+        "valid": valid,
+        "valid_accepted": valid_accepted,
+        "invalid": invalid,
+        "invalid_blocked": invalid_blocked,
+        "reordered": reordered,
+        "reordered_accepted": reordered_accepted,
+        "wrong": " ".join(f"{text}:{at}" for text, at in wrong.items()),
+        "why": " | ".join(sorted(why)),
+        "verdicts": " ".join(
             [str(outcome), *(f"{it.verdict}:{it.at}" for it in row.walks)]
         ),
-        label=msgspec.Raw(orjson.dumps(row.label, default=msgspec.to_builtins)),
-        fingerprint=row.fingerprint,
-    )
+        "label": msgspec.Raw(orjson.dumps(row.label, default=msgspec.to_builtins)),
+    }
+    return Attempt(**shared | computed)
 
 
 def line_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> bytes:
