@@ -10,7 +10,7 @@ as their schema's bound, so that few of them would be most of the time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import chain, zip_longest
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -173,9 +173,9 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
     }
     why = {"; ".join(filter(None, it.why.cause)) for it in row.walks if it.why}
     shared = {
-        name: getattr(row, name)
-        for name in Attempt.__struct_fields__
-        if name in Row.__slots__
+        field.name: getattr(row, field.name)
+        for field in fields(Row)
+        if field.name in Attempt.__struct_fields__
     }
     computed: dict[str, Any] = {
         "outcome": outcome,

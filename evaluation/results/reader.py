@@ -215,7 +215,11 @@ def scan(folder: Path, problems: list[str]) -> pl.LazyFrame:
     import polars as pl  # noqa: PLC0415 - loads polars
     from polars.io.plugins import register_io_source  # noqa: PLC0415 - as above
 
-    kinds = {"Outcome": pl.String, "str": pl.String, "msgspec.Raw": pl.String}
+    kinds: dict[str, Any] = {
+        "Outcome": pl.String,
+        "str": pl.String,
+        "msgspec.Raw": pl.String,
+    }
     kinds |= {"bool": pl.Boolean, "Whole": pl.Int64, "float": pl.Float64}
     kinds |= {"Weight": pl.Float64, "tuple[str, ...]": pl.List(pl.String)}
     columns = Attempt.__annotations__.items()

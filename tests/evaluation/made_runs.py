@@ -77,7 +77,7 @@ def row(**given: UntypedJson) -> Row:
 def line(row: Row) -> bytes:
     """Return a row as its line in a run's file."""
     task = tasks().get(row.task)
-    return line_of(row, RunHeader(), task and task.passes) + b"\n"
+    return line_of(row, RunHeader(), task.passes if task else None) + b"\n"
 
 
 def write_run(
