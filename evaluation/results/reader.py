@@ -249,7 +249,7 @@ def _values(batch: Sequence[_Line], name: str) -> list[Any]:
         place = _LINE.index(name)
         return [line[place] for line, _ in batch]
     if name == "label":
-        return [bytes(attempt.label).decode() for _, attempt in batch]
+        return [bytes(it.label).decode("utf-8", "replace") for _, it in batch]
     if name == "compile_ns":
         return [it.compile_ns if it.compiled else None for _, it in batch]
     if name == "outcome":

@@ -98,31 +98,31 @@ RECORDS = "records.jsonl"
 class _Mark(msgspec.Struct, frozen=True):
     """What of a line tells whether its case is finished."""
 
+    task: str
     fingerprint: str
 
 
 class ResultsFolder:
     """An open run folder."""
 
-    def __init__(
-        self, folder: Path, passes: Mapping[str, Criterion | None] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, passes: Mapping[str, Criterion | None]) -> None:
         """Open the table of a folder whose lock the caller holds.
 
         Args:
             folder: The folder, with its header.
-            passes: Of each task, whether a row is as it should be.
+            passes: Of each task that is measured, whether a row is as it should be.
         """
         self.folder = folder
-        self._passes = passes or {}
+        self._passes = passes
         self._header, _ = read_header(folder / HEADER)
         self._lines = AppendedLines(folder / ATTEMPTS)
         #: Fingerprints of the cases that are finished.
         self.finished: set[str] = set()
         for line in whole_lines(folder / ATTEMPTS):
             with suppress(NotAnAttempt):
-                self.finished.add(parse_line(line, _Mark).fingerprint)
-        self.finished.discard("")
+                mark = parse_line(line, _Mark)
+                if mark.task in passes and mark.fingerprint:
+                    self.finished.add(mark.fingerprint)
 
     def write(self, row: Row) -> None:
         """Append a row; one without a fingerprint is not finished.

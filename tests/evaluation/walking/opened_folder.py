@@ -29,7 +29,7 @@ def open_results_folder(
         CannotCreate: it cannot be written (exit 73).
     """
     with hold_run_folder(folder, header):
-        run = ResultsFolder(folder)
+        run = ResultsFolder(folder, {"masks": None})
         try:
             yield run
         finally:
