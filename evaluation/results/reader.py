@@ -94,9 +94,6 @@ class RecordedRun:
         """Return the attempts of a task, each case's repetitions one after the other.
 
         The columns are those of `evaluation.results.attempts.Attempt`.
-
-        Raises:
-            NoInput: the file has gone since.
         """
         lines = self._lines.filter(task=task).select("number")
         found = scan(self.folder, []).filter(task=task)
@@ -114,21 +111,7 @@ class RecordedRun:
             NoInput: the file has gone since.
             BadData: a line's texts are damaged.
         """
-        return self._read(_firsts(self._lines), task)
-
-    def all_rows(self, task: str = "") -> Iterator[Row]:
-        """Yield all rows, each case's repetitions one after the other.
-
-        Args:
-            task: The task whose rows are read; empty for all.
-
-        Raises:
-            NoInput: the file has gone since.
-            BadData: a line's texts are damaged.
-        """
-        return self._read(self._lines, task)
-
-    def _read(self, lines: pl.DataFrame, task: str) -> Iterator[Row]:
+        lines = _firsts(self._lines)
         wanted = lines.filter(task=task) if task else lines
         path = self.folder / ATTEMPTS
         if not wanted.height:
