@@ -126,7 +126,7 @@ def main() -> int:
     rows = {}
     for run in sys.argv[4:]:
         # A case that was asked again has a later line.
-        for line in (Path(run) / "rows-tasks.jsonl").read_text().splitlines():
+        for line in (Path(run) / "attempts.jsonl").read_text().splitlines():
             row = json.loads(line)
             rows[row["config"], row["id"]] = row
     about = json.loads((folder / "about.json").read_bytes())

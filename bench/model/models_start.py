@@ -32,7 +32,7 @@ def seconds_to_first_row(sample: Record) -> dict[str, Any]:
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         ) as child:
             while child.poll() is None and time.perf_counter() - start < _SECONDS:
-                if any(file.stat().st_size for file in run.glob("rows-*.jsonl")):
+                if any(file.stat().st_size for file in run.glob("attempts.jsonl")):
                     break
                 time.sleep(0.02)
             seconds = time.perf_counter() - start

@@ -29,7 +29,7 @@ from evaluation.core.suite import ScoredRun
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.tables import Cell, Rate, Ratio, Table
-from evaluation.results.attempts import attempts_in, table, wrong_texts
+from evaluation.results.attempts import wrong_texts
 from evaluation.results.conditions import differences
 from evaluation.results.headline import ALL, headline, times_table
 from evaluation.results.noise import TIMES, reach_of, times_by_case, widened
@@ -50,20 +50,12 @@ from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse
-    from evaluation.results.attempts import Criterion
 
 #: Task, and CONFIG/ID.
 CaseName: TypeAlias = tuple[str, str]
 #: The columns that name a case.
 CASE: Final = ["config", "id"]
 _KEY: Final = pl.concat_str(CASE, separator="/").alias("key")
-
-
-def criterion_of(task: str) -> Criterion | None:
-    """Return the task's criterion of a row; None if its outcome decides."""
-    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
-
-    return tasks()[task].passes if task in tasks() else None
 
 
 def is_timed(task: str) -> bool:
@@ -100,12 +92,7 @@ class PairedEngines:
 
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task."""
-    measured = [
-        table(attempts_in(run, task, criterion_of(task))).partition_by(
-            "engine", as_dict=True
-        )
-        for run in runs
-    ]
+    measured = [run.attempts(task).partition_by("engine", as_dict=True) for run in runs]
     runs_with = Counter(engine for by_engine in measured for (engine,) in by_engine)
     names, compared = run_names(runs), []
     for run, by_engine in zip(runs, measured, strict=True):

@@ -21,7 +21,6 @@ from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
-from evaluation.analysis.compare_runs import criterion_of
 from evaluation.analysis.paper_tables import (
     FRAMEWORKS,
     PAPER_DRAFT,
@@ -30,8 +29,6 @@ from evaluation.analysis.paper_tables import (
 )
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
-from evaluation.results.attempts import COLUMNS as ATTEMPTS
-from evaluation.results.attempts import attempt_of
 from evaluation.results.conditions import check_participants, differences
 from evaluation.results.edition import (
     BY_CONFIG,
@@ -51,12 +48,12 @@ from evaluation.results.edition import (
     all_asked_table,
     common_records,
     headline_tables,
+    is_cut,
     scorecards_table,
 )
 from evaluation.results.edition_picture import PICTURE, fits_picture, picture_of
 from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.headline import ALL, headline, outcomes_table, times_table
-from evaluation.results.outcomes import Outcome
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
 from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
@@ -65,7 +62,6 @@ from evaluation.tasks.registry import task_named
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evaluation.core.cases import Row
     from evaluation.core.run_header import RunHeader
     from evaluation.results.edition import Line
     from evaluation.results.reader import RecordedRun
@@ -100,8 +96,8 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
     _check_alike(runs)
     lines: dict[tuple[str, str, str, str], Line] = {}
     for run in runs:
-        for row in run.rows():
-            line = line_of(row, run.header)
+        for attempt in run.frame().iter_rows(named=True):
+            line = line_of(attempt, run.header)
             if lines.setdefault(_key(line), line)["case"] != line["case"]:
                 raise BadData(
                     f"another result of {'/'.join(_key(line))} than before it",
@@ -148,21 +144,18 @@ def _check_alike(runs: Sequence[RecordedRun]) -> None:
     check_participants(runs)
 
 
-def line_of(row: Row, header: RunHeader) -> Line:
-    """Return the line of a row of a run with this header, times with three digits."""
-    attempt = attempt_of(row, header, criterion_of(row.task))
-    cut = attempt.outcome is Outcome.TIMEOUT and not attempt.compiled
-    compile_ns = header.limits.compile_ns if cut else attempt.compile_ns
-    detail = fingerprint(detail=row.detail)[:_DIGEST] if row.detail else ""
+def line_of(attempt: Line, header: RunHeader) -> Line:
+    """Return the line of an attempt, times with three digits, by its run's header."""
+    compile_ns = header.limits.compile_ns if is_cut(attempt) else attempt["compile_ns"]
+    detail, rss_bytes = attempt["detail"], attempt["rss_bytes"]
     return {
-        **{name: getattr(attempt, name) for name in COLUMNS if name in ATTEMPTS},
-        "outcome": attempt.outcome.value,
+        **{name: attempt[name] for name in COLUMNS if name in attempt},
         "compile_ns": _rounded(compile_ns),
-        "first_mask_ns": _rounded(attempt.first_mask_ns),
-        "between_ns": _rounded(attempt.between_ns),
-        "rss_mib": None if row.rss_bytes is None else row.rss_bytes >> 20,
-        "message": detail,
-        "case": row.fingerprint[:_DIGEST],
+        "first_mask_ns": _rounded(attempt["first_mask_ns"]),
+        "between_ns": _rounded(attempt["between_ns"]),
+        "rss_mib": None if rss_bytes is None else rss_bytes >> 20,
+        "message": fingerprint(detail=detail)[:_DIGEST] if detail else "",
+        "case": attempt["fingerprint"][:_DIGEST],
     }
 
 

@@ -13,13 +13,14 @@ from curation.system.credentials import redacted
 from curation.system.errors import BadUsage
 from evaluation.asking.batch_output import custom_id
 from evaluation.generation.text_generation import GenerationRequest
+from evaluation.results.reader import HEADER
 from evaluation.servers.adaptation import FITS
 from evaluation.servers.batches import batch_line
 from evaluation.servers.client import ServerConnection
 from evaluation.servers.model_server import ModelServer, server_participants
 from evaluation.servers.provider import is_served, split_provider
 from evaluation.tokenizers import DEFAULT, get_tokenizer, token_counter
-from evaluation.walking.run_folder import HEADER, RECORDS
+from evaluation.walking.run_folder import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ suite, and at the end all responses are scored.
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +39,8 @@ from evaluation.walking.run import RunPlan, RunTotals, wanted_cases
 from evaluation.walking.run import run as run_engines
 from evaluation.walking.run_folder import (
     RECORDS,
-    AppendedLines,
     ResultsFolder,
-    fingerprints_in,
     hold_run_folder,
-    lines_name,
     record_end,
     record_parameters,
     refuse_taken,
@@ -360,20 +357,17 @@ def _measure(
     tasks = [task for task in (plan.tasks if plan else ()) if not task.needs_model]
     if plan is None or not tasks:
         return RunTotals()
-    path = folder / f"{lines_name()}.jsonl"
-    finished = fingerprints_in(path)
-    out = ResultsFolder(folder, AppendedLines(path), finished)
-    try:
-        with progress.bar("Measuring", cases, found=len(finished)) as advance:
-            return run_engines(
-                [engine for engine in engines if isinstance(engine, EngineUnderTest)],
-                replace(plan, tasks=tasks),
-                out,
-                advance,
-                progress.say,
-            )
-    finally:
-        out.close()
+    with (
+        closing(ResultsFolder(folder, {it.name: it.passes for it in tasks})) as out,
+        progress.bar("Measuring", cases, found=len(out.finished)) as advance,
+    ):
+        return run_engines(
+            [engine for engine in engines if isinstance(engine, EngineUnderTest)],
+            replace(plan, tasks=tasks),
+            out,
+            advance,
+            progress.say,
+        )
 
 
 def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
@@ -461,10 +455,9 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
     if file is None and not (folder / RESPONSES).stat().st_size:
         return [f"no response to any of {len(records.records):,} records"]
     file = file or read_responses(folder / RESPONSES)
-    name = lines_name(choice.suite.name)
     with progress.bar("Scoring", len(file.responses)) as advance:
         matched = score_into(
-            folder / f"{name}.jsonl",
+            folder,
             choice,
             records.records,
             file.responses,

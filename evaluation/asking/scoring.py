@@ -7,13 +7,13 @@ no response is dropped silently.
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar
 
 import msgspec
-import orjson
 
 from curation.system.atomic_files import atomic_file
 from curation.system.words import counted
@@ -27,14 +27,18 @@ from evaluation.asking import scoring_worker
 from evaluation.asking.batch_output import custom_id, names_of
 from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
 from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.core.run_header import RunHeader
 from evaluation.core.suite import (
     SCORING_CLASSES,
     SCORING_FAILED,
     SCORING_TIMEOUT,
     ScoredResponse,
 )
+from evaluation.results.attempts import ATTEMPTS, line_of
+from evaluation.results.reader import NotAnAttempt, parse_line
 from evaluation.results.suite_rows import row_from_scored
 from evaluation.suites.registry import is_path
+from evaluation.walking.run_folder import whole_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,8 +55,14 @@ _HEAVIEST: Final = 2**20
 _FOREVER: Final = 1 << 40
 
 
+class _Asked(msgspec.Struct, frozen=True):
+    """What of a line tells whether it is of a suite."""
+
+    task: str
+
+
 def score_into(  # noqa: PLR0913 (one parameter an independent choice)
-    path: Path,
+    folder: Path,
     choice: SuiteChoice,
     records: Sequence[Record],
     responses: Iterable[Response],
@@ -60,10 +70,10 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> MatchedResponses:
-    """Score all responses and write their rows to a file, anew.
+    """Score all responses and write the suite's attempts anew.
 
     Args:
-        path: The file, in a run's folder whose lock the caller holds.
+        folder: A run's folder, whose lock the caller holds.
         choice: The suite, with its settings.
         records: The records of the run.
         responses: The answers to them.
@@ -76,13 +86,19 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     matched = match_responses(records, responses)
     verdicts = score_all(choice, matched.pairs, jobs=jobs, advance=advance)
     settings = msgspec.to_builtins(choice.settings)
+    path = folder / ATTEMPTS
     with atomic_file(path) as temporary, temporary.open("wb") as file:
+        for line in whole_lines(path):
+            with suppress(NotAnAttempt):
+                if parse_line(line, _Asked).task == choice.suite.name:
+                    continue
+            file.write(line)
         for scored, marks in _scored(matched.pairs, verdicts):
             mark = fingerprint(
                 suite=choice.suite.name, settings=settings, responses=marks
             )
             row = row_from_scored(scored, choice.suite.name, mark)
-            file.write(orjson.dumps(row, default=msgspec.to_builtins) + b"\n")
+            file.write(line_of(row, RunHeader()) + b"\n")
     return matched
 
 

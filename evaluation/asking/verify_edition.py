@@ -230,7 +230,6 @@ class _Asker:
                 what = f"content {self._content[:16]}, measured was {measured[:16]}"
                 raise BadData(what, str(self._data), "say which --data was measured")
         return {
-            (row.config, row.id): line_of(row, asked.header)
-            for row in asked.rows()
-            if row.engine == label
+            (attempt["config"], attempt["id"]): line_of(attempt, asked.header)
+            for attempt in asked.frame().filter(engine=label).iter_rows(named=True)
         }

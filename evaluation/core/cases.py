@@ -158,7 +158,7 @@ class InstanceResult:
     #: Time of each commit, in order.
     commit_ns: tuple[Whole, ...] = ()
     #: Nanoseconds of the walk in which the process had to wait for its core, by the
-    #: system's own count; a line holds them in its times, the reader takes them out.
+    #: system's own count; they are taken out of its times before it is written.
     waited_ns: Whole | None = None
     #: Tokens of a valid text that the engine offered as forced (the only way on); None
     #: if it offers none of this, and for an invalid text, of which it is not asked.
@@ -171,7 +171,7 @@ class InstanceResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a run's results: what one engine made of one case."""
+    """What one engine made of one case; `results.attempts` makes a run's line of it."""
 
     #: The engine with its version and preset, as the header names it.
     engine: str
@@ -192,8 +192,8 @@ class Row:
     warnings: tuple[str, ...] = ()
     #: Nanoseconds of the compile call alone; None where it did not end.
     compile_ns: Whole | None = None
-    #: Nanoseconds of it in which the process had to wait for its core; the reader
-    #: takes them out.
+    #: Nanoseconds of it in which the process had to wait for its core; taken out
+    #: before it is written.
     compile_waited_ns: Whole | None = None
     #: Nanoseconds of making the first matcher and computing its first mask.
     first_mask_ns: Whole | None = None

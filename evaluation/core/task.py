@@ -37,11 +37,11 @@ class RunRows(Protocol):
     def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id."""
 
-    def all_rows(self, task: str = "") -> Iterator[Row]:
-        """Yield all rows, each case's repetitions one after the other."""
+    def attempts(self, task: str) -> pl.DataFrame:
+        """Return the attempts of a task, each case's repetitions together."""
 
     def frame(self) -> pl.DataFrame:
-        """Return one line a case."""
+        """Return the first attempt at each case."""
 
     def walks(self) -> pl.DataFrame:
         """Return one line a walk, its times as lists of nanoseconds."""

@@ -9,14 +9,24 @@ as their schema's bound, so that few of them would be most of the time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import fields, replace
 from itertools import chain, zip_longest
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import msgspec
 import orjson
-import polars as pl
 
-from evaluation.core.cases import InstanceResult, Row, WalkVerdict
+from evaluation.core.cases import (
+    LONG_TEXT,
+    InstanceResult,
+    Result,
+    Row,
+    WalkVerdict,
+    Weight,
+    Whole,
+)
 from evaluation.results.outcomes import (
     Outcome,
     did_compile,
@@ -28,23 +38,25 @@ from evaluation.results.outcomes import (
 from evaluation.results.refusal_messages import warns_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Sequence
 
     from evaluation.core.run_header import RunHeader
-    from evaluation.core.task import RunRows
 
-    #: What a task says of a row: whether it is as it should be (`Task.passes`).
-    Criterion: TypeAlias = Callable[[Row], bool]
-
+#: Whether a row is as it should be, by its task (`Task.passes`).
+Criterion: TypeAlias = Callable[[Row], bool]
+#: Name of the table in a run's folder: JSON lines, only ever appended to.
+ATTEMPTS: Final = "attempts.jsonl"
 #: Keywords that bound how long a value is.
 LENGTH_BOUNDS: Final = frozenset(
     {"maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"}
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One line: what came of one case under one engine, once."""
+class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One line: what came of one case under one engine, once.
+
+    In the file its `result` and `walks` follow (`evaluation.core.cases.Row`).
+    """
 
     engine: str
     task: str
@@ -52,10 +64,11 @@ class Attempt:
     config: str
     id: str
     #: Which measurement of the case it is, from 0.
-    repetition: int
+    repetition: Whole
     #: In a mean in which every cluster of near-duplicates counts once.
-    weight: float
-    outcome: Outcome
+    weight: Weight
+    #: None if a busy machine left it undecided: then it is in no table.
+    outcome: Outcome | None
     #: Whether the engine compiled the schema.
     compiled: bool
     #: Whether it passes, by the task's own criterion if it has one; None without texts.
@@ -68,31 +81,31 @@ class Attempt:
     #: it accepted none.
     warned: bool | None
     #: The compile call; None unless it compiled.
-    compile_ns: int | None
+    compile_ns: Whole | None
     #: Making the first matcher and computing its first mask.
-    first_mask_ns: int | None
+    first_mask_ns: Whole | None
     #: The mean of a token's mask and commit, and how many masks are in it.
     between_ns: float | None
-    tokens: int
+    tokens: Whole
     #: The same of all texts, near misses of length bounds too: sum, masks, longest.
-    walked_ns: int
-    masks: int
-    longest_ns: int | None
+    walked_ns: Whole
+    masks: Whole
+    longest_ns: Whole | None
     #: Processor time of a piece of work that is always the same, done just before.
-    calibration_ns: int | None
-    rss_bytes: int | None
+    calibration_ns: Whole | None
+    rss_bytes: Whole | None
     #: Whether the process had its core to itself.
     quiet: bool | None
     ended_by_wall_clock: bool
     #: Valid texts that were walked, and those that could be written to the end.
-    valid: int
-    valid_accepted: int
+    valid: Whole
+    valid_accepted: Whole
     #: Invalid texts that were walked, and those that were blocked.
-    invalid: int
-    invalid_blocked: int
+    invalid: Whole
+    invalid_blocked: Whole
     #: Valid texts with members in another order, and those that could be written.
-    reordered: int
-    reordered_accepted: int
+    reordered: Whole
+    reordered_accepted: Whole
     #: `TEXT:TOKENS` of each wrong text, with the tokens before that.
     wrong: str
     #: Classes of its wrong texts: what stands there; keyword; setting.
@@ -100,56 +113,14 @@ class Attempt:
     #: The verdict on each text, and where: what two measurements must agree in.
     verdicts: str
     #: What the task says of the case, as JSON.
-    label: str
+    label: msgspec.Raw
     fingerprint: str
-
-
-_KINDS: Final[dict[str, Any]] = {
-    "str": pl.String,
-    "Outcome": pl.String,
-    "bool": pl.Boolean,
-    "int": pl.Int64,
-    "float": pl.Float64,
-    "tuple[str, ...]": pl.List(pl.String),
-}
-#: The columns of the table, with their types.
-COLUMNS: Final[dict[str, Any]] = {
-    field.name: _KINDS[str(field.type).removesuffix(" | None")]
-    for field in fields(Attempt)
-}
-
-
-def table(attempts: Iterable[Attempt]) -> pl.DataFrame:
-    """Return attempts as the table that reports ask."""
-    lines = [
-        {
-            **{name: getattr(attempt, name) for name in COLUMNS},
-            "outcome": attempt.outcome.value,
-            "warnings": [*attempt.warnings],
-        }
-        for attempt in attempts
-    ]
-    return pl.DataFrame(lines, schema=COLUMNS)
 
 
 def wrong_texts(wrong: str) -> dict[int, int]:
     """Read `Attempt.wrong`: each wrong text, to the tokens before that."""
     pairs = (part.split(":") for part in wrong.split())
     return {int(text): int(tokens) for text, tokens in pairs}
-
-
-def attempts_in(
-    run: RunRows, task: str, passes: Criterion | None = None
-) -> Iterator[Attempt]:
-    """Yield the attempts of one task, each case's repetitions one after the other.
-
-    Args:
-        run: The run.
-        task: The task.
-        passes: Whether a row is as it should be; None: its outcome decides.
-    """
-    for row in run.all_rows(task):
-        yield attempt_of(row, run.header, passes)
 
 
 def is_length_bound_miss(walked: InstanceResult) -> bool:
@@ -171,21 +142,21 @@ def steps_ns(walks: Iterable[InstanceResult]) -> list[int]:
 
 
 def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> Attempt:
-    """Return the line of a row.
+    """Return the attempt of a row.
 
     Args:
-        row: The row.
+        row: The row, its times without waiting for a core.
         header: That of its run.
         passes: Whether a row is as it should be; None: its outcome decides.
     """
-    outcome, compiled = outcome_of(row), did_compile(row)
+    outcome = None if row.result is Result.UNDECIDED else outcome_of(row)
+    compiled = did_compile(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     ordinary = steps_ns(walk for walk in walks if not is_length_bound_miss(walk))
     misses = steps_ns(walk for walk in walks if is_length_bound_miss(walk))
-    if passes is not None:
-        passed: bool | None = passes(row)
-    else:
-        passed = outcome is Outcome.PASSED if walks else None
+    passed = outcome is Outcome.PASSED if walks and outcome else None
+    if passes is not None and outcome:
+        passed = passes(row)
     refusals = header.participant(row.engine).refusals
     accepted = [
         str(walk.label.get("keyword") or (walk.why.keyword if walk.why else ""))
@@ -201,48 +172,114 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         if engine_is_wrong(walk)
     }
     why = {"; ".join(filter(None, it.why.cause)) for it in row.walks if it.why}
-    return Attempt(
-        engine=row.engine,
-        task=row.task,
-        config=row.config,
-        id=row.id,
-        repetition=row.repetition,
-        weight=row.weight,
-        outcome=outcome,
-        compiled=compiled,
-        passed=passed,
-        phase=row.phase,
-        detail=row.detail,
-        warnings=row.warnings,
-        warned=all(warns_of(row, keyword, refusals) for keyword in accepted)
+    shared = {
+        field.name: getattr(row, field.name)
+        for field in fields(Row)
+        if field.name in Attempt.__struct_fields__
+    }
+    computed: dict[str, Any] = {
+        "outcome": outcome,
+        "compiled": compiled,
+        "passed": passed,
+        "warned": all(warns_of(row, keyword, refusals) for keyword in accepted)
         if accepted
         else None,
-        compile_ns=row.compile_ns if compiled else None,
-        first_mask_ns=row.first_mask_ns,
-        between_ns=sum(ordinary) / len(ordinary) if ordinary else None,
-        tokens=len(ordinary),
-        walked_ns=sum(ordinary) + sum(misses),
-        masks=len(ordinary) + len(misses),
-        longest_ns=max(chain(ordinary, misses), default=None),
-        calibration_ns=row.calibration_ns,
-        rss_bytes=row.rss_bytes,
-        quiet=row.quiet,
-        ended_by_wall_clock=row.ended_by_wall_clock,
-        valid=valid,
-        valid_accepted=valid_accepted,
-        invalid=invalid,
-        invalid_blocked=invalid_blocked,
-        reordered=reordered,
-        reordered_accepted=reordered_accepted,
-        wrong=" ".join(f"{text}:{at}" for text, at in wrong.items()),
-        why=" | ".join(sorted(why)),
-        verdicts=" ".join([outcome, *(f"{it.verdict}:{it.at}" for it in row.walks)]),
-        label=orjson.dumps(row.label).decode(),
-        fingerprint=row.fingerprint,
-    )
+        "compile_ns": row.compile_ns if compiled else None,
+        "between_ns": sum(ordinary) / len(ordinary) if ordinary else None,
+        "tokens": len(ordinary),
+        "walked_ns": sum(ordinary) + sum(misses),
+        "masks": len(ordinary) + len(misses),
+        "longest_ns": max(chain(ordinary, misses), default=None),
+        "valid": valid,
+        "valid_accepted": valid_accepted,
+        "invalid": invalid,
+        "invalid_blocked": invalid_blocked,
+        "reordered": reordered,
+        "reordered_accepted": reordered_accepted,
+        "wrong": " ".join(f"{text}:{at}" for text, at in wrong.items()),
+        "why": " | ".join(sorted(why)),
+        "verdicts": " ".join(
+            [str(outcome), *(f"{it.verdict}:{it.at}" for it in row.walks)]
+        ),
+        "label": msgspec.Raw(orjson.dumps(row.label, default=msgspec.to_builtins)),
+    }
+    return Attempt(**shared | computed)
+
+
+def line_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> bytes:
+    """Return the line of a row: its attempt, how it ended, and its texts.
+
+    Args:
+        row: The row; waiting for a core is taken out of its times.
+        header: That of its run.
+        passes: Whether a row is as it should be; None: its outcome decides.
+    """
+    net = without_waits(row)
+    columns = msgspec.structs.asdict(attempt_of(net, header, passes))
+    line = {
+        **columns,
+        "label": row.label,
+        "result": row.result,
+        # Of a refusal, too.
+        "compile_ns": net.compile_ns,
+        "walks": net.walks,
+    }
+    return orjson.dumps(line, default=msgspec.to_builtins)
 
 
 def _judged(walks: Iterable[InstanceResult]) -> tuple[int, int]:
     """Return the number of texts walked to a verdict, and of those it is right in."""
     rights = [engine_is_right(walk) for walk in walks]
     return len(rights) - rights.count(None), rights.count(True)
+
+
+#: A step that takes so many times the median may contain waiting for the core.
+_WAIT_FACTOR: Final = 4
+
+
+def without_waits(row: Row) -> Row:
+    """Return a row whose times are without those of waiting for the core.
+
+    Applied twice it changes nothing more: what was taken out is no longer told.
+    """
+    walks = tuple(map(_walk_without_waits, row.walks))
+    compile_ns, waited = row.compile_ns, row.compile_waited_ns or 0
+    # A time that is all waiting says more than none.
+    if compile_ns is not None and waited < compile_ns:
+        compile_ns -= waited
+    first_ns = row.first_mask_ns
+    timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
+    # Of the text that was walked first.
+    first = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
+    if first_ns is not None and first is not None:
+        first_ns = max(0, first_ns - first[0].mask_ns[0] + first[1].mask_ns[0])
+    return replace(
+        row,
+        walks=walks,
+        compile_ns=compile_ns,
+        compile_waited_ns=None,
+        first_mask_ns=first_ns,
+    )
+
+
+def _walk_without_waits(walked: InstanceResult) -> InstanceResult:
+    """Take waiting out of the steps that are far above their median.
+
+    Of each step a share of what is above; the process may have waited between steps.
+    """
+    if not walked.waited_ns:
+        return walked
+    steps = [*walked.mask_ns, *walked.commit_ns]
+    masks = len(walked.mask_ns)
+    excess = [*_far_above(walked.mask_ns), *_far_above(walked.commit_ns)]
+    share = min(1.0, walked.waited_ns / (sum(excess) or 1.0))
+    net = [int(ns - share * above) for ns, above in zip(steps, excess, strict=True)]
+    return replace(
+        walked, mask_ns=tuple(net[:masks]), commit_ns=tuple(net[masks:]), waited_ns=None
+    )
+
+
+def _far_above(times: Sequence[int]) -> list[float]:
+    """Return of each time what is above the median, 0 unless it is far above."""
+    middle = median(times) if times else 0
+    return [ns - middle if ns > _WAIT_FACTOR * middle else 0.0 for ns in times]

@@ -11,7 +11,6 @@ from evaluation.reporting.notes import BRACKETS, CLUSTERS
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, ClusterRate, Rate, Table
-from evaluation.results.attempts import attempts_in, table
 from evaluation.results.headline import (
     ALL,
     headline,
@@ -59,7 +58,7 @@ _COVERAGE_NOTE: Final = (
 
 def overview(run: RunRows, task: str) -> Report:
     """Return the tables and plots of one task of a run."""
-    attempts = table(attempts_in(run, task))
+    attempts = run.attempts(task)
     return Report(
         tables=tuple(found for found in tables(attempts) if found.rows),
         plots=tuple(plots(firsts(attempts), task)),

@@ -1,19 +1,17 @@
-"""Read a run folder: header, rows, and what is missing.
+"""Read a run folder: header, attempts, and what is missing.
 
-The run may be killed or growing: a torn last line is ignored, a line that is no row is
-listed as a problem, and of two rows of the same repetition of a case the later one
-counts. Times of rows hold no waiting for a core, and cases that are undecided have no
-row: no reader can count either by accident. `row.schema.json` publishes the types of
-`Row`.
+The run may be killed or growing: a torn last line is ignored, a line that is no attempt
+is listed as a problem, and of two attempts at the same repetition of a case the later
+one counts. Cases that are undecided have no attempt: no reader can count either by
+accident. `attempt.schema.json` publishes the types of a line.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from statistics import median
-from typing import TYPE_CHECKING, BinaryIO, Final
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 import orjson
@@ -21,8 +19,9 @@ import orjson
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from curation.system.words import counted
-from evaluation.core.cases import LONG_TEXT, InstanceResult, Result, Row
+from evaluation.core.cases import Row
 from evaluation.core.run_header import RunHeader
+from evaluation.results.attempts import ATTEMPTS, Attempt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,99 +31,33 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
 
+_T = TypeVar("_T")
+#: Name of the header in a run's folder.
+HEADER: Final = "run.json"
+#: Lines that are Python's own objects at a time.
+_BATCH: Final = 4096
+#: What tells one measurement from another.
+_KEY: Final = ("engine", "task", "config", "id", "repetition")
+#: A line's number in its file, and where it begins and ends.
+_LINE: Final = ("number", "begin", "end")
 
-class NotARow(ValueError):  # noqa: N818 # it says what the line is
-    """A line that is no row, with the reason."""
+
+class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
+    """A line that is no attempt, with the reason."""
 
 
-def parse_row(line: bytes) -> Row:
-    """Return the row of one line, its times without waiting for a core.
+def parse_line(line: bytes, kind: type[_T]) -> _T:
+    """Return a line as an `Attempt`, or as a `Row` with its texts and all times.
+
+    Fields that this version does not know are left alone.
 
     Raises:
-        NotARow: as `_decode` does.
+        NotAnAttempt: the line is not JSON, or a field is missing or of another type.
     """
-    return _without_waits(_decode(line))
-
-
-def _decode(line: bytes) -> Row:
-    """Return the row of one line; fields that it does not know are left alone.
-
-    Raises:
-        NotARow: the line is not JSON, or a field is missing or of another type.
-    """
-    # orjson refuses what no JSON of ours holds: NaN, half surrogates, endless nesting.
     try:
-        return msgspec.convert(orjson.loads(line), Row)
-    except orjson.JSONDecodeError as error:
-        raise NotARow(f"not JSON ({error})") from None
-    except msgspec.ValidationError as error:
-        raise NotARow(str(error)) from None
-
-
-#: A step that takes so many times the median may contain waiting for the core.
-_WAIT_FACTOR: Final = 4
-
-
-def _without_waits(row: Row) -> Row:
-    """Return a row whose times are without those of waiting for the core.
-
-    Applied twice it changes nothing more: what was taken out is no longer told.
-    """
-    walks = tuple(map(_walk_without_waits, row.walks))
-    compile_ns, waited = row.compile_ns, row.compile_waited_ns or 0
-    # A time that is all waiting says more than none.
-    if compile_ns is not None and waited < compile_ns:
-        compile_ns -= waited
-    first_ns = row.first_mask_ns
-    timed = ((a, b) for a, b in zip(row.walks, walks, strict=True) if a.mask_ns)
-    # Of the text that was walked first.
-    first = min(timed, key=lambda pair: pair[0].tokens > LONG_TEXT, default=None)
-    if first_ns is not None and first is not None:
-        first_ns = max(0, first_ns - first[0].mask_ns[0] + first[1].mask_ns[0])
-    return replace(
-        row,
-        walks=walks,
-        compile_ns=compile_ns,
-        compile_waited_ns=None,
-        first_mask_ns=first_ns,
-    )
-
-
-def _walk_without_waits(walked: InstanceResult) -> InstanceResult:
-    """Take waiting out of the steps that are far above their median.
-
-    Of each step a share of what is above; the process may have waited between steps.
-    """
-    if not walked.waited_ns:
-        return walked
-    steps = [*walked.mask_ns, *walked.commit_ns]
-    masks = len(walked.mask_ns)
-    excess = [*_far_above(walked.mask_ns), *_far_above(walked.commit_ns)]
-    share = min(1.0, walked.waited_ns / (sum(excess) or 1.0))
-    net = [int(ns - share * above) for ns, above in zip(steps, excess, strict=True)]
-    return replace(
-        walked, mask_ns=tuple(net[:masks]), commit_ns=tuple(net[masks:]), waited_ns=None
-    )
-
-
-def _far_above(times: Sequence[int]) -> list[float]:
-    """Return of each time what is above the median, 0 unless it is far above."""
-    middle = median(times) if times else 0
-    return [ns - middle if ns > _WAIT_FACTOR * middle else 0.0 for ns in times]
-
-
-#: Names in a run's folder.
-HEADER = "run.json"
-LINES = "rows-*.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class _RowPlace:
-    task: str
-    path: Path
-    offset: int
-    length: int
-    is_undecided: bool
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise NotAnAttempt(str(error)) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,23 +69,35 @@ class RecordedRun:
     header: RunHeader
     #: The whole content of `run.json`.
     raw_header: Mapping[str, UntypedJson]
-    #: Lines that are no rows: `file:line: why`.
+    #: Lines that are no attempts: `file:line: why`.
     problems: tuple[str, ...]
-    #: Rows that a later row of the same measurement replaces.
+    #: Attempts that a later one at the same measurement replaces.
     replaced: int
-    #: Names of the tasks that have rows, in alphabetical order.
-    tasks: tuple[str, ...]
-    #: How many rows there are, by the label of the engine and the task.
+    #: How many attempts there are, by the label of the engine and the task.
     row_counts: Mapping[tuple[str, str], int]
     #: Engine, task, config and id of cases that the machine left undecided, which
-    #: have no row.
+    #: have no attempt.
     undecided: frozenset[tuple[str, str, str, str]]
-    _places: tuple[_RowPlace, ...] = field(repr=False)
-    _first_places: tuple[_RowPlace, ...] = field(repr=False)
+    #: `_KEY` and `_LINE` of the attempts that count, in the order of their keys.
+    _lines: pl.DataFrame = field(repr=False)
 
     def __len__(self) -> int:
-        """Count the rows, those of repetitions too."""
-        return len(self._places)
+        """Count the attempts, those of repetitions too."""
+        return self._lines.height
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that have attempts, in alphabetical order."""
+        return tuple(sorted({task for _, task in self.row_counts}))
+
+    def attempts(self, task: str) -> pl.DataFrame:
+        """Return the attempts of a task, each case's repetitions one after the other.
+
+        The columns are those of `evaluation.results.attempts.Attempt`.
+        """
+        lines = self._lines.filter(task=task).select("number")
+        found = scan(self.folder, []).filter(task=task)
+        return _joined(lines, found)
 
     def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id; one at a time.
@@ -163,48 +108,49 @@ class RecordedRun:
             task: The task whose rows are read; empty for all.
 
         Raises:
-            NoInput: a file has gone since.
+            NoInput: the file has gone since.
+            BadData: a line's texts are damaged.
         """
-        return self._read(self._first_places, task)
-
-    def all_rows(self, task: str = "") -> Iterator[Row]:
-        """Yield all rows, each case's repetitions one after the other.
-
-        Args:
-            task: The task whose rows are read; empty for all.
-
-        Raises:
-            NoInput: a file has gone since.
-        """
-        return self._read(self._places, task)
-
-    def _read(self, places: Iterable[_RowPlace], task: str) -> Iterator[Row]:
-        with ExitStack() as stack:
-            files: dict[Path, BinaryIO] = {}
-            for place in (it for it in places if task in {"", it.task}):
-                try:
-                    if place.path not in files:
-                        files[place.path] = stack.enter_context(place.path.open("rb"))
-                    files[place.path].seek(place.offset)
-                    line = files[place.path].read(place.length)
-                except OSError as error:
-                    raise _gone(place.path, error) from error
-                yield parse_row(line)
+        lines = _firsts(self._lines)
+        wanted = lines.filter(task=task) if task else lines
+        path = self.folder / ATTEMPTS
+        if not wanted.height:
+            return
+        try:
+            with path.open("rb") as file:
+                for number, begin, end in wanted.select(_LINE).iter_rows():
+                    file.seek(begin)
+                    try:
+                        yield parse_line(file.read(end - begin), Row)
+                    except NotAnAttempt as error:
+                        raise BadData(str(error), f"{path}:{number}") from error
+        except OSError as error:
+            raise _gone(path, error) from error
 
     def frame(self) -> pl.DataFrame:
-        """Return one line for each case (`attempts.Attempt`), its first attempt.
+        """Return the first attempt at each case, a line each.
 
         `run.frame().to_pandas()` is the same for pandas.
         """
-        from evaluation.results.attempts import attempt_of, table  # noqa: PLC0415 - loads polars
-
-        return table(attempt_of(row, self.header) for row in self.rows())
+        lines = _firsts(self._lines).select("number")
+        return _joined(lines, scan(self.folder, []))
 
     def walks(self) -> pl.DataFrame:
         """Return one line for each walk (`frames.WALK_COLUMNS`), with all its times."""
         from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
 
         return walk_frame(self.rows())
+
+
+def _firsts(lines: pl.DataFrame) -> pl.DataFrame:
+    """Return the first attempt at each case."""
+    return lines.unique(_KEY[:4], keep="first", maintain_order=True)
+
+
+def _joined(lines: pl.DataFrame, found: pl.LazyFrame) -> pl.DataFrame:
+    """Return the attempts of lines, in their order."""
+    joined = lines.lazy().join(found, on="number", maintain_order="left")
+    return joined.drop(_LINE).collect()
 
 
 def open_run(folder: Path) -> RecordedRun:
@@ -214,39 +160,129 @@ def open_run(folder: Path) -> RecordedRun:
         NoInput: there is no such folder, or it is no run's.
         BadData: the header cannot be read.
     """
-    header, raw_header = _header(folder / HEADER)
-    places: dict[tuple[str, str, str, str, int], _RowPlace] = {}
+    import polars as pl  # noqa: PLC0415 - loads polars
+
+    header, raw_header = read_header(folder / HEADER)
     problems: list[str] = []
-    rows = 0
-    for path in sorted(folder.glob(LINES)):
-        for line in _lines(path):
-            if isinstance(line, str):
-                problems.append(line)
-                continue
-            key, place = line
-            rows += not place.is_undecided
-            places[key] = place
-    undecided = [key for key, place in places.items() if place.is_undecided]
-    for key in undecided:
-        del places[key]
-    ordered = sorted(places)
-    # A case's smallest repetition is the last that is put there.
-    firsts = {key[:4]: places[key] for key in reversed(ordered)}
+    asked = scan(folder, problems).select(*_KEY, "outcome", *_LINE).collect()
+    last = asked.unique(_KEY, keep="last")
+    is_decided = pl.col("outcome").is_not_null()
+    lines = last.filter(is_decided).drop("outcome").sort(_KEY)
+    counts = lines.group_by("engine", "task", maintain_order=True).len()
     return RecordedRun(
         folder=folder,
         header=header,
         raw_header=raw_header,
         problems=tuple(problems),
-        replaced=rows - len(places),
-        tasks=tuple(sorted({task for _, task, *_ in places})),
-        row_counts=Counter((engine, task) for engine, task, *_ in places),
-        undecided=frozenset(key[:4] for key in undecided),
-        _places=tuple(places[key] for key in ordered),
-        _first_places=tuple(reversed(firsts.values())),
+        replaced=asked.filter(is_decided).height - lines.height,
+        row_counts={(engine, task): count for engine, task, count in counts.rows()},
+        undecided=frozenset(last.filter(~is_decided).select(_KEY[:4]).rows()),
+        _lines=lines,
     )
 
 
-def _header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
+def scan(folder: Path, problems: list[str]) -> pl.LazyFrame:
+    """Return every line of a run's table that is an attempt, in the file's order.
+
+    Beside the columns of `Attempt` a line has its number, its begin and its end. Only
+    columns that a query asks for are made.
+
+    Args:
+        folder: The run's folder.
+        problems: Where `file:line: why` is added for each other line, once a query has
+            come to the end.
+
+    Raises:
+        NoInput: the file cannot be read (when a query runs).
+    """
+    import polars as pl  # noqa: PLC0415 - loads polars
+    from polars.io.plugins import register_io_source  # noqa: PLC0415 - as above
+
+    kinds: dict[str, Any] = {
+        "Outcome": pl.String,
+        "str": pl.String,
+        "msgspec.Raw": pl.String,
+    }
+    kinds |= {"bool": pl.Boolean, "Whole": pl.Int64, "float": pl.Float64}
+    kinds |= {"Weight": pl.Float64, "tuple[str, ...]": pl.List(pl.String)}
+    columns = Attempt.__annotations__.items()
+    schema = {name: kinds[kind.removesuffix(" | None")] for name, kind in columns}
+    schema |= dict.fromkeys(_LINE, pl.Int64)
+
+    def read(
+        names: list[str] | None, where: pl.Expr | None, count: int | None, _: int | None
+    ) -> Iterator[pl.DataFrame]:
+        wanted = {name: schema[name] for name in names or schema}
+        for batch in _batches(folder / ATTEMPTS, problems):
+            values = {name: _values(batch, name) for name in wanted}
+            frame = pl.DataFrame(values, schema=wanted)
+            frame = frame if where is None else frame.filter(where)
+            yield frame.head(frame.height if count is None else count)
+            count = None if count is None else max(0, count - frame.height)
+
+    return register_io_source(read, schema=schema)
+
+
+_Line = tuple[tuple[int, int, int], Attempt]
+
+
+def _values(batch: Sequence[_Line], name: str) -> list[Any]:
+    """Return one column of lines."""
+    if name in _LINE:
+        place = _LINE.index(name)
+        return [line[place] for line, _ in batch]
+    if name == "label":
+        return [bytes(it.label).decode("utf-8", "replace") for _, it in batch]
+    if name == "compile_ns":
+        return [it.compile_ns if it.compiled else None for _, it in batch]
+    if name == "outcome":
+        return [it.outcome and it.outcome.value for _, it in batch]
+    return [getattr(attempt, name) for _, attempt in batch]
+
+
+def _batches(path: Path, problems: list[str]) -> Iterator[list[_Line]]:
+    batch: list[_Line] = []
+    end = 0
+    try:
+        with refuse_large(path).open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                begin, end = end, end + len(line)
+                try:
+                    batch.append(((number, begin, end), _parse_attempt(line)))
+                except NotAnAttempt as error:
+                    # A torn last line is what a killed writer leaves behind.
+                    if line.endswith(b"\n"):
+                        problems.append(f"{path.name}:{number}: {error}")
+                if len(batch) == _BATCH:
+                    yield batch
+                    batch = []
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise _gone(path, error) from error
+    yield batch
+
+
+def _parse_attempt(line: bytes) -> Attempt:
+    """Return an attempt; its texts, which are nearly all of a line, are not looked at.
+
+    Raises:
+        NotAnAttempt: as `parse_line` does.
+    """
+    head, texts, _ = line.partition(b',"walks":[')
+    if texts and line.endswith(b"\n"):
+        with suppress(NotAnAttempt):
+            return parse_line(head + b"}", Attempt)
+    return parse_line(line, Attempt)
+
+
+def read_header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
+    """Read the header of a run; also return its whole content.
+
+    Raises:
+        NoInput: there is none.
+        BadData: it is no header.
+    """
     try:
         content = orjson.loads(refuse_large(path).read_bytes())
     except OSError as error:
@@ -266,29 +302,6 @@ def _header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
 def _gone(path: Path, error: OSError) -> NoInput:
     why = error.strerror or type(error).__name__
     return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
-
-
-def _lines(
-    path: Path,
-) -> Iterator[tuple[tuple[str, str, str, str, int], _RowPlace] | str]:
-    try:
-        with refuse_large(path).open("rb") as file:
-            offset = 0
-            for number, line in enumerate(file, start=1):
-                start, offset = offset, offset + len(line)
-                try:
-                    row = _decode(line)
-                except NotARow as error:
-                    # A torn last line is what a killed writer leaves behind.
-                    if line.endswith(b"\n"):
-                        yield f"{path.name}:{number}: {error}"
-                    continue
-                key = (row.engine, row.task, row.config, row.id, row.repetition)
-                undecided = row.result is Result.UNDECIDED
-                size = len(line)
-                yield key, _RowPlace(row.task, path, start, size, undecided)
-    except OSError as error:
-        raise _gone(path, error) from error
 
 
 def gaps_of(run: RecordedRun) -> list[str]:

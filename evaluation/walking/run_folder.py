@@ -1,4 +1,4 @@
-"""The folder of a run: a header, and one line a row, only ever appended.
+"""The folder of a run: a header, and one line an attempt, only ever appended.
 
 Killed at any moment, the same command continues: a torn last line is cut off, and a
 case counts as finished only if a whole line has its fingerprint.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TypeVar
@@ -23,6 +23,8 @@ from curation.system.errors import BadData, CannotCreate, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.cases import Row
 from evaluation.core.run_header import FinishedHeader, FinishedPart
+from evaluation.results.attempts import ATTEMPTS, Criterion, line_of
+from evaluation.results.reader import HEADER, NotAnAttempt, parse_line, read_header
 
 _Struct = TypeVar("_Struct")
 
@@ -88,27 +90,39 @@ def _cut_torn_line(path: Path) -> None:
         os.truncate(path, end)
 
 
-HEADER = "run.json"
 _LOCK = "lock"
 #: The records of a run in which models write, as they were asked.
 RECORDS = "records.jsonl"
 
 
+class _Mark(msgspec.Struct, frozen=True):
+    """What of a line tells whether its case is finished."""
+
+    task: str
+    fingerprint: str
+
+
 class ResultsFolder:
     """An open run folder."""
 
-    def __init__(self, folder: Path, lines: AppendedLines, finished: set[str]) -> None:
-        """Take a folder whose lock the caller holds.
+    def __init__(self, folder: Path, passes: Mapping[str, Criterion | None]) -> None:
+        """Open the table of a folder whose lock the caller holds.
 
         Args:
-            folder: The folder.
-            lines: Where rows are written.
-            finished: Fingerprints of the rows that are there.
+            folder: The folder, with its header.
+            passes: Of each task that is measured, whether a row is as it should be.
         """
         self.folder = folder
-        self._lines = lines
+        self._passes = passes
+        self._header, _ = read_header(folder / HEADER)
+        self._lines = AppendedLines(folder / ATTEMPTS)
         #: Fingerprints of the cases that are finished.
-        self.finished = finished
+        self.finished: set[str] = set()
+        for line in whole_lines(folder / ATTEMPTS):
+            with suppress(NotAnAttempt):
+                mark = parse_line(line, _Mark)
+                if mark.task in passes and mark.fingerprint:
+                    self.finished.add(mark.fingerprint)
 
     def write(self, row: Row) -> None:
         """Append a row; one without a fingerprint is not finished.
@@ -116,7 +130,7 @@ class ResultsFolder:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        self._lines.write(orjson.dumps(row))
+        self._lines.write(line_of(row, self._header, self._passes.get(row.task)))
         if row.fingerprint:
             self.finished.add(row.fingerprint)
 
@@ -178,20 +192,6 @@ def record_parameters(
         header = orjson.loads(path.read_bytes())
         header["parameters"] = {**header.get("parameters", {}), **new}
         _write_header(path, header)
-
-
-def lines_name(suite: str = "tasks") -> str:
-    """Return the name of the file of a run's rows, without `.jsonl`.
-
-    Args:
-        suite: The suite whose scored responses the rows are.
-    """
-    return f"rows-{suite}"
-
-
-def fingerprints_in(path: Path) -> set[str]:
-    """Return the fingerprints of the rows of a file; no file has none."""
-    return set(filter(None, map(fingerprint_of, whole_lines(path))))
 
 
 def refuse_taken(folder: Path | None) -> None:
@@ -264,12 +264,3 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
 def _write_header(path: Path, header: Mapping[str, Json]) -> None:
     with atomic_file(path) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
-
-
-def fingerprint_of(line: bytes) -> str:
-    """Return the fingerprint in a line; empty where it has none or is damaged."""
-    try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return ""
-    return str(row.get("fingerprint", "")) if isinstance(row, dict) else ""

@@ -251,7 +251,7 @@ def _compile_ns(row: dict[str, Any]) -> int:
 
 def _run_rows(run: Path, task: str) -> list[dict[str, Any]]:
     lines = chain.from_iterable(
-        path.read_text("utf-8").splitlines() for path in run.glob("rows*.jsonl")
+        path.read_text("utf-8").splitlines() for path in run.glob("attempts.jsonl")
     )
     rows = [row for row in map(json.loads, lines) if row["task"] == task]
     assert rows

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
+from evaluation.core.run_header import RunHeader
+from evaluation.results.attempts import ATTEMPTS, line_of
 from evaluation.results.reader import HEADER
+from evaluation.tasks.registry import tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,7 +76,8 @@ def row(**given: UntypedJson) -> Row:
 
 def line(row: Row) -> bytes:
     """Return a row as its line in a run's file."""
-    return orjson.dumps(row) + b"\n"
+    task = tasks().get(row.task)
+    return line_of(row, RunHeader(), task.passes if task else None) + b"\n"
 
 
 def write_run(
@@ -82,7 +86,6 @@ def write_run(
     header: Mapping[str, UntypedJson] = HEAD,
     *,
     tail: bytes = b"",
-    name: str = "rows-0.jsonl",
 ) -> Path:
     """Write a run's folder; `tail` is what comes after the rows as it is.
 
@@ -91,7 +94,7 @@ def write_run(
     folder.mkdir(parents=True, exist_ok=True)
     rows = list(rows)
     (folder / HEADER).write_bytes(orjson.dumps({"finished": finished(rows), **header}))
-    (folder / name).write_bytes(b"".join(map(line, rows)) + tail)
+    (folder / ATTEMPTS).write_bytes(b"".join(map(line, rows)) + tail)
     return folder
 
 

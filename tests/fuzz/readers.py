@@ -250,7 +250,7 @@ READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "responses": _responses,
     "expected outcomes": _outcomes,
     "run header": lambda folder: _run(folder, HEADER),
-    "run rows": lambda folder: _run(folder, "rows-0.jsonl"),
+    "run rows": lambda folder: _run(folder, "attempts.jsonl"),
     "server stream": _stream,
     "tokenizer.json": lambda folder: _tokenizer(
         made.byte_level(folder / "made") / "tokenizer.json"

@@ -115,7 +115,7 @@ def _write_run(given: Path, names: list[str]) -> None:
     words = ["eval", "--engine", "none", "--task", "masks", "--tokenizer", "bytes"]
     words += ["--data", str(given / "schema.json"), "--run-dir", str(given / "RUN")]
     assert CliRunner().invoke(cli.application(), words).exit_code == 0
-    (file,) = (given / "RUN").glob("rows-*.jsonl")
+    (file,) = (given / "RUN").glob("attempts.jsonl")
     own = json.loads(file.read_text())
     suite = {"task": "test-suite", "label": {}}
     probe = {"keyword": "minItems", "probe": "minItems", "context": "root"}

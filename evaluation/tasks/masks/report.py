@@ -10,7 +10,6 @@ import polars as pl
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table, duration
-from evaluation.results.attempts import attempts_in, table
 from evaluation.results.frames import TEXT_COLUMNS, walk_frame
 from evaluation.results.outcomes import FAULTS
 from evaluation.results.overview import firsts, plots, tables
@@ -31,7 +30,7 @@ _SCHEMA: Final = pl.concat_str("config", "id", separator="/")
 
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
-    attempts = table(attempts_in(run, NAME))
+    attempts = run.attempts(NAME)
     if not attempts.height:
         return Report(tables=())
     cases = firsts(attempts)

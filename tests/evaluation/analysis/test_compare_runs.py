@@ -531,11 +531,9 @@ def test_waiting_for_the_core_is_no_time_of_the_engine(tmp_path: Path) -> None:
     calm = open_run(
         write_run(tmp_path / "calm", _rows("alpha 1.0") + _rows("beta 2.0"))
     )
-    assert [*run.all_rows()] == [*calm.all_rows()]
+    assert run.attempts("masks").equals(calm.attempts("masks"))
     assert overview(run, "masks").tables == overview(calm, "masks").tables
     assert _ratios(run) == _ratios(calm)
-    again = open_run(write_run(tmp_path / "again", run.all_rows()))
-    assert [*again.all_rows()] == [*run.all_rows()]
 
 
 def test_near_misses_of_length_bounds_decide_no_comparison(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def _run(
         for engine, name, made, judgement in texts
     ]
     lines = b"".join(line(row) for row in rows)
-    (folder / "rows-tasks.jsonl").write_bytes(lines)
+    (folder / "attempts.jsonl").write_bytes(lines)
     return open_run(folder)
 
 

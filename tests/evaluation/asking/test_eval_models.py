@@ -115,9 +115,9 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     header = open_run(run).raw_header["models"]
     assert header["dtype"] == "float32"
     assert header["prompt"] == "sections"
-    lines = (run / "rows-coverage.jsonl").read_bytes()
+    lines = (run / "attempts.jsonl").read_bytes()
     _run(model_folder, data, run)
-    assert (run / "rows-coverage.jsonl").read_bytes() == lines
+    assert (run / "attempts.jsonl").read_bytes() == lines
 
 
 def test_as_the_paper_but_for_what_is_said(
@@ -173,11 +173,11 @@ def test_another_question_does_not_go_into_the_same_folder(
     run = tmp_path / "run"
     one = (model_folder, data, run, "--id", "tide")
     _run(*one)
-    lines = (run / "rows-coverage.jsonl").read_bytes()
+    lines = (run / "attempts.jsonl").read_bytes()
     with pytest.raises(CannotCreate) as caught:
         _run(*one, "--set", "shots=0")
     assert "--run-dir" in str(caught.value.then)
-    assert (run / "rows-coverage.jsonl").read_bytes() == lines
+    assert (run / "attempts.jsonl").read_bytes() == lines
 
 
 def test_a_model_that_is_not_there_is_one_line(data: Path, tmp_path: Path) -> None:

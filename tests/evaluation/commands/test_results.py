@@ -81,8 +81,8 @@ def test_show_tells_what_is_no_row(tmp_path: Path) -> None:
     """On stderr, with file and line; the figures are those of the rows."""
     write_run(tmp_path / "run", [row()], _HEAD, tail=b"{}\n")
     answer = _ask("show", str(tmp_path / "run"))
-    assert "rows-0.jsonl:2" in answer.stderr
-    assert "rows-0.jsonl:2" not in answer.stdout
+    assert "attempts.jsonl:2" in answer.stderr
+    assert "attempts.jsonl:2" not in answer.stdout
 
 
 def test_the_way_to_every_table_keeps_what_was_chosen(tmp_path: Path) -> None:

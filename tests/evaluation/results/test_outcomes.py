@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import InstanceResult, Result, WalkVerdict, Why
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Why
 from evaluation.core.run_header import RunHeader
-from evaluation.results.attempts import attempt_of, steps_ns, table
+from evaluation.results.attempts import Attempt, attempt_of, steps_ns
 from evaluation.results.frames import walk_frame
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
-from evaluation.results.reader import NotARow, parse_row
+from evaluation.results.reader import NotAnAttempt, open_run, parse_line
 from evaluation.tasks.masks.report import why_table
-from tests.evaluation.made_runs import accepted, blocked, line, row
+from tests.evaluation.made_runs import accepted, blocked, line, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
 
 _LIED = replace(accepted(), verdict=WalkVerdict.LIED)
 _CONTRADICTED = replace(accepted(), verdict=WalkVerdict.CONTRADICTED)
@@ -130,8 +136,9 @@ _JSON = st.recursive(
 @given(st.binary(max_size=60))
 def test_bytes_are_a_row_or_not_one(content: bytes) -> None:
     """Whatever the bytes: no other fault, and never half a row."""
-    with pytest.raises(NotARow):
-        parse_row(content)
+    for kind in (Attempt, Row):
+        with pytest.raises(NotAnAttempt):
+            parse_line(content, kind)
 
 
 @given(st.data())
@@ -142,14 +149,15 @@ def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -
     given_row = json.loads(line(row()))
     place = data.draw(st.sampled_from(sorted(given_row)))
     value = given_row[place] = data.draw(_JSON)
+    content = json.dumps(given_row).encode()
     try:
-        read = parse_row(json.dumps(given_row).encode())
-    except NotARow:
+        read = parse_line(content, Row), parse_line(content, Attempt)
+    except NotAnAttempt:
         return
-    # Waiting is taken off the times as a row is read, and then told no more.
-    if place not in {"walks", "compile_waited_ns"}:
-        found = getattr(read, place)
-        assert found == (tuple(value) if isinstance(value, list) else value)
+    for part in read:
+        if hasattr(part, place) and place not in {"walks", "label"}:
+            found = getattr(part, place)
+            assert found == (tuple(value) if isinstance(value, list) else value)
 
 
 @pytest.mark.parametrize(
@@ -188,18 +196,23 @@ _FRACTION = Why(stands="fraction", keyword="type")
 _ORDER = Why(stands="member out of order", keyword="properties")
 
 
-def test_wrong_walks_are_counted_by_class() -> None:
+def _tables(folder: Path, *rows: Row) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return attempts and texts of rows."""
+    return open_run(write_run(folder, rows)).frame(), walk_frame(rows)
+
+
+def test_wrong_walks_are_counted_by_class(tmp_path: Path) -> None:
     """Two of one class, one of another; the right one is in none."""
     wrong = [
         replace(blocked(valid=True), why=why) for why in (_FRACTION, _ORDER, _FRACTION)
     ]
     made = row(walks=(*wrong, accepted()))
-    cases, texts = table([attempt_of(made, RunHeader())]), walk_frame([made])
-    found = [(line[2], line[3], line[5]) for line in why_table(cases, texts).rows]
+    lines = why_table(*_tables(tmp_path, made)).rows
+    found = [(line[2], line[3], line[5]) for line in lines]
     assert found == [("fraction", "type", 2), ("member out of order", "properties", 1)]
 
 
-def test_the_smallest_example_is_of_the_class() -> None:
+def test_the_smallest_example_is_of_the_class(tmp_path: Path) -> None:
     """The shortest text; of faults the first of a schema, which later ones may copy."""
     fault = replace(
         blocked(),
@@ -211,8 +224,7 @@ def test_the_smallest_example_is_of_the_class() -> None:
         row(id=id_, walks=tuple(replace(fault, tokens=count) for count in tokens))
         for id_, tokens in texts.items()
     ]
-    cases = table(attempt_of(made, RunHeader()) for made in rows)
-    (line,) = why_table(cases, walk_frame(rows)).rows
+    (line,) = why_table(*_tables(tmp_path, *rows)).rows
     assert (line[1], line[5], line[-1]) == (
         "engine at odds with itself",
         4,

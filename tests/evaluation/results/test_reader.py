@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import fields
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,11 +19,11 @@ from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.results.attempts import COLUMNS
+from evaluation.results.attempts import ATTEMPTS, Attempt
 from evaluation.results.edition import ROWS, read_rows
 from evaluation.results.frames import WALK_COLUMNS
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.results.reader import LINES, NotARow, gaps_of, open_run, parse_row
+from evaluation.results.reader import NotAnAttempt, gaps_of, open_run, parse_line
 from evaluation.results.suite_rows import answer_id, ask_again
 from evaluation.suites.coverage.judgement import Judgement
 from evaluation.suites.coverage.judgement import TextVerdict as Said
@@ -62,7 +62,7 @@ def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
     whole = row(walks=(accepted(10, tokens=3), blocked(1), accepted(valid=False)))
     refused = row(id="o2", result=Result.COMPILE_ERROR, walks=(), compile_ns=None)
     frame = open_run(write_run(tmp_path, [whole, refused])).frame()
-    assert list(frame.columns) == list(COLUMNS)
+    assert frame.columns == [*Attempt.__struct_fields__]
     first, second = frame.to_dicts()
     assert (first["valid"], first["valid_accepted"]) == (1, 1)
     assert (first["invalid"], first["invalid_blocked"]) == (2, 1)
@@ -123,16 +123,13 @@ HOSTILE = {
     "negative": line(row()).replace(b"2000000", b"-1"),
     "fraction": line(row()).replace(b"2000000", b"2.5"),
     "truth": line(row()).replace(b"2000000", b"true"),
-    "text for time": line(row()).replace(b"[50000,", b'["50000",'),
-    "unknown result": line(row()).replace(b'"ok"', b'"fine"'),
-    "unknown verdict": line(row()).replace(b'"accepted"', b'"perhaps"'),
-    "walks": line(row()).replace(b'"walks":[', b'"walks":[7,'),
+    "unknown outcome": line(row()).replace(b'"passed"', b'"splendid"'),
     "deep": b"[" * 100_000 + b"\n",
 }
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
-def test_a_line_that_is_no_row_is_told_and_left_out(
+def test_a_line_that_is_no_attempt_is_told_and_left_out(
     content: bytes, tmp_path: Path
 ) -> None:
     """It is named by file and line; the rows around it are read."""
@@ -140,7 +137,7 @@ def test_a_line_that_is_no_row_is_told_and_left_out(
     run = open_run(write_run(tmp_path, [row()], tail=tail))
     assert [each.id for each in run.rows()] == ["o1", "o2"]
     (problem,) = run.problems
-    assert problem.startswith("rows-0.jsonl:2: ")
+    assert problem.startswith("attempts.jsonl:2: ")
 
 
 def test_the_later_of_two_rows_counts(tmp_path: Path) -> None:
@@ -172,7 +169,7 @@ def test_of_a_case_that_was_undecided_first_the_next_repetition_counts(
     rows = [lost, row(repetition=1), row(repetition=2), row(id="o2")]
     run = open_run(write_run(tmp_path, rows))
     assert [(it.id, it.repetition) for it in run.rows()] == [("o1", 1), ("o2", 0)]
-    assert [it.repetition for it in run.all_rows()] == [1, 2, 0]
+    assert [*run.attempts("masks")["repetition"]] == [1, 2, 0]
 
 
 def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None:
@@ -181,12 +178,24 @@ def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None
     assert len(open_run(write_run(tmp_path, rows))) == 4
 
 
-def test_all_files_of_a_run_are_read(tmp_path: Path) -> None:
-    """Every `rows-*.jsonl` counts, and no other file does."""
-    write_run(tmp_path, [row()])
-    write_run(tmp_path, [row(id="o2")], name="rows-1.jsonl")
-    write_run(tmp_path, [row(id="o3")], name="other.jsonl")
-    assert [each.id for each in open_run(tmp_path).rows()] == ["o1", "o2"]
+DAMAGED = {
+    "time": (b"[50000,", b'["50000",'),
+    "result": (b'"ok"', b'"fine"'),
+    "verdict": (b'"accepted"', b'"perhaps"'),
+    "walk": (b'"walks":[', b'"walks":[7,'),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGED.values(), ids=DAMAGED)
+def test_damaged_texts_are_named_where_they_are_read(
+    change: tuple[bytes, bytes], tmp_path: Path
+) -> None:
+    """The table needs none of them; who does is told the line."""
+    damaged = line(row(id="o2")).replace(*change)
+    run = open_run(write_run(tmp_path, [row()], tail=damaged))
+    assert run.attempts("masks").height == 2
+    with pytest.raises(BadData, match=r"attempts\.jsonl:2"):
+        list(run.rows())
 
 
 def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
@@ -244,40 +253,6 @@ def test_a_time_that_is_all_waiting_stays(tmp_path: Path) -> None:
     assert [read.compile_ns for read in run.rows()] == [5, 3]
 
 
-#: As the version of 25 November 2026, 03:26 UTC, wrote them, of one walk.
-OLDER_HEADER = b"""{"csbdata": "0.1.0", "command": ["csbdata", "eval", "--limit", "2"],
-"engines": [{"engine": "none", "name": "none", "spec": "none", "version": "",
-"preset": "faithful", "options": {}, "assigned": {}, "unavailable": null, "install": "",
-"homepage": null, "refusals": []}], "tasks": ["masks"], "governor": null,
-"finished": {"parts": [{"engine": "none", "task": "masks", "rows": 1}]},
-"writing": null, "shard": "1/1", "jobs": 1, "tokenizer": {"name": "smollm2",
-"vocab_size": 49152}, "data": {"name": "build", "origin": "build", "schemas": 2,
-"instances": "given", "configs": [], "splits": [], "left_out": 0, "vacuous": 87},
-"limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "load_seconds": 180.0,
-"wall_times": 4.0, "memory_mb": 4096}, "limit": 2, "repeats": 1, "models": null}"""
-OLDER_ROW = b"""{"engine": "none", "task": "masks", "id": "o76583",
-"config": "Github_easy", "result": "ok", "weight": 1.0, "repetition": 0, "phase": "",
-"detail": "", "warnings": [], "compile_ns": 1493, "compile_waited_ns": 0,
-"first_mask_ns": 3054, "apply_ns": null, "calibration_ns": 52849,
-"ended_by_wall_clock": false, "rss_bytes": 14422016, "quiet": true,
-"walks": [{"verdict": "accepted", "valid": true, "tokens": 2, "at": null,
-"mask_ns": [711, 170], "commit_ns": [851, 160], "waited_ns": 0, "forced": null,
-"detail": "", "label": {"kind": "minimal"}}],
-"label": {"dialect": "draft-04", "split": "train", "features": ["$ref"], "size": 506},
-"fingerprint": "e1a9006b17d23f1014af95a5aed6222caa8057709b5282ab8b9efac2a38db715"}"""
-
-
-def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
-    """Members that this version does not have are left alone."""
-    (tmp_path / "run.json").write_bytes(OLDER_HEADER)
-    (tmp_path / "rows-tasks.jsonl").write_bytes(OLDER_ROW.replace(b"\n", b" ") + b"\n")
-    run = open_run(tmp_path)
-    (read,) = run.rows()
-    assert (read.id, read.result, run.problems) == ("o76583", Result.OK, ())
-    assert (run.header.data.vacuous, run.header.limits.run_seconds) == (87, 40)
-    assert run.frame()["outcome"].to_list() == ["passed"]
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -309,7 +284,7 @@ def test_rows_are_read_with_all_that_pages_show(
 
 
 SCHEMA = json.loads(
-    files("evaluation.results").joinpath("row.schema.json").read_bytes()
+    files("evaluation.results").joinpath("attempt.schema.json").read_bytes()
 )
 _VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
@@ -317,16 +292,7 @@ _VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 def test_the_schema_is_one() -> None:
     """It is valid under its own dialect, and names the files that readers look for."""
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    assert f" {LINES}:" in SCHEMA["title"]
-
-
-def test_the_schema_names_every_field_and_word() -> None:
-    """No field, result or verdict is missing, and none is there that is not ours."""
-    walk = SCHEMA["$defs"]["walk"]["properties"]
-    assert set(SCHEMA["properties"]) == {each.name for each in fields(Row)}
-    assert set(walk) == {each.name for each in fields(InstanceResult)}
-    assert set(SCHEMA["properties"]["result"]["enum"]) == set(Result)
-    assert set(walk["verdict"]["enum"]) == set(WalkVerdict)
+    assert f" {ATTEMPTS}:" in SCHEMA["title"]
 
 
 def _meaning(schema: UntypedJson, definitions: UntypedJson) -> UntypedJson:
@@ -355,10 +321,14 @@ def _meaning(schema: UntypedJson, definitions: UntypedJson) -> UntypedJson:
     return found
 
 
-def test_the_schema_means_what_the_types_of_a_row_mean() -> None:
-    """The published contract and what the reader checks against are one."""
-    ours = msgspec.json.schema(Row)
-    assert _meaning(SCHEMA, SCHEMA["$defs"]) == _meaning(ours, ours["$defs"])
+def test_the_schema_means_what_the_types_of_a_line_mean() -> None:
+    """The published contract and what readers check against are one."""
+    _, defs = msgspec.json.schema_components((Attempt, Row))
+    ours = {**defs["Attempt"], "properties": {}}
+    for part in ("Attempt", "Row"):
+        ours["properties"] |= defs[part]["properties"]
+    ours["required"] = [*defs["Attempt"]["required"], "result"]
+    assert _meaning(SCHEMA, SCHEMA["$defs"]) == _meaning(ours, defs)
 
 
 def test_what_is_written_fits() -> None:
@@ -379,35 +349,34 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
         repeat=sample,
     )
     _VALIDATOR.validate(orjson.loads(line(made)))
-    passed = outcome_of(parse_row(line(made))) is Outcome.PASSED
+    passed = outcome_of(parse_line(line(made), Row)) is Outcome.PASSED
     assert passed == (judged is not None)
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name != "deep"])
 def test_what_does_not_fit_is_not_read(name: str) -> None:
     """The reader and the schema refuse the same JSON."""
-    try:
-        given = json.loads(HOSTILE[name])
-    except ValueError:
-        return
-    with pytest.raises(NotARow):
-        parse_row(HOSTILE[name])
-    assert not _VALIDATOR.is_valid(given)
+    with suppress(ValueError):
+        assert not _VALIDATOR.is_valid(json.loads(HOSTILE[name]))
+    with pytest.raises(NotAnAttempt):
+        parse_line(HOSTILE[name], Attempt)
 
 
-@pytest.mark.parametrize("field", [each.name for each in fields(Row)])
+@pytest.mark.parametrize("field", orjson.loads(line(row())))
 def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
-    """Whatever the field, a mistaken value is neither an instance nor a row."""
+    """Whatever the field, a mistaken value is neither an instance nor an attempt."""
     given = orjson.loads(line(row()))
     wrongs: tuple[UntypedJson, ...] = (1.5, [[]], "???", {"a": 1})
     for wrong in wrongs:
         changed = {**given, field: wrong}
         content = orjson.dumps(changed)
         if _VALIDATOR.is_valid(changed):
-            parse_row(content)
-        else:
-            with pytest.raises(NotARow):
-                parse_row(content)
+            parse_line(content, Attempt)
+            parse_line(content, Row)
+            continue
+        with pytest.raises(NotAnAttempt):  # noqa: PT012 (either says so)
+            parse_line(content, Attempt)
+            parse_line(content, Row)
 
 
 @pytest.mark.parametrize("repeat", [0, 2])

@@ -253,7 +253,7 @@ def test_a_server_that_refuses_all_alike_is_asked_a_few_times(tmp_path: Path) ->
         with pytest.raises(Unavailable, match=r"must be verified.*: the "):
             csbdata.run(request)
         assert len(server.asked) == 3
-        assert list((tmp_path / "run").glob("rows-*")) == []
+        assert list((tmp_path / "run").glob("attempts.jsonl")) == []
         well = True
         result = csbdata.run(request)
     assert len(list(result.open().rows())) == 9
@@ -270,7 +270,7 @@ def test_a_run_without_any_answer_has_no_rate(tmp_path: Path) -> None:
         request = _request(tmp_path, server.base, count=4)
         with pytest.raises(Unavailable, match=r"no request was answered.*no 3"):
             csbdata.run(request)
-    assert list((tmp_path / "run").glob("rows-*")) == []
+    assert list((tmp_path / "run").glob("attempts.jsonl")) == []
     lines = (tmp_path / "run/responses.jsonl").read_text().splitlines()
     assert [json.loads(line)["text"] for line in lines] == [None] * 4
 

@@ -6,11 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from evaluation.walking.run_folder import (
-    AppendedLines,
     ResultsFolder,
-    fingerprints_in,
     hold_run_folder,
-    lines_name,
 )
 
 if TYPE_CHECKING:
@@ -32,8 +29,7 @@ def open_results_folder(
         CannotCreate: it cannot be written (exit 73).
     """
     with hold_run_folder(folder, header):
-        path = folder / f"{lines_name()}.jsonl"
-        run = ResultsFolder(folder, AppendedLines(path), fingerprints_in(path))
+        run = ResultsFolder(folder, {"masks": None})
         try:
             yield run
         finally:

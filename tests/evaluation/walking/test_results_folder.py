@@ -49,7 +49,7 @@ def test_rows_are_appended_and_found_again(
             assert out.finished == {f"f{each}" for each in range(number)}
             out.write(row(fingerprint=f"f{number}"))
             assert f"f{number}" in out.finished
-    lines = (tmp_path / "run" / "rows-tasks.jsonl").read_bytes()
+    lines = (tmp_path / "run" / "attempts.jsonl").read_bytes()
     assert lines.count(b"\n") == 3
 
 
@@ -57,7 +57,7 @@ def test_a_line_that_is_no_row_finishes_nothing(tmp_path: Path) -> None:
     """Whatever JSON it is, or none."""
     with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row(fingerprint="f"))
-    with (tmp_path / "run" / "rows-tasks.jsonl").open("ab") as file:
+    with (tmp_path / "run" / "attempts.jsonl").open("ab") as file:
         file.write(b'3\n{"fingerprint\n{"torn')
     for name in ("g", "h"):
         with open_results_folder(tmp_path / "run", _HEAD) as out:
@@ -69,7 +69,7 @@ def test_rows_are_there_at_once_and_on_the_disk_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed process loses none; a power cut none that the run calls finished."""
-    path, flushed = tmp_path / "run" / "rows-tasks.jsonl", []
+    path, flushed = tmp_path / "run" / "attempts.jsonl", []
     monkeypatch.setattr(
         os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino)
     )
@@ -140,13 +140,13 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "lock").touch()
-    (folder / "rows-tasks.jsonl").write_bytes(b"{}\n")
+    (folder / "attempts.jsonl").write_bytes(b"{}\n")
     with (
         pytest.raises(CannotCreate, match="holds something else"),
         open_results_folder(folder, _HEAD),
     ):
         pass
-    (folder / "rows-tasks.jsonl").unlink()
+    (folder / "attempts.jsonl").unlink()
     with open_results_folder(folder, _HEAD) as out:
         assert not out.finished
 

@@ -18,7 +18,6 @@ from curation.system.errors import BadUsage
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
-from evaluation.results.attempts import attempts_in
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
 from evaluation.walking import run as walking_run
@@ -43,7 +42,7 @@ _ENGINES = [miniature("accept_all"), miniature("refuse_all")]
 
 def _written(folder: Path) -> list[tuple[str, str, int]]:
     """Return who measured which case for which time, as the lines were written."""
-    (path,) = folder.glob("rows-*.jsonl")
+    (path,) = folder.glob("attempts.jsonl")
     rows = map(orjson.loads, path.read_bytes().splitlines())
     return [(row["id"], row["engine"], row["repetition"]) for row in rows]
 
@@ -60,7 +59,7 @@ def test_each_case_is_put_to_all_before_the_next(tmp_path: Path) -> None:
     assert len(orders) > 1
     assert totals.ran == run.header.rows == len(run) == 24
     assert len(list(run.rows())) == 12
-    assert Counter(row.repetition for row in run.all_rows()) == {0: 12, 1: 12}
+    assert Counter(run.attempts("masks")["repetition"]) == {0: 12, 1: 12}
 
 
 def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -68,7 +67,7 @@ def test_a_run_that_was_ended_goes_on_where_it_was(tmp_path: Path) -> None:
     request = request_of(tmp_path, _SAMPLES, repeats=2)
     _, run = measured(tmp_path, _ENGINES, request)
     whole = _written(run.folder)
-    (path,) = run.folder.glob("rows-*.jsonl")
+    (path,) = run.folder.glob("attempts.jsonl")
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:9]))
     totals, again = measured(tmp_path, _ENGINES, request)
     assert (totals.reused, totals.ran) == (9, 15)
@@ -91,9 +90,8 @@ def test_it_leaves_them_on_every_core(tmp_path: Path) -> None:
     """No other engine loses a turn on a core where it was to be asked, too."""
     request = request_of(tmp_path, _SAMPLES, repeats=2, jobs=2)
     _, run = measured(tmp_path, [miniature("broken"), _ENGINES[0]], request)
-    assert Counter((row.id, row.repetition) for row in run.all_rows()) == {
-        (f"o{number}", repetition): 1 for number in range(6) for repetition in (0, 1)
-    }
+    asked = run.attempts("masks").select("id", "repetition").rows()
+    assert asked == [(f"o{number}", time) for number in range(6) for time in (0, 1)]
 
 
 def test_one_that_dies_has_its_row_and_its_next_turn(tmp_path: Path) -> None:
@@ -260,8 +258,7 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     label = run.header.engines[0].engine
     assert totals.undecided == 1
     assert run.undecided == {(label, "masks", "Made", "hang-compile")}
-    attempts = attempts_in(run, "masks")
-    assert [each.id for each in attempts if each.engine == label] == ["fine"]
+    assert [*run.attempts("masks").filter(engine=label)["id"]] == ["fine"]
     named = "1 case of task masks with an undecided measurement, in no figure"
     assert any(named in gap for gap in gaps_of(run))
     machine.busy = False
@@ -269,8 +266,8 @@ def test_a_time_out_of_a_busy_machine_is_in_no_figure(
     assert (totals.reused, totals.undecided) == (3, 0)
     assert not run.undecided
     assert not run.replaced
-    hung = [row.result for row in run.all_rows() if row.id == "hang-compile"]
-    assert hung.count(Result.TIMEOUT) == 1
+    hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
+    assert hung.count("timeout") == 1
 
 
 @pytest.mark.slow
@@ -289,8 +286,8 @@ def test_what_is_undecided_is_asked_once_more_at_the_end(
     totals, run = _hang(tmp_path)
     assert (totals.undecided, totals.ran) == (0, 4)
     assert not run.undecided
-    hung = [row.result for row in run.all_rows() if row.id == "hang-compile"]
-    assert hung.count(Result.TIMEOUT) == 1
+    hung = run.attempts("masks").filter(id="hang-compile")["outcome"].to_list()
+    assert hung.count("timeout") == 1
 
 
 @pytest.mark.slow

@@ -278,7 +278,7 @@ def _same(run: RecordedRun, other: RecordedRun) -> None:
 
 def _fingerprints(folder: Path) -> list[str]:
     """Return the fingerprints of all lines there are, in the file's order."""
-    (lines,) = (folder / "run").glob("rows-*.jsonl")
+    (lines,) = (folder / "run").glob("attempts.jsonl")
     return [
         orjson.loads(each)["fingerprint"] for each in lines.read_bytes().splitlines()
     ]
@@ -315,7 +315,7 @@ def test_a_worker_killed_at_random_is_replaced(
 ) -> None:
     """Ten times SIGKILL of the worker: its case is tried again, and not blamed."""
     chance, over = random.Random(7), threading.Event()
-    lines = tmp_path / "run" / "rows-tasks.jsonl"
+    lines = tmp_path / "run" / "attempts.jsonl"
 
     def kill() -> None:
         for _ in range(10):

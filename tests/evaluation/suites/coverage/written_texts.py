@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-import msgspec
-import orjson
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result, Row
 from evaluation.core.records import Verdict
-from evaluation.core.run_header import LimitsHeader
+from evaluation.core.run_header import LimitsHeader, RunHeader
 from evaluation.core.suite import ScoredResponse
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.results.reader import parse_row
+from evaluation.results.attempts import line_of
+from evaluation.results.reader import parse_line
 from evaluation.results.suite_rows import row_from_scored, scored_from_row
 from evaluation.suites.coverage.judgement import (
     Judgement,
@@ -124,5 +123,4 @@ def written(
         judgement,
         engine=engine,
     )
-    content = orjson.dumps(row, default=msgspec.to_builtins)
-    return text_from_row(parse_row(content))
+    return text_from_row(parse_line(line_of(row, RunHeader()), Row))
