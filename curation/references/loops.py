@@ -17,6 +17,7 @@ from curation.schema.keywords import IN_PLACE
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
+    from curation.schema.subschemas import SchemaLocation
 
 
 def endless(document: Schema) -> Tokens | None:
@@ -25,7 +26,7 @@ def endless(document: Schema) -> Tokens | None:
     The references of the document must all lead into itself. Loops that nothing
     reaches from the root are not counted.
     """
-    locations = {(): document.root}
+    locations: dict[Tokens, SchemaLocation] = {(): document.root}
     schemas = taking_part(document.value, document.dialect)
     for reference in references_in(schemas, document.dialect):
         target = document.lookup(reference.text, reference.base)

@@ -160,8 +160,9 @@ def disputed(document: Schema) -> Tokens | None:
         except (Unresolvable, AttributeError, TypeError, ValueError):
             return reference.tokens
         target = document.lookup(reference.text, reference.base)
-        is_static = reference.keyword == "$ref" and target is not None
-        if is_static and contents is not target.schema:
+        if reference.keyword != "$ref" or target is None:
+            continue
+        if contents is not target.schema:
             return reference.tokens
     return None
 
