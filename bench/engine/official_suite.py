@@ -27,7 +27,7 @@ from evaluation.core.run_header import TaskSettings
 from evaluation.setup.engine_files import VENDOR, find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.report import outcome
+from evaluation.tasks.official_suite.outcomes import failures_of
 from evaluation.tasks.official_suite.task import with_suite
 from evaluation.tokenizers import get_tokenizer
 from evaluation.walking.engine_process import Vocabulary
@@ -127,7 +127,7 @@ def _ours(
         run_dir=folder,
     )
     return {
-        row.id: "+".join(sorted(outcome(row).failures)) or _PASSED
+        row.id: "+".join(sorted(failures_of(row))) or _PASSED
         for row in run(request).open().rows()
     }
 

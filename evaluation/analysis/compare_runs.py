@@ -10,13 +10,13 @@ Between two runs a ratio of times is divided by that of the calibration work.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, product, zip_longest
 from math import exp
 from pathlib import Path
 from statistics import fmean, geometric_mean
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 import polars as pl
@@ -65,23 +65,23 @@ def is_timed(task: str) -> bool:
     return task not in tasks() or tasks()[task].timed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedEngine:
+class ComparedEngine(NamedTuple):
     """One engine in one run, on one task."""
 
     #: The engine's, with the run's name where several runs have it.
     label: str
     run: RecordedRun
     engine: str
-    #: Its attempts (`evaluation.results.attempts`), repetitions too.
-    attempts: pl.DataFrame
-    #: Of every engine of its run, on this task: config, id, and the mean logarithm of
-    #: the time of the calibration work.
-    calibration: Mapping[str, pl.DataFrame]
+    #: The attempts of every engine of its run on the task, repetitions too.
+    of_all: pl.DataFrame
+
+    @property
+    def attempts(self) -> pl.DataFrame:
+        """Its own attempts (`evaluation.results.attempts`)."""
+        return self.of_all.filter(engine=self.engine)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairedEngines:
+class PairedEngines(NamedTuple):
     """Two engines, and the cases that both were asked."""
 
     a: ComparedEngine
@@ -92,28 +92,20 @@ class PairedEngines:
 
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task."""
-    measured = [run.attempts(task).partition_by("engine", as_dict=True) for run in runs]
-    runs_with = Counter(engine for by_engine in measured for (engine,) in by_engine)
-    names, compared = run_names(runs), []
-    for run, by_engine in zip(runs, measured, strict=True):
-        calibration = {key: _calibration(own) for (key,), own in by_engine.items()}
-        for (engine,), own in by_engine.items():
-            named = f"{names[run.folder]}: {engine}"
-            compared.append(
-                ComparedEngine(
-                    label=engine if runs_with[engine] == 1 else named,
-                    run=run,
-                    engine=engine,
-                    attempts=own,
-                    calibration=calibration,
-                )
-            )
-    return compared
-
-
-def _calibration(attempts: pl.DataFrame) -> pl.DataFrame:
-    measured = attempts.filter(pl.col("calibration_ns") > 0)
-    return measured.group_by(CASE).agg(pl.col("calibration_ns").log().mean())
+    names = run_names(runs)
+    attempts = [run.attempts(task) for run in runs]
+    compared = [
+        ComparedEngine(label=engine, run=run, engine=engine, of_all=of_all)
+        for run, of_all in zip(runs, attempts, strict=True)
+        for engine in of_all["engine"].unique(maintain_order=True)
+    ]
+    runs_with = Counter(side.engine for side in compared)
+    return [
+        side
+        if runs_with[side.engine] == 1
+        else side._replace(label=f"{names[side.run.folder]}: {side.engine}")
+        for side in compared
+    ]
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
@@ -145,15 +137,11 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     #: Number of each wrong text, from 0, to the tokens before that.
     wrong: dict[int, int] = {}
 
-    @property
-    def rank(self) -> int:
-        """The index of the outcome in `RANKS`, 0 the best."""
-        return next(rank for rank, same in enumerate(RANKS) if self.outcome in same)
-
     def is_worse(self, before: ExpectedOutcome) -> bool:
         """Return whether anything is worse than before."""
-        if self.rank != before.rank:
-            return self.rank > before.rank
+        ranks = {outcome: rank for rank, same in enumerate(RANKS) for outcome in same}
+        if ranks[self.outcome] != ranks[before.outcome]:
+            return ranks[self.outcome] > ranks[before.outcome]
         return any(
             tokens < before.wrong.get(text, tokens + 1)
             for text, tokens in self.wrong.items()
@@ -169,8 +157,7 @@ class ExpectedOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
         return f"{name}: text {text + 1} at token {tokens + 1}{more}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineOutcomes:
+class EngineOutcomes(NamedTuple):
     """The outcome of every case under one engine."""
 
     label: str
@@ -182,7 +169,7 @@ class EngineOutcomes:
 
 
 def engine_outcomes(
-    run: RecordedRun, engines: Iterable[ComparedEngine]
+    run: RecordedRun, engines: Sequence[ComparedEngine]
 ) -> list[EngineOutcomes]:
     """Return the outcomes of a run's cases, by the tasks' own criteria.
 
@@ -191,36 +178,31 @@ def engine_outcomes(
         engines: Its engines, of every task; those of other runs are left out.
     """
     cases: dict[str, list[pl.DataFrame]] = defaultdict(list)
-    for engine in engines:
-        if engine.run is run:
-            cases[engine.engine].append(firsts(engine.attempts))
+    for side in engines:
+        if side.run is run:
+            cases[side.engine].append(firsts(side.attempts).with_columns(_KEY))
     found = []
     for label, measured in cases.items():
         participant = run.header.participant(label)
         name = participant.name or label
         with_preset = f"{name} {participant.preset or ''}".strip()
-        outcomes = [
-            ExpectedOutcome(
+        outcomes = {
+            (case["task"], case["key"]): ExpectedOutcome(
                 engine=with_preset,
                 task=case["task"],
-                schema=f"{case['config']}/{case['id']}",
+                schema=case["key"],
                 outcome=Outcome.PASSED if case["passed"] else Outcome(case["outcome"]),
                 wrong={} if case["passed"] else wrong_texts(case["wrong"]),
             )
             for case in pl.concat(measured).iter_rows(named=True)
-        ]
-        found.append(
-            EngineOutcomes(
-                label=label,
-                names=(label, with_preset, name),
-                outcomes={(each.task, each.schema): each for each in outcomes},
-                undecided=frozenset(
-                    (task, f"{config}/{case_id}")
-                    for engine, task, config, case_id in run.undecided
-                    if engine == label
-                ),
-            )
+        }
+        undecided = frozenset(
+            (task, f"{config}/{case_id}")
+            for engine, task, config, case_id in run.undecided
+            if engine == label
         )
+        names = (label, with_preset, name)
+        found.append(EngineOutcomes(label, names, outcomes, undecided))
     return found
 
 
@@ -267,52 +249,42 @@ def read_outcomes(path: Path) -> list[EngineOutcomes]:
             raise BadData(message, f"{path}:{number}") from error
         outcomes[case.engine][case.task, case.schema] = case
     return [
-        EngineOutcomes(
-            label=engine,
-            names=(engine, engine, engine.partition(" ")[0]),
-            outcomes=cases,
-        )
+        EngineOutcomes(engine, (engine, engine, engine.partition(" ")[0]), cases)
         for engine, cases in outcomes.items()
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineComparison:
+class BaselineComparison(NamedTuple):
     """One engine of a baseline against the same engine now."""
 
     before: EngineOutcomes
     #: None if the run has no such engine.
     now: EngineOutcomes | None
-    #: Cases that both have, with their outcomes before and now.
-    common: Mapping[CaseName, tuple[ExpectedOutcome, ExpectedOutcome]]
-    #: Cases that became worse, and those in which nothing did but something better.
-    worse: Sequence[CaseName]
-    better: Sequence[CaseName]
-    #: Cases of the baseline that were not run now; one that is undecided was.
-    missing: Sequence[CaseName]
+    #: Cases of the baseline by what became of them: `worse`, `better`, `equal`,
+    #: `not run`, `undecided`.
+    cases: Mapping[str, Sequence[ExpectedOutcome]]
+
+    @property
+    def common(self) -> int:
+        """The number of cases that both have."""
+        return sum(len(self.cases[way]) for way in ("worse", "better", "equal"))
 
 
 def hold_against(
     before: EngineOutcomes, now: EngineOutcomes | None
 ) -> BaselineComparison:
     """Compare the outcomes of one engine with those that it had before."""
-    outcomes = now.outcomes if now else {}
-    known = {*outcomes, *(now.undecided if now else ())}
-    common = {
-        name: (case, outcomes[name])
-        for name, case in before.outcomes.items()
-        if name in outcomes
-    }
-    worse = [name for name, (a, b) in common.items() if b.is_worse(a)]
-    better = [name for name, (a, b) in common.items() if a.is_worse(b)]
-    return BaselineComparison(
-        before=before,
-        now=now,
-        common=common,
-        worse=worse,
-        better=[name for name in better if name not in worse],
-        missing=[name for name in before.outcomes if name not in known],
-    )
+    cases: dict[str, list[ExpectedOutcome]] = defaultdict(list)
+    for name, case in before.outcomes.items():
+        after = now.outcomes.get(name) if now else None
+        if after is None:
+            way = "undecided" if now and name in now.undecided else "not run"
+        elif after.is_worse(case):
+            way = "worse"
+        else:
+            way = "better" if case.is_worse(after) else "equal"
+        cases[way].append(case)
+    return BaselineComparison(before=before, now=now, cases=cases)
 
 
 def match_engines(
@@ -349,12 +321,13 @@ def _baseline_tables(
                 "baseline": engine.before.label,
                 "now": engine.now.label if engine.now else "not run",
                 "no worse": Rate(
-                    len(engine.common) - len(engine.worse),
-                    len(engine.common) + len(engine.missing),
+                    engine.common - len(engine.cases["worse"]),
+                    engine.common + len(engine.cases["not run"]),
                 ),
-                "worse": len(engine.worse),
-                "better": len(engine.better),
-                "not run": len(engine.missing),
+                **{
+                    way: len(engine.cases[way])
+                    for way in ("worse", "better", "not run")
+                },
             }
             for engine in compared
         ),
@@ -363,27 +336,24 @@ def _baseline_tables(
         + ". Of one rank a case is worse if a text is wrong that was right, or goes "
         "wrong earlier.",
     )
-    failed: list[tuple[Cell, ...]] = []
-    better: list[tuple[Cell, ...]] = []
-    for engine in compared:
-        label = engine.before.label
-        for rows, way, names in (
-            (failed, "worse", engine.worse),
-            (failed, "not run", engine.missing),
-            (better, "better", engine.better),
-        ):
-            for name in names:
-                outcomes = engine.common.get(name)
-                moved = map(str, outcomes) if outcomes else (None, None)
-                rows.append((label, way, *name, *moved))
-    rows = [*failed, *better]
+    rows: list[dict[str, Cell]] = [
+        {
+            "engine": engine.before.label,
+            "way": way,
+            "task": case.task,
+            "schema": case.schema,
+            "before": str(case) if after else None,
+            "now": str(after) if after else None,
+        }
+        for ways in (("worse", "not run"), ("better",))
+        for engine in compared
+        for way in ways
+        for case in engine.cases[way]
+        for after in [engine.now and engine.now.outcomes.get((case.task, case.schema))]
+    ]
     more = 0 if limit is None else len(rows) - limit
-    yield Table(
-        title="Cases that moved",
-        columns=("engine", "way", "task", "schema", "before", "now"),
-        rows=tuple(rows[:limit]),
-        note=f"{more:,} more: --format json" if more > 0 else "",
-    )
+    note = f"{more:,} more: --format json" if more > 0 else ""
+    yield Table.of_records("Cases that moved", rows[:limit], note)
 
 
 _SHARE_NOTE: Final = (
@@ -417,11 +387,7 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
         pl.col(name).str.replace_all("_", " ") for name in ("outcome", "outcome_b")
     ]
     outcomes = [
-        (
-            pair.a.label,
-            pair.b.label,
-            pair.cases.select(_KEY, *spaced).rows(),
-        )
+        (pair.a.label, pair.b.label, pair.cases.select(_KEY, *spaced).rows())
         for pair in pairs
     ]
     yield changes_table("Other outcomes on the same schema", outcomes, "schemas")
@@ -429,20 +395,18 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
 
 def paired_shares(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     """Yield what passes and what compiles, paired; nothing that was not asked."""
-    passing, compiling = [], []
-    for pair in pairs:
-        labels = pair.a.label, pair.b.label
-        tested = pair.cases.drop_nulls(["passed", "passed_b"])
-        if tested.height:
-            passing.append((*labels, tested.select(_KEY, "passed", "passed_b").rows()))
-        if pair.cases.height:
-            columns = pair.cases.select(_KEY, "compiled", "compiled_b")
-            compiling.append((*labels, columns.rows()))
-    if passing:
-        yield shares_table("What passes, paired", "passes", passing, _SHARE_NOTE)
-    if compiling:
-        title = "What compiles, paired"
-        yield shares_table(title, "compiles", compiling, _COMPILE_NOTE)
+    for verb, column, needed, note in (
+        ("passes", "passed", ["passed", "passed_b"], _SHARE_NOTE),
+        ("compiles", "compiled", [], _COMPILE_NOTE),
+    ):
+        lines = []
+        for pair in pairs:
+            cases = pair.cases.drop_nulls(needed) if needed else pair.cases
+            if cases.height:
+                goods = cases.select(_KEY, column, f"{column}_b").rows()
+                lines.append((pair.a.label, pair.b.label, goods))
+        if lines:
+            yield shares_table(f"What {verb}, paired", verb, lines, note)
 
 
 #: The whole interval of a time is above this many times the baseline's where it is
@@ -470,38 +434,24 @@ def paired_times(pair: PairedEngines) -> dict[str, Ratio | None]:
 
     Of two runs at one speed of the machine, if that is known.
     """
-    both = pair.cases.filter("compiled", "compiled_b")
-    compiled = frozenset(both.select(CASE).rows())
+    compiled = {*pair.cases.filter("compiled", "compiled_b").select(CASE).rows()}
     machine = machine_speed(pair) or 1.0
-    return {
-        name: _paired_time(pair, compiled, column, machine)
-        for name, column in TIMES.items()
-    }
-
-
-def _paired_time(
-    pair: PairedEngines,
-    compiled: frozenset[tuple[str, str]],
-    column: str,
-    machine: float,
-) -> Ratio | None:
-    first, second = (times_by_case(side.attempts, column) for side in (pair.a, pair.b))
-    pairs = [
-        (times, second[case])
-        for case, times in first.items()
-        if case in compiled and case in second
-    ]
-    sides = [first for first, _ in pairs], [second for _, second in pairs]
-    a, b = ([geometric_mean(case) for case in side] for side in sides)
-    ratio = geometric_ratio(a, b)
-    if ratio is None:
-        return None
-    if ratio.interval is None:
-        return Ratio(ratio.value / machine)
-    wide = widened(ratio.value, ratio.interval, reach_of(sides))
-    return Ratio(
-        ratio.value / machine, Interval(wide.low / machine, wide.high / machine)
-    )
+    ratios: dict[str, Ratio | None] = dict.fromkeys(TIMES)
+    for name, column in TIMES.items():
+        first, second = (
+            times_by_case(side.attempts, column) for side in (pair.a, pair.b)
+        )
+        cases = [case for case in first if case in compiled and case in second]
+        sides = [[times[case] for case in cases] for times in (first, second)]
+        a, b = ([geometric_mean(times) for times in side] for side in sides)
+        ratio, interval = geometric_ratio(a, b), None
+        if ratio is None:
+            continue
+        if ratio.interval is not None:
+            wide = widened(ratio.value, ratio.interval, reach_of(sides))
+            interval = Interval(wide.low / machine, wide.high / machine)
+        ratios[name] = Ratio(ratio.value / machine, interval)
+    return ratios
 
 
 def machine_speed(pair: PairedEngines) -> float | None:
@@ -511,16 +461,21 @@ def machine_speed(pair: PairedEngines) -> float | None:
     cases. Caches left by an engine affect the work after it, so cases of the same
     engine are compared: all engines in both runs, else the two of the pair.
     """
-    if pair.a.run is pair.b.run:
+    a, b = pair.a, pair.b
+    if a.run is b.run:
         return None
-    a, b = pair.a.calibration, pair.b.calibration
-    both = [(a[engine], b[engine]) for engine in a if engine in b]
-    logs = pl.concat(
-        first.join(second, on=CASE, suffix="_b")
-        for first, second in both or [(a[pair.a.engine], b[pair.b.engine])]
+    sides, on = [a.of_all, b.of_all], ["engine", *CASE]
+    if not {*a.of_all["engine"]} & {*b.of_all["engine"]}:
+        sides, on = [a.attempts, b.attempts], CASE
+    first, second = (
+        side.filter(pl.col("calibration_ns") > 0)
+        .group_by(on)
+        .agg(pl.col("calibration_ns").log().mean())
+        for side in sides
     )
-    differences = logs["calibration_ns_b"] - logs["calibration_ns"]
-    return exp(fmean(differences)) if logs.height else None
+    both = first.join(second, on=on, suffix="_b")
+    slower = both["calibration_ns_b"] - both["calibration_ns"]
+    return exp(fmean(slower)) if both.height else None
 
 
 def times_tables(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
@@ -612,8 +567,7 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonResult:
+class ComparisonResult(NamedTuple):
     """The tables of a comparison, and its failures."""
 
     #: What moved, then the first of each task, the second of each, and so on.
@@ -742,10 +696,10 @@ def _pairs(
 
 def _worse(compared: Sequence[BaselineComparison]) -> list[str]:
     failures = [
-        f"{engine.before.label}: {len(engine.worse):,} worse, "
-        f"{counted(len(engine.missing), 'case')} not run"
+        f"{engine.before.label}: {len(engine.cases['worse']):,} worse, "
+        f"{counted(len(engine.cases['not run']), 'case')} not run"
         for engine in compared
-        if engine.worse or engine.missing
+        if engine.cases["worse"] or engine.cases["not run"]
     ]
     if not failures and not any(engine.common for engine in compared):
         return ["nothing was compared"]

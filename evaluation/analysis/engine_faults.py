@@ -7,9 +7,9 @@ blocked, a message, a death of the process.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import CsbdataError
 from curation.system.escaping import shortened
@@ -50,20 +50,19 @@ _BOUNDS: Final = Bounds(compile_seconds=5.0, run_seconds=5.0)
 _WIDTH: Final = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineFault:
+class EngineFault(NamedTuple):
     """One class of failures, with the failing case whose schema is the smallest."""
 
     outcome: Outcome
     row: Row
     #: Index of the text that shows it; None where no text does.
-    index: int | None
+    text: int | None
     schemas: int
 
     @property
     def walked(self) -> InstanceResult | None:
         """The walk that shows it."""
-        return None if self.index is None else self.row.walks[self.index]
+        return None if self.text is None else self.row.walks[self.text]
 
 
 def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
@@ -91,11 +90,11 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
             by_cause[outcome, row.phase, VARYING.sub("", row.detail)] = None
         for key, first in by_cause.items():
             known = smallest.get(key)
-            fault = EngineFault(outcome=outcome, row=row, index=first, schemas=1)
+            fault = EngineFault(outcome=outcome, row=row, text=first, schemas=1)
             if known is not None:
                 size = number_in(row, "size", 0)
                 smaller = fault if size < number_in(known.row, "size", 0) else known
-                fault = replace(smaller, schemas=known.schemas + 1)
+                fault = smaller._replace(schemas=known.schemas + 1)
             smallest[key] = fault
     return sorted(
         smallest.values(),
@@ -132,7 +131,7 @@ def _described(
     tokenizer: TokenizerFiles,
     fetch: FetchSettings,
 ) -> list[str]:
-    row, index = fault.row, fault.index
+    row, index = fault.row, fault.text
     name = f"{row.config}/{row.id}"
     head = (
         f"{row.engine}: {fault.outcome.replace('_', ' ')} in "

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import NoInput
 from evaluation.core.cases import InstanceResult, Row, WalkVerdict
@@ -31,8 +30,7 @@ CONTROL: Final = "none"
 SEVERITY = [outcome for rank in reversed(RANKS[1:]) for outcome in rank]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCase:
+class FailedCase(NamedTuple):
     """One case that is not as it should be."""
 
     engine: str
@@ -106,7 +104,7 @@ def failures(
     for failure in failed:
         if failure.outcome is Outcome.CRASH:
             crashes[failure.engine, failure.detail].append(failure)
-    once = [replace(same[0], others=len(same) - 1) for same in crashes.values()]
+    once = [same[0]._replace(others=len(same) - 1) for same in crashes.values()]
     # Nothing is worse than a crash, in the order above.
     return [*once, *(it for it in failed if it.outcome is not Outcome.CRASH)]
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from curation.dataset.plots import PAGE, save, style
 from curation.system.atomic_files import atomic_write_bytes, writing
 from curation.system.file_names import safe_name
+from evaluation.analysis.run_report import reports
 from evaluation.results.description import partial_data
 from evaluation.results.reader import RecordedRun, gaps_of
 
@@ -44,6 +45,16 @@ def write_notice(run: RecordedRun, folder: Path) -> list[Path]:
 _HEIGHT = 3.6
 #: Characters of a line below a plot.
 _NOTICE_WIDTH = 110
+
+
+def draw_plots(run: RecordedRun, folder: Path) -> list[Path]:
+    """Draw every plot of a run into a folder; returns the files.
+
+    Raises:
+        CannotCreate: the folder cannot be written.
+    """
+    plots = [plot for report in reports(run).values() for plot in report.plots]
+    return draw_all(plots, folder, "; ".join(notice_of(run)))
 
 
 def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path]:

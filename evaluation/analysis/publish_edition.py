@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from itertools import combinations
 from math import floor, log10
 from pathlib import Path
@@ -21,14 +20,8 @@ from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData
 from curation.workers.fingerprint import fingerprint
-from evaluation.analysis.paper_tables import (
-    FRAMEWORKS,
-    PAPER_DRAFT,
-    SuiteSide,
-    suite_table,
-)
+from evaluation.analysis.paper_tables import FRAMEWORKS, PAPER_DRAFT, suite_table
 from evaluation.reporting.printing import as_markdown
-from evaluation.reporting.tables import Rate
 from evaluation.results.conditions import check_participants, differences
 from evaluation.results.edition import (
     BY_CONFIG,
@@ -44,9 +37,7 @@ from evaluation.results.edition import (
     Index,
     Scorecard,
     TaskFigures,
-    Tasks,
     all_asked_table,
-    common_records,
     headline_tables,
     is_cut,
     scorecards_table,
@@ -56,17 +47,19 @@ from evaluation.results.fits import FITS_TABLE, FitRow, fits_table, read_fits
 from evaluation.results.headline import ALL, headline, outcomes_table, times_table
 from evaluation.results.suite_rows import is_suite_run, scored_run
 from evaluation.results.suite_tables import reading, standings
-from evaluation.tasks.official_suite.report import CaseOutcome, SuiteFailure
+from evaluation.tasks.official_suite.outcomes import SuiteFailure
 from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evaluation.core.run_header import RunHeader
     from evaluation.results.edition import Line
     from evaluation.results.reader import RecordedRun
 
 _CARD: Final = "README.md"
+#: The columns that name a line.
+KEY: Final = ["engine", "task", "config", "id"]
 #: Digits of a digest in a line, and of a time.
 _DIGEST: Final = 16
 _DIGITS: Final = 3
@@ -94,33 +87,27 @@ def publish_edition(runs: Sequence[RecordedRun], out: Path) -> Index:
             "no run of an engine", str(out), "csbdata eval makes one"
         )
     _check_alike(runs)
-    lines: dict[tuple[str, str, str, str], Line] = {}
+    lines: dict[tuple[str, ...], Line] = {}
     for run in runs:
         for attempt in run.frame().iter_rows(named=True):
             line = line_of(attempt, run.header)
-            if lines.setdefault(_key(line), line)["case"] != line["case"]:
+            key = tuple(line[name] for name in KEY)
+            if lines.setdefault(key, line)["case"] != line["case"]:
                 raise BadData(
-                    f"another result of {'/'.join(_key(line))} than before it",
+                    f"another result of {'/'.join(key)} than before it",
                     str(run.folder),
                     "leave one of them out",
                 )
-    ordered = [lines[key] for key in sorted(lines)]
-    frame = pl.DataFrame(
-        ordered, schema={name: kind for name, (kind, _) in COLUMNS.items()}
-    )
+    rows = line_table(lines.values()).sort(KEY)
     # What the index refuses leaves the rows as they were.
     with atomic_file(out / ROWS) as temporary:
-        frame.write_parquet(temporary, compression="zstd", compression_level=19)
+        rows.write_parquet(temporary, compression="zstd", compression_level=19)
         index = msgspec.structs.replace(
-            _index(runs, ordered, out),
+            _index(runs, rows, out),
             scorecards=[*{(card.suite, card.model): card for card in cards}.values()],
         )
-    _write(out, index, frame, [*_paper_tables(index.engines, ordered)])
+    _write(out, index, rows)
     return index
-
-
-def _key(line: Line) -> tuple[str, str, str, str]:
-    return line["engine"], line["task"], line["config"], line["id"]
 
 
 def _check_alike(runs: Sequence[RecordedRun]) -> None:
@@ -159,6 +146,12 @@ def line_of(attempt: Line, header: RunHeader) -> Line:
     }
 
 
+def line_table(lines: Iterable[Line]) -> pl.DataFrame:
+    """Return lines as the table that an edition publishes."""
+    schema = {name: kind for name, (kind, _) in COLUMNS.items()}
+    return pl.DataFrame([*lines], schema=schema)
+
+
 def _rounded(ns: float | None) -> int | None:
     """Return a time with three digits."""
     if not ns:
@@ -166,51 +159,43 @@ def _rounded(ns: float | None) -> int | None:
     return int(round(ns, _DIGITS - 1 - floor(log10(max(ns, 1)))))
 
 
-def _index(
-    runs: Sequence[RecordedRun],
-    lines: Sequence[Line],
-    out: Path,
-) -> Index:
+def _index(runs: Sequence[RecordedRun], rows: pl.DataFrame, out: Path) -> Index:
     head = next((run for run in runs if run.header.data.sha256), runs[0])
     data, raw = head.header.data, head.raw_header
-    own = {task for task in TASKS if not task_named(task).needs_data}
+    own = [task for task in TASKS if not task_named(task).needs_data]
     sample, fits = out / SAMPLE, read_fits(out)
     days = [run.header.started[:10] for run in runs]
-    by_part: dict[tuple[str, str], list[Line]] = defaultdict(list)
-    common = common_records(lines)
-    passing: Counter[str] = Counter()
-    for line in lines:
-        by_part[line["engine"], line["task"]].append(line)
-        if line["task"] == "masks" and (line["config"], line["id"]) in common:
-            passing[line["engine"]] += bool(line["passed"])
+    masks = rows.filter(task="masks")
+    common = masks.filter(pl.len().over("config", "id") == masks["engine"].n_unique())
+    passing = dict(common.group_by("engine").agg(pl.sum("passed")).iter_rows())
     undecided = {key for run in runs for key in run.undecided}
-    undecided -= {_key(line) for line in lines}
-    content, rows = content_of(head)
+    undecided -= {*rows.select(KEY).iter_rows()}
+    parts = rows.partition_by("engine", "task", as_dict=True)
+    content, records = content_of(head)
     heads = {one.engine: one for run in runs for one in run.header.engines}
-    sources = {
-        task: source.sha256
-        for run in runs
-        for task, source in run.header.sources.items()
-    }
     return Index(
         edition=out.resolve().name,
         dataset=DatasetEntry(
             name=Path(data.name or "").name,
             content=content,
-            rows=rows,
+            rows=records,
             sha256=data.sha256 or "",
-            asked=len({(r["config"], r["id"]) for r in lines if r["task"] not in own}),
-            common=len(common),
+            asked=_records(rows.filter(~pl.col("task").is_in(own))),
+            common=_records(common),
             sample=len(sample.read_text().split()) if sample.exists() else None,
         ),
-        sources=sources,
+        sources={
+            task: source.sha256
+            for run in runs
+            for task, source in run.header.sources.items()
+        },
         tokenizer=dict(raw.get("tokenizer") or {}),
         limits=dict(raw.get("limits") or {}),
         machine=dict(raw.get("machine") or {}),
         csbdata=head.header.csbdata,
         code=str(raw.get("code")),
         days=(min(days), max(days)),
-        rows={ROWS: len(lines), **({FITS: len(fits)} if fits else {})},
+        rows={ROWS: rows.height, **({FITS: len(fits)} if fits else {})},
         engines=[
             EngineEntry(
                 engine=label,
@@ -220,11 +205,23 @@ def _index(
                 spec=heads[label].spec or "",
                 options=heads[label].options or {},
                 assigned=heads[label].assigned or {},
-                tasks=_figures(label, by_part, [key[:2] for key in undecided]),
+                tasks={
+                    task: TaskFigures.of_rows(
+                        parts[label, task].to_dicts(),
+                        sum(key[:2] == (label, task) for key in undecided),
+                    )
+                    if (label, task) in parts
+                    else "not run"
+                    for task in TASKS
+                },
             )
-            for label in sorted(heads, key=lambda label: -passing[label])
+            for label in sorted(heads, key=lambda label: -passing.get(label, 0))
         ],
     )
+
+
+def _records(rows: pl.DataFrame) -> int:
+    return rows.select("config", "id").n_unique()
 
 
 def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:
@@ -244,19 +241,6 @@ def _scorecards(run: RecordedRun) -> Iterator[Scorecard]:
                 independent=rate.parts()["independent"],
                 fails_most=str(cells["fails most"]),
             )
-
-
-def _figures(
-    label: str,
-    by_part: Mapping[tuple[str, str], Sequence[Line]],
-    undecided: Sequence[tuple[str, str]],
-) -> Tasks:
-    return {
-        task: TaskFigures.of_rows(by_part[label, task], undecided.count((label, task)))
-        if by_part.get((label, task))
-        else "not run"
-        for task in TASKS
-    }
 
 
 def content_of(run: RecordedRun) -> tuple[str, int]:
@@ -286,44 +270,36 @@ def content_of(run: RecordedRun) -> tuple[str, int]:
     return content_digest(folder), rows
 
 
-def _paper_tables(
-    engines: Sequence[EngineEntry], lines: Sequence[Line]
-) -> Iterator[str]:
+def _paper_tables(index: Index, rows: pl.DataFrame) -> Iterator[str]:
     """Yield the paper's tables of the official suite, beside what it prints."""
-    cases: dict[str, list[CaseOutcome]] = defaultdict(list)
-    for line in lines:
-        if (line["task"], line["config"]) == ("test-suite", PAPER_DRAFT):
-            cases[line["engine"]].append(_suite_case(line))
-    sides = [
-        SuiteSide(it.engine, FRAMEWORKS.get(it.name, it.engine), cases[it.engine])
-        for it in sorted(engines, key=lambda it: it.engine)
-        if cases[it.engine]
-    ]
-    for number in (5, 6) if sides else ():
-        yield as_markdown(suite_table(number, sides))
-
-
-def _suite_case(line: Line) -> CaseOutcome:
-    """Return a case of the official suite out of its line."""
-    valid = Rate(line["valid_accepted"], line["valid"])
-    invalid = Rate(line["invalid_blocked"], line["invalid"])
-    failures = set()
-    if line["outcome"] != SuiteFailure.COMPILE_ERROR.value:
-        over, under = SuiteFailure.OVER_CONSTRAINED, SuiteFailure.UNDER_CONSTRAINED
-        failures |= {over} if valid.count < valid.of else set()
-        failures |= {under} if invalid.count < invalid.of else set()
-    if not line["passed"] and not failures:
-        named = line["outcome"] in {failure.value for failure in SuiteFailure}
-        failures.add(SuiteFailure(line["outcome"]) if named else SuiteFailure.DIED)
-    return CaseOutcome(
-        category=line["id"].partition("/")[0],
-        failures=frozenset(failures),
-        valid=valid,
-        invalid=invalid,
+    outcome, passed = pl.col("outcome"), pl.col("passed")
+    is_refused = outcome == SuiteFailure.COMPILE_ERROR
+    failures = {
+        SuiteFailure.COMPILE_ERROR: is_refused & ~passed,
+        SuiteFailure.OVER_CONSTRAINED: ~is_refused
+        & (pl.col("valid_accepted") < pl.col("valid")),
+        SuiteFailure.UNDER_CONSTRAINED: ~is_refused
+        & (pl.col("invalid_blocked") < pl.col("invalid")),
+        # Whatever else it was, the tables have no column for it.
+        SuiteFailure.DIED: ~passed,
+    }
+    cases = rows.filter(task="test-suite", config=PAPER_DRAFT).select(
+        "engine",
+        category=pl.col("id").str.split("/").list.first(),
+        failures=pl.concat_list(
+            pl.when(failed).then(pl.lit(kind.value))
+            for kind, failed in failures.items()
+        ).list.drop_nulls(),
     )
+    names = {
+        it.engine: (it.engine, FRAMEWORKS.get(it.name, it.engine))
+        for it in index.engines
+    }
+    for number in (5, 6) if cases.height else ():
+        yield as_markdown(suite_table(number, cases, names))
 
 
-def _write(out: Path, index: Index, rows: pl.DataFrame, paper: Sequence[str]) -> None:
+def _write(out: Path, index: Index, rows: pl.DataFrame) -> None:
     contents = {"schema/index.schema.json": _json(msgspec.json.schema(Index))}
     contents |= headline_files(index, rows)
     if fits := read_fits(out):
@@ -334,7 +310,7 @@ def _write(out: Path, index: Index, rows: pl.DataFrame, paper: Sequence[str]) ->
         "by_config": BY_CONFIG,
         "headline": HEADLINE,
         "all_asked": as_markdown(all_asked_table(index, rows)),
-        "paper": paper,
+        "paper": [*_paper_tables(index, rows)],
         "fits": contents.get(FITS_TABLE, b"").decode(),
         "suites": as_markdown(scorecards_table(index)) if index.scorecards else "",
         "columns": {name: meaning for name, (_, meaning) in COLUMNS.items()},

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import jsonschema_rs
 
@@ -92,8 +92,7 @@ def _without_spans(items: list[_T]) -> Iterator[list[_T]]:
         size //= 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShrunkFailure:
+class ShrunkFailure(NamedTuple):
     """The smallest case that fails in the same way, and how it ended."""
 
     case: Case

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections import Counter
 from hashlib import sha256
-from itertools import starmap
-from statistics import median
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
+import polars as pl
 
 from curation.system.errors import BadData, Unavailable
-from evaluation.analysis.publish_edition import content_of, line_of
+from evaluation.analysis.publish_edition import KEY, content_of, line_of, line_table
 from evaluation.asking.request import RunRequest
 from evaluation.asking.run import run
-from evaluation.reporting.tables import Cell, Rate, Ratio, Table
-from evaluation.results.edition import Line, read_index, read_rows
+from evaluation.reporting.tables import Rate, Ratio, Table
+from evaluation.results.edition import read_index, read_rows
 from evaluation.results.outcomes import Outcome
 from evaluation.tasks.registry import task_named
 from evaluation.walking.engine_worker import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from curation.system.progress import Progress
+    from evaluation.results.edition import Line
 
 #: Lines of each outcome that are asked again at least, if there are so many.
 _LEAST: Final = 20
@@ -33,47 +32,45 @@ _LEAST: Final = 20
 REQUIRED: Final = 0.98
 #: What of a line is an outcome or a place.
 _COMPARED: Final = ("outcome", "phase", "valid_accepted", "invalid_blocked", "wrong")
+#: What of it is told.
+_TOLD: Final = ("outcome", "phase", "wrong")
 _TIMES: Final = ("compile_ns", "between_ns")
-_KEY: Final = ("engine", "task", "config", "id")
-#: A config and an id.
-_Case: TypeAlias = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditionVerdict:
+class EditionVerdict(NamedTuple):
     """What came of asking lines of an edition again."""
 
-    #: Lines that were asked again, with what came of each now.
-    pairs: Sequence[tuple[Line, Line]]
+    #: Lines that were asked again, with what came of each now (`paired_lines`).
+    pairs: pl.DataFrame
     #: Lines that could not be asked, and why.
     not_asked: Sequence[str]
 
     @property
-    def differing(self) -> Sequence[tuple[Line, Line]]:
-        """The pairs that differ in outcome or place."""
-        return [(then, now) for then, now in self.pairs if not _is_equal(then, now)]
-
-    @property
     def holds(self) -> bool:
         """Whether enough lines are equal, and any was asked."""
-        equal = len(self.pairs) - len(self.differing)
-        return bool(self.pairs) and equal >= REQUIRED * len(self.pairs)
+        count = self.pairs.height
+        return count > 0 and self.pairs["equal"].sum() >= REQUIRED * count
 
     def tables(self) -> list[Table]:
         """Return equal lines by outcome, then each line that differs."""
-        by_outcome: dict[str, list[tuple[Line, Line]]] = defaultdict(list)
-        for then, now in self.pairs:
-            by_outcome[then["outcome"]].append((then, now))
-        groups = {**dict(sorted(by_outcome.items())), "all": [*self.pairs]}
+        every = self.pairs.with_columns(outcome=pl.lit("all"))
+        counts = (
+            pl.concat([self.pairs.sort("outcome"), every])
+            .group_by("outcome", maintain_order=True)
+            .agg(pl.len(), pl.sum("equal"), *map(_median_ratio, _TIMES))
+        )
         summary = Table.of_records(
             "Published lines, asked again",
             (
                 {
-                    "outcome": outcome,
-                    "equal": Rate(sum(starmap(_is_equal, own)), len(own)),
-                    **{f"{name} now / then": _ratio(own, name) for name in _TIMES},
+                    "outcome": line["outcome"],
+                    "equal": Rate(line["equal"], line["len"]),
+                    **{
+                        f"{name} now / then": line[name] and Ratio(line[name])
+                        for name in _TIMES
+                    },
                 }
-                for outcome, own in groups.items()
+                for line in counts.iter_rows(named=True)
             ),
             note="Equal: in outcome, phase, number of right texts, and the place of "
             "each wrong text; where a deadline ended both, of what both walked. Times: "
@@ -83,35 +80,47 @@ class EditionVerdict:
             "Lines that differ",
             (
                 {
-                    "engine": then["engine"],
-                    "task": then["task"],
-                    "schema": f"{then['config']}/{then['id']}",
-                    "then": _told(then),
-                    "now": _told(now),
+                    "engine": line["engine"],
+                    "task": line["task"],
+                    "schema": f"{line['config']}/{line['id']}",
+                    "then": _told(line),
+                    "now": _told(line, "_now"),
                 }
-                for then, now in self.differing
+                for line in self.pairs.filter(~pl.col("equal")).iter_rows(named=True)
             ),
             note="",
         )
         return [summary, listed] if listed.rows else [summary]
 
 
-def _is_equal(then: Line, now: Line) -> bool:
-    if then["outcome"] == now["outcome"] == Outcome.TIMEOUT.value:
-        # How many texts there was time for is a time.
-        one, other = set(then["wrong"].split()), set(now["wrong"].split())
-        return then["phase"] == now["phase"] and (one <= other or other <= one)
-    return all(then[name] == now[name] for name in _COMPARED)
+def _median_ratio(name: str) -> pl.Expr:
+    now, then = pl.col(f"{name}_now"), pl.col(name)
+    return (now / then).filter((now > 0) & (then > 0)).median().alias(name)
 
 
-def _ratio(pairs: Sequence[tuple[Line, Line]], name: str) -> Cell:
-    ratios = [now[name] / then[name] for then, now in pairs if now[name] and then[name]]
-    return Ratio(median(ratios)) if ratios else None
+def _told(line: Line, suffix: str = "") -> str:
+    return " ".join(filter(None, (line[it + suffix] for it in _TOLD)))
 
 
-def _told(line: Line) -> str:
-    wrong = f" {line['wrong']}" if line["wrong"] else ""
-    return f"{line['outcome']} {line['phase']}{wrong}".strip()
+def paired_lines(then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    """Return published lines with those of today, and whether both are equal."""
+    cut = Outcome.TIMEOUT.value
+    wrong, wrong_now = (
+        pl.col(name).str.extract_all(r"\S+") for name in ("wrong", "wrong_now")
+    )
+    # How many texts there was time for is a time.
+    one_within_other = pl.min_horizontal(
+        wrong.list.set_difference(wrong_now).list.len(),
+        wrong_now.list.set_difference(wrong).list.len(),
+    )
+    alike = {name: pl.col(name) == pl.col(f"{name}_now") for name in _COMPARED}
+    equal = (
+        pl.when(pl.col("outcome") == cut, pl.col("outcome_now") == cut)
+        .then(alike["phase"] & (one_within_other == 0))
+        .otherwise(pl.all_horizontal(alike.values()))
+    )
+    pairs = then.join(now, on=KEY, suffix="_now", maintain_order="left")
+    return pairs.with_columns(equal=equal)
 
 
 def draw_lines(lines: Sequence[Line], count: int, seed: int) -> list[Line]:
@@ -127,7 +136,7 @@ def draw_lines(lines: Sequence[Line], count: int, seed: int) -> list[Line]:
 
 
 def _rank(line: Line, seed: int) -> str:
-    return sha256("/".join([str(seed), *(line[n] for n in _KEY)]).encode()).hexdigest()
+    return sha256("/".join([str(seed), *(line[n] for n in KEY)]).encode()).hexdigest()
 
 
 def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
@@ -150,86 +159,59 @@ def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)
         progress: Shows what takes long.
 
     Raises:
-        BadData: the edition cannot be read, or the dataset is another one.
+        BadData: the edition cannot be read, rows are of an engine that it does not
+            describe, or the dataset is another one.
         NoInput: there is no edition, or no such dataset.
     """
-    asker = _Asker(folder, data, work, progress)
-    lines = read_rows(folder).to_dicts()
-    parts: dict[tuple[str, str], dict[_Case, Line]] = defaultdict(dict)
-    for line in draw_lines(lines, count, seed):
-        own = parts[line["engine"], line["task"]]
-        own[line["config"], line["id"]] = line
-    pairs: list[tuple[Line, Line]] = []
+    index = read_index(folder)
+    engines = {entry.engine: entry for entry in index.engines}
+    drawn = line_table(draw_lines(read_rows(folder).to_dicts(), count, seed))
+    lines = drawn.sort("engine", "task", maintain_order=True)
+    now: list[Line] = []
     not_asked: list[str] = []
-    for label, task in sorted(parts):
-        expected = parts[label, task]
-        try:
-            now = asker.ask(label, task, expected)
-        except Unavailable as error:
-            not_asked += [f"{label} {task} {'/'.join(it)}: {error}" for it in expected]
-            continue
-        pairs += [(line, now[key]) for key, line in expected.items() if key in now]
-        not_asked += [
-            f"{label} {task} {'/'.join(key)}: the run has no such row"
-            for key in expected
-            if key not in now
-        ]
-    return EditionVerdict(pairs=pairs, not_asked=not_asked)
-
-
-class _Asker:
-    """Asks an edition's engines again, one of them and one task at a time."""
-
-    def __init__(
-        self, folder: Path, data: str | None, work: Path, progress: Progress
-    ) -> None:
-        self._folder, self._data, self._work = folder, data, work
-        self._progress = progress
-        self.index = read_index(folder)
-        self._runs = 0
-        self._content = ""
-
-    def ask(self, label: str, task: str, cases: Iterable[_Case]) -> dict[_Case, Line]:
-        """Return what comes of cases now.
-
-        Args:
-            label: The engine.
-            task: The task.
-            cases: Configs and ids.
-
-        Raises:
-            BadData: rows are of an engine that the edition does not describe, or the
-                dataset is another one.
-            Unavailable: the engine is not here.
-        """
-        index = self.index
-        engine = next((e for e in index.engines if e.engine == label), None)
+    content = ""
+    parts = lines.group_by("engine", "task", maintain_order=True)
+    for number, ((label, task), own) in enumerate(parts, start=1):
+        engine = engines.get(str(label))
         if engine is None:
             what = f"rows of {label}, which the index does not describe"
-            raise BadData(what, str(self._folder))
+            raise BadData(what, str(folder))
         # What an engine's name stands for is another version tomorrow.
         named = engine.spec.partition("@")[0] == engine.name and engine.version
         spec = f"{engine.name}=={engine.version}" if named else engine.spec
-        needs_data = task_named(task).needs_data
-        self._runs += 1
+        needs_data = task_named(str(task)).needs_data
+        names = [f"{config}/{id_}" for config, id_ in own.select("config", "id").rows()]
         request = RunRequest(
             engines=[spec.partition("@")[0]],
             preset=engine.preset,
             options=[f"{name}={text}" for name, text in engine.assigned.items()],
-            tasks=[task],
-            data=self._data if needs_data else None,
-            only=["/".join(case) for case in cases],
+            tasks=[str(task)],
+            data=data if needs_data else None,
+            only=names,
             tokenizer=str(index.tokenizer.get("name")),
             bounds=msgspec.convert(index.limits, Bounds),
-            run_dir=self._work / f"{self._runs:03}",
+            run_dir=work / f"{number:03}",
         )
-        asked = run(request, self._progress).open()
-        if needs_data and not self._content:
-            self._content, _ = content_of(asked)
-            if self._content != (measured := index.dataset.content):
-                what = f"content {self._content[:16]}, measured was {measured[:16]}"
-                raise BadData(what, str(self._data), "say which --data was measured")
-        return {
-            (attempt["config"], attempt["id"]): line_of(attempt, asked.header)
-            for attempt in asked.frame().filter(engine=label).iter_rows(named=True)
+        try:
+            asked = run(request, progress).open()
+        except Unavailable as error:
+            not_asked += [f"{label} {task} {name}: {error}" for name in names]
+            continue
+        if needs_data and not content:
+            content, _ = content_of(asked)
+            if content != (measured := index.dataset.content):
+                what = f"content {content[:16]}, measured was {measured[:16]}"
+                raise BadData(what, str(data), "say which --data was measured")
+        rows = {
+            f"{row['config']}/{row['id']}": row
+            for row in asked.frame().filter(engine=label).iter_rows(named=True)
         }
+        now += [line_of(rows[name], asked.header) for name in names if name in rows]
+        not_asked += [
+            f"{label} {task} {name}: the run has no such row"
+            for name in names
+            if name not in rows
+        ]
+    return EditionVerdict(
+        pairs=paired_lines(lines, line_table(now)), not_asked=not_asked
+    )

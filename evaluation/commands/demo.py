@@ -8,7 +8,8 @@ from curation.system.progress import Shown
 from curation.system.terminal import say_command
 from curation.system.words import command
 from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
-from evaluation.commands.show_run import show_screen
+from evaluation.commands.show_run import print_run
+from evaluation.reporting.printing import ReportFormat
 
 #: Schemas that are measured: enough to tell the engines apart in a few seconds.
 _SCHEMAS: Final = 12
@@ -26,7 +27,6 @@ def demo(run_dir: RunFolderOption = None) -> None:
     from curation.pipeline.build import build
     from curation.pipeline.inputs import ExtraSource
     from curation.pipeline.request import BuildRequest
-    from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.asking.request import RunRequest
     from evaluation.asking.run import run
 
@@ -49,7 +49,6 @@ def demo(run_dir: RunFolderOption = None) -> None:
         fetch=fetch,
     )
     measured = run(request, Shown()).open()
-    by_task = reports(measured)
     again = command("results", "show", measured.folder)
-    show_screen(again, most_telling(by_task), all_tables(by_task))
+    print_run(measured, again, ReportFormat.AUTO, {})
     say_command("The same of your own schemas", "csbdata eval --data FOLDER")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,50 +24,7 @@ from curation.system.terminal import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.setup.engine_files import EngineFile
     from evaluation.setup.environments import Environment, KnownVersion
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _EngineStatus:
-    """Whether an engine can be run here, and in which versions."""
-
-    file: EngineFile
-    #: Why it cannot be run; None where it can.
-    reason: str | None
-    #: The version in this Python; None if there is none, or it does not load.
-    installed: str | None
-    environments: list[Environment]
-    #: The line that installs it.
-    install: str
-
-    def versions(self) -> str:
-        """Return the versions that can be run, for a table."""
-        if not self.file.distribution:
-            return "any"
-        here = [f"{self.installed} (here)"] if self.installed else []
-        apart = [environment.version for environment in self.environments]
-        return ", ".join([*here, *apart]) or "none"
-
-    def as_json(self) -> dict[str, Json]:
-        """Return what `--format json` prints."""
-        return {
-            "name": self.file.name,
-            "summary": self.file.about.summary,
-            "licence": self.file.about.licence,
-            "distribution": self.file.distribution,
-            "usable": self.reason is None,
-            "reason": self.reason,
-            "installed": self.installed,
-            "environments": [
-                _environment(environment) for environment in self.environments
-            ],
-            "install": self.install,
-            "options": dict(self.file.options),
-            "presets": {
-                name: dict(options) for name, options in self.file.presets.items()
-            },
-        }
 
 
 app = typer.Typer(
@@ -96,22 +52,24 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
         return
     statuses = _statuses()
     if format_ is Format.JSON:
-        print_json({"engines": [status.as_json() for status in statuses]})
+        print_json({"engines": statuses})
         return
     rows = [
         (
-            status.file.name,
-            status.versions(),
-            status.file.about.licence,
-            status.file.about.summary,
-            "" if status.reason is None else status.install,
+            status["name"],
+            _versions(status),
+            status["licence"],
+            status["summary"],
+            "" if status["usable"] else status["install"],
         )
         for status in statuses
     ]
     headers = ("engine", "usable versions", "licence", "what it is", "to install it")
     stdout().print(table(headers, rows))
     say("Another version, beside what is here: csbdata engines add NAME==VERSION")
-    tried = [f"{name}=={version}" for name, version in _known_versions()]
+    from evaluation.setup.environments import known_versions
+
+    tried = [f"{known.engine}=={known.version}" for known in known_versions()]
     say(f"Versions that were tried: {', '.join(tried)}")
 
 
@@ -179,8 +137,12 @@ def _ask_for_leave(row: KnownVersion, *, yes: bool) -> bool:
         return typer.confirm("Download and install?", err=True)
 
 
-def _statuses() -> list[_EngineStatus]:
-    """Return every engine with whether it can be run here."""
+def _statuses() -> list[dict[str, Any]]:
+    """Return every engine with whether it can be run here, as `--format json` has it.
+
+    `reason`: why it cannot be run; `installed`: the version in this Python, if it
+    loads; `install`: the line that installs it.
+    """
     from curation.download.acquire import FetchSettings
     from evaluation.setup.engine_files import engine_paths, find_engine
     from evaluation.setup.environments import (
@@ -193,26 +155,38 @@ def _statuses() -> list[_EngineStatus]:
 
     cache = FetchSettings.from_environment().cache
     statuses = []
-    for name in engine_paths():
-        file = find_engine(name)
-        interpreter = find_interpreter(cache, file)
+    for file in map(find_engine, engine_paths()):
+        found = find_interpreter(cache, file)
+        reason = found.reason if isinstance(found, NotInstalled) else None
         here = installed_version(file.distribution)
         statuses.append(
-            _EngineStatus(
-                file=file,
-                reason=(
-                    interpreter.reason
-                    if isinstance(interpreter, NotInstalled)
-                    else None
-                ),
-                installed=here
-                if here and interpreter == Path(sys.executable)
-                else None,
-                environments=existing_environments(cache, name),
-                install=install_line(file),
-            )
+            {
+                "name": file.name,
+                "summary": file.about.summary,
+                "licence": file.about.licence,
+                "distribution": file.distribution,
+                "usable": reason is None,
+                "reason": reason,
+                "installed": here if here and found == Path(sys.executable) else None,
+                "environments": [
+                    _environment(environment)
+                    for environment in existing_environments(cache, file.name)
+                ],
+                "install": install_line(file),
+                "options": dict(file.options),
+                "presets": {name: dict(own) for name, own in file.presets.items()},
+            }
         )
     return statuses
+
+
+def _versions(status: dict[str, Any]) -> str:
+    """Return the versions of an engine that can be run, for a table."""
+    if not status["distribution"]:
+        return "any"
+    here = [f"{status['installed']} (here)"] if status["installed"] else []
+    apart = [environment["version"] for environment in status["environments"]]
+    return ", ".join([*here, *apart]) or "none"
 
 
 def _environment(environment: Environment) -> dict[str, Json]:
@@ -223,9 +197,3 @@ def _environment(environment: Environment) -> dict[str, Json]:
         "interpreter": str(environment.interpreter),
         "packages": dict(environment.packages),
     }
-
-
-def _known_versions() -> list[tuple[str, str]]:
-    from evaluation.setup.environments import known_versions as rows
-
-    return [(version.engine, version.version) for version in rows()]

@@ -26,7 +26,7 @@ from evaluation.commands.options import (
     split_settings,
 )
 from evaluation.commands.settings_help import with_settings
-from evaluation.commands.show_run import say_unfinished, show_screen
+from evaluation.commands.show_run import print_run, say_unfinished
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
@@ -192,22 +192,19 @@ def _faults(run: RecordedRun) -> list[str]:
 
 def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
-    from evaluation.analysis.run_report import all_tables, most_telling, reports
-    from evaluation.reporting.printing import print_tables
     from evaluation.results.description import not_run
 
     folder, totals = result.folder, result.totals
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")
-    task_reports = reports(run)
-    tables = all_tables(task_reports)
-    if format_ is ReportFormat.AUTO:
-        again = command("results", "show", folder)
-        show_screen(again, most_telling(task_reports), tables, _faults(run))
-    else:
-        head = {"run": str(folder), "header": run.raw_header}
-        print_tables(tables, format_, head)
+    print_run(
+        run,
+        command("results", "show", folder),
+        format_,
+        {"run": str(folder), "header": run.raw_header},
+        lines=_faults(run) if format_ is ReportFormat.AUTO else (),
+    )
     done = f"{counted(totals.ran + totals.reused, 'row')}: {totals.ran:,} run now"
     if totals.reused:
         done += f", {totals.reused:,} found in the folder"

@@ -21,9 +21,10 @@ from evaluation.commands.show_run import (
     SHOWN,
     FailureOptions,
     TableOptions,
+    head_of,
     print_report,
+    print_run,
     show_failures,
-    show_tables,
 )
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
@@ -81,15 +82,26 @@ def show(
 
     People get one screen: the outcome of each schema where there are 20 at most, rates,
     engines in pairs on what both were asked, and the names of the other tables; JSON
-    and CSV hold every table. On a narrow screen a cell loses its denominator first,
-    then its 95 % interval. `-` is a figure that there is not, never 0. docs/results.md
+    and CSV hold every table. On a narrow screen engines become columns, or a table is
+    printed in parts. `-` is a figure that there is not, never 0. docs/results.md
     defines every column.
     """
     opened_run = open_and_report_problems(run)
     if options.requested:
         show_failures(opened_run, task or [], options, format_)
     else:
-        show_tables(opened_run, task or [], tables, format_)
+        from evaluation.results.description import describe
+        from evaluation.results.reader import gaps_of
+
+        print_run(
+            opened_run,
+            with_more(here=("results", "show", run)),
+            format_,
+            head_of(opened_run),
+            tasks=task or (),
+            options=tables,
+            lines=[*gaps_of(opened_run), *describe(opened_run.header), ""],
+        )
 
 
 class FailOn(StrEnum):
@@ -201,28 +213,19 @@ def _export(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
         return write_outcomes(run, out)
     from curation.system.atomic_files import atomic_write_bytes
     from curation.system.atomic_folders import EXPORTED, refuse_foreign
-    from evaluation.analysis.plots import write_notice
+    from evaluation.analysis.plots import draw_plots, write_notice
 
-    refuse_foreign(out, EXPORTED)
-    atomic_write_bytes(out / EXPORTED, b"")
-    return [*_export_files(run, form, out), *write_notice(run, out)]
-
-
-def _export_files(run: RecordedRun, form: ExportFormat, out: Path) -> list[Path]:
     if form is ExportFormat.PLOTS:
-        from evaluation.analysis.plots import draw_all, notice_of
-        from evaluation.analysis.run_report import reports
-
-        found = reports(run)
-        plots = [plot for report in found.values() for plot in report.plots]
-        return draw_all(plots, out, "; ".join(notice_of(run)))
-    if form is ExportFormat.MASKBENCH:
+        write = draw_plots
+    elif form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench as write
     elif form is ExportFormat.PROFILES:
         from evaluation.tasks.probe.profiles import write_profiles as write
     else:
         from evaluation.results.frames import write_parquet as write
-    return write(run, out)
+    refuse_foreign(out, EXPORTED)
+    atomic_write_bytes(out / EXPORTED, b"")
+    return [*write(run, out), *write_notice(run, out)]
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from curation.system.screens import print_screen
-from curation.system.terminal import say, say_command, with_more
+from curation.system.terminal import say, say_command
 from curation.system.terminal import show as print_line
 from curation.system.words import command, counted
 from evaluation.reporting.printing import (
@@ -67,27 +67,38 @@ class FailureOptions:
         return self.failures or bool(self.engine)
 
 
-def show_tables(
-    run: RecordedRun, tasks: list[str], options: TableOptions, format_: ReportFormat
+def print_run(  # noqa: PLR0913 (what is printed, and how)
+    run: RecordedRun,
+    command: str,
+    format_: ReportFormat,
+    head: Mapping[str, UntypedJson],
+    *,
+    tasks: Sequence[str] = (),
+    options: TableOptions | None = None,
+    lines: Sequence[str] = (),
 ) -> None:
-    """Print what a run measured, and its tables: a screen, those named, or all."""
-    from evaluation.analysis.run_report import (
-        all_tables,
-        most_telling,
-        reports,
-    )
-    from evaluation.results.description import describe
+    """Print the tables of a run; arguments as of `print_report`.
 
-    task_reports = reports(run, tasks)
-    people = format_ is ReportFormat.AUTO
+    Args:
+        run: The run.
+        command: What prints them, to be pasted.
+        format_: How they are printed.
+        head: What JSON says beside them.
+        tasks: The tasks that are shown; empty for all.
+        options: Which tables are wanted.
+        lines: What people get above them.
+    """
+    from evaluation.analysis.run_report import all_tables, most_telling, reports
+
+    found = reports(run, tasks)
     print_report(
-        with_more(here=("results", "show", run.folder)),
-        most_telling(task_reports),
-        options,
+        command,
+        most_telling(found),
+        options or TableOptions(),
         format_,
-        _head(run),
-        every=all_tables(task_reports),
-        lines=[*gaps_of(run), *describe(run.header), ""] if people else (),
+        head,
+        every=all_tables(found),
+        lines=lines,
     )
 
 
@@ -112,33 +123,16 @@ def print_report(  # noqa: PLR0913 (what is printed, and how)
         every: All tables.
         lines: What people get above them.
     """
-    names = options.table or ()
-    if format_ is ReportFormat.AUTO and not names and not options.everything:
-        show_screen(command, tables, every, lines)
+    names, people = options.table or (), format_ is ReportFormat.AUTO
+    if people and not names and not options.everything:
+        fitting = {table.path: for_terminal(table) for table in tables}
+        paths = [table.path for table in every]
+        print_screen(command, fitting, paths, lines, "In brackets 95 % intervals.")
         return
-    for line in lines:
+    for line in lines if people else ():
         print_line(line)
     named = [*every, *(table for table in tables if table not in every)]
     print_tables(named_tables(named, names) if names else every, format_, head)
-
-
-def show_screen(
-    command: str,
-    tables: Sequence[Table],
-    every: Sequence[Table],
-    lines: Sequence[str] = (),
-) -> None:
-    """Print what stands on one screen, and the names of the other tables.
-
-    Args:
-        command: What prints them, to be pasted.
-        tables: Those of which a screen is made, the most telling first.
-        every: All tables.
-        lines: What stands above them.
-    """
-    fitting = {table.path: for_terminal(table) for table in tables}
-    names = [table.path for table in every]
-    print_screen(command, fitting, names, lines, "In brackets 95 % intervals.")
 
 
 def show_failures(
@@ -159,25 +153,20 @@ def show_failures(
         SHOWN if format_ is ReportFormat.AUTO else None,
         control_apart=not options.engine,
     )
-    print_tables([table], format_, _head(run))
+    print_tables([table], format_, head_of(run))
     if worst and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
         command = shrinking_command(run, worst[0])
         say_command("The smallest part of the first that still fails", command)
 
 
-def _head(run: RecordedRun) -> dict[str, UntypedJson]:
+def head_of(run: RecordedRun) -> dict[str, UntypedJson]:
+    """Return what JSON says beside the tables of a run."""
     return {
         "run": str(run.folder),
         "header": dict(run.raw_header),
         "problems": list(run.problems),
         "lacks": gaps_of(run),
     }
-
-
-def say_stopped(limit: str) -> None:
-    """Say which limit of cost or requests ended a run, if one did, and what goes on."""
-    if limit:
-        say(f"{limit}: the same command with a higher one goes on", style="yellow")
 
 
 def say_unfinished(totals: RunTotals, noun: str) -> None:
@@ -187,7 +176,9 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
         totals: The totals of the run.
         noun: What they were asked for.
     """
-    say_stopped(totals.stopped)
+    if totals.stopped:
+        goes_on = "the same command with a higher one goes on"
+        say(f"{totals.stopped}: {goes_on}", style="yellow")
     if totals.unanswered:
         say(
             f"the server was in trouble, so that {counted(totals.unanswered, noun)} "
@@ -198,22 +189,22 @@ def say_unfinished(totals: RunTotals, noun: str) -> None:
 
 def print_scored(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr the problems of responses."""
-    from evaluation.analysis.run_report import all_tables, most_telling, reports
     from evaluation.results.description import partial_data
     from evaluation.results.suite_rows import SUITE
     from evaluation.results.suite_tables import reading
 
     run = result.open()
-    by_task = reports(run)
-    tables = all_tables(by_task)
-    head = {"run": str(result.folder), "header": run.raw_header}
-    if format_ is ReportFormat.AUTO:
-        again = command("results", "show", result.folder)
-        said = reading(run.raw_header[SUITE])
-        lines = [said, *partial_data(run.header)]
-        show_screen(again, most_telling(by_task), tables, lines)
-    else:
-        print_tables(tables, format_, {**head, "problems": list(result.problems)})
+    print_run(
+        run,
+        command("results", "show", result.folder),
+        format_,
+        {
+            "run": str(result.folder),
+            "header": run.raw_header,
+            "problems": list(result.problems),
+        },
+        lines=[reading(run.raw_header[SUITE]), *partial_data(run.header)],
+    )
     for problem in result.problems[:10]:
         say(problem, style="yellow")
     if len(result.problems) > 10:  # noqa: PLR2004 (the ones above)

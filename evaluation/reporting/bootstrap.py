@@ -47,7 +47,6 @@ def geometric_ratio(
     a: Sequence[float],
     b: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
-    seed: int = 0,
 ) -> PairedFigure | None:
     """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
 
@@ -67,7 +66,6 @@ def geometric_ratio(
         [x for x, _, _ in logs],
         [y for _, y, _ in logs],
         [group for _, _, group in logs],
-        seed,
     )
     if mean is None:
         return None

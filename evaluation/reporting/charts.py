@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from curation.system.escaping import shortened
 from evaluation.reporting.report import Plot
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-
-    from evaluation.reporting.quantiles import Quantiles
 
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
@@ -37,8 +35,7 @@ _NAME = 36
 _FEW_DECADES = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(NamedTuple):
     """One point, with the intervals of both figures where they are known."""
 
     x: float
@@ -52,63 +49,31 @@ def label(name: str) -> str:
     return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
 
 
-def survival(name: str, title: str, samples: Mapping[str, Quantiles]) -> Plot:
+def survival(name: str, title: str, samples: Mapping[str, np.ndarray]) -> Plot:
     """Draw the share of times above each time, both axes logarithmic.
 
-    Times are nanoseconds. What a time-out cut off never comes down: the curve ends
-    there, with an open triangle that points on.
+    Times are nanoseconds.
     """
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, "time", "share that takes longer")
-        lowest = 1.0
-        for index, (curve, sample) in enumerate(samples.items()):
-            points = _steps(sample)
-            colour = COLOURS[index % len(COLOURS)]
-            if not points:
-                continue
-            axes.plot(
-                [x for x, _ in points],
-                [y for _, y in points],
-                _STYLES[index // len(COLOURS) % len(_STYLES)],
-                lw=1.1,
-                color=colour,
-                label=label(curve),
-                drawstyle="steps-post",
-            )
-            x, y = points[-1]
-            lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
-            if y > 0:
-                axes.plot([x], [y], ">", ms=5, mfc="none", color=colour)
+        for index, (curve, times) in enumerate(samples.items()):
+            if len(times):
+                axes.ecdf(
+                    times,
+                    complementary=True,
+                    lw=1.1,
+                    color=COLOURS[index % len(COLOURS)],
+                    linestyle=_STYLES[index // len(COLOURS) % len(_STYLES)],
+                    label=label(curve),
+                )
         if axes.lines:
             logarithmic(axes, axes.xaxis, _duration)
             logarithmic(axes, axes.yaxis, _per_cent)
-            axes.set_ylim(lowest / 1.5, 1.15)
+            axes.set_ylim(1 / 1.5 / max(map(len, samples.values())), 1.15)
             axes.legend(frameon=False, fontsize=7)
 
-    return Plot(name=name, title=title, draw=draw)
-
-
-# Points of one curve: more than a page can show makes a file large and no clearer.
-_POINTS = 400
-
-
-def _steps(sample: Quantiles) -> list[tuple[float, float]]:
-    """Return points (value, share above it), thinned to what a page can show."""
-    ordered = sample.values[sample.values > 0]
-    if sample.first_bound is not None:
-        # A curve says nothing of values beyond the first that was cut off.
-        ordered = ordered[ordered < sample.first_bound]
-    stride = max(1, len(ordered) // _POINTS)
-    # The tail is what such a plot is for: its last values are all drawn.
-    thinned = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
-    # Everything takes at least as long as the first; then the curve falls.
-    points = [(value, 1.0) for value in thinned[:1]]
-    points += [(value, sample.share_above(value) or 0.0) for value in thinned]
-    if sample.first_bound is not None:
-        last = points[-1][1] if thinned else 1.0
-        points.append((sample.first_bound, last))
-    return points
+    return Plot(name=name, draw=draw)
 
 
 def points(
@@ -144,7 +109,7 @@ def points(
             )
         axes.margins(x=0.25)
 
-    return Plot(name=name, title=title, draw=draw)
+    return Plot(name=name, draw=draw)
 
 
 def _whiskers(
@@ -207,13 +172,11 @@ def stack(
         parts = [
             part for part in _names(bars) if any(b.get(part) for b in bars.values())
         ]
-        totals = [sum(bar.values()) for bar in bars.values()]
-        starts = [0.0] * len(bars)
+        totals = np.array([sum(bar.values()) for bar in bars.values()])
+        starts = np.zeros(len(bars))
         for index, part in enumerate(parts):
-            shares = [
-                100 * bar.get(part, 0) / total if total else 0.0
-                for bar, total in zip(bars.values(), totals, strict=True)
-            ]
+            counts = np.array([bar.get(part, 0) for bar in bars.values()])
+            shares = 100 * counts / np.maximum(totals, 1)
             axes.barh(
                 range(len(bars)),
                 shares,
@@ -224,9 +187,7 @@ def stack(
                 linewidth=0.4,
                 label=label(part),
             )
-            starts = [
-                start + share for start, share in zip(starts, shares, strict=True)
-            ]
+            starts += shares
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
         axes.set_yticks(range(len(bars)), [label(bar) for bar in bars], fontsize=7)
@@ -237,7 +198,7 @@ def stack(
                 loc="outside lower center", ncols=4, frameon=False, fontsize=7
             )
 
-    return Plot(name=name, title=title, draw=draw)
+    return Plot(name=name, draw=draw)
 
 
 def heat_map(
@@ -251,31 +212,26 @@ def heat_map(
         figure.set_size_inches(max(figure.get_figwidth(), 0.3 * len(columns)), height)
         axes = figure.subplots()
         axes.set_title(title)
-        grid = [
-            [_figure(row.get(column)) for column in columns] for row in cells.values()
-        ]
+        grid = np.array(
+            [[row.get(column) for column in columns] for row in cells.values()], float
+        )
         if not columns:
             return
         image = axes.imshow(grid, vmin=0, vmax=1, cmap="cividis", aspect="auto")
         axes.set_xticks(range(len(columns)), map(label, columns), rotation=90)
         axes.set_yticks(range(len(cells)), map(label, cells))
         axes.tick_params(labelsize=6.5)
-        for y, row in enumerate(grid):
-            for x, value in enumerate(row):
-                if not isnan(value):
-                    shade = "black" if value > 0.5 else "white"  # noqa: PLR2004 (half way)
-                    axes.text(
-                        x, y, f"{100 * value:.0f}", ha="center", va="center",
-                        fontsize=5, color=shade,
-                    )  # fmt: skip
+        for (y, x), value in np.ndenumerate(grid):
+            if not np.isnan(value):
+                shade = "black" if value > 0.5 else "white"  # noqa: PLR2004 (half way)
+                axes.text(
+                    x, y, f"{100 * value:.0f}", ha="center", va="center",
+                    fontsize=5, color=shade,
+                )  # fmt: skip
         figure.colorbar(image, label="share")
 
-    return Plot(name=name, title=title, draw=draw)
+    return Plot(name=name, draw=draw)
 
 
 def _names(lines: Mapping[str, Mapping[str, object]]) -> list[str]:
     return list(dict.fromkeys(name for line in lines.values() for name in line))
-
-
-def _figure(value: float | None) -> float:
-    return float("nan") if value is None else value

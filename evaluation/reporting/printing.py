@@ -20,6 +20,8 @@ from curation.system.tables import plain, table
 from curation.system.terminal import print_json, show, show_whole, stdout
 from evaluation.reporting.tables import Cell, MissingFigure, Table, json_of, text_of
 
+#: Words longer than this part of a screen may be broken.
+_LONG: Final = 4
 #: What a name without a preset means.
 DEFAULT_PRESET: Final = " faithful"
 
@@ -32,23 +34,56 @@ def for_terminal(report: Table) -> RenderableType:
     heading = plain(report.heading, "italic")
     if not report.rows:
         return Group(heading, Text())
-    shown = [
-        index
-        for index, name in enumerate(report.columns)
-        if name not in report.commands
-    ]
+    lines = [[text_of(cell) for cell in row] for row in report.rows]
+    columns = [*zip(report.columns, *lines, strict=True)]
     commands = [
-        Text(f"  {safe(text_of(row[report.columns.index(name)]))}", overflow="ignore")
-        for row in report.rows
-        for name in report.commands
-        if row[report.columns.index(name)]
+        Text(f"  {safe(command)}", overflow="ignore")
+        for line in lines
+        for name, command in zip(report.columns, line, strict=True)
+        if name in report.commands and command
     ]
-    framed = table(
-        [report.columns[index] for index in shown],
-        [[text_of(row[index]) for index in shown] for row in report.rows],
-        numbers=[shown.index(index) for index in numbers(report) if index in shown],
-    )
-    return Group(heading, framed, *commands)
+    figures = numbers(report)
+    shown = [
+        (column, index in figures)
+        for index, column in enumerate(columns)
+        if column[0] not in report.commands
+    ]
+    return Group(heading, *_fitted(shown), *commands)
+
+
+def _fitted(columns: Sequence[tuple[Sequence[str], bool]]) -> list[RenderableType]:
+    """Return a table; figures whose words do not fit are turned, or in parts.
+
+    Args:
+        columns: The name and the cells of each, and whether they are figures.
+    """
+    right = [index for index, (_, is_figure) in enumerate(columns) if is_figure]
+    head, *rows = zip(*(cells for cells, _ in columns), strict=True)
+    whole = table(head, rows, numbers=right)
+    words = {
+        word
+        for cells, _ in columns
+        for cell in cells
+        for word in safe(cell).split()
+        if len(word) <= stdout().width // _LONG
+    }
+    if len(columns) > 2 * len(right) or _has_words(whole, words):
+        return [whole]
+    first, *lines = (cells for cells, _ in columns)
+    turned = table(first, lines, numbers=range(1, len(first)))
+    if _has_words(turned, words) or len(right) == 1:
+        return [turned]
+    names, figures = columns[: right[0]], columns[right[0] :]
+    half = (len(figures) + 1) // 2
+    parts = figures[:half], figures[half:]
+    return [each for part in parts for each in _fitted([*names, *part])]
+
+
+def _has_words(part: RenderableType, words: set[str]) -> bool:
+    """Return whether a screen breaks none of the words."""
+    lines = stdout().render_lines(part)
+    shown = {word for line in lines for cell in line for word in cell.text.split()}
+    return words <= shown
 
 
 def numbers(report: Table) -> set[int]:

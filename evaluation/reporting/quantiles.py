@@ -25,8 +25,6 @@ class Quantiles:
     values: np.ndarray
     #: The smallest lower bound; None if every value was measured.
     first_bound: float | None = None
-    #: How many were cut off.
-    cut_off: int = 0
 
     @classmethod
     def of(
@@ -35,11 +33,7 @@ class Quantiles:
         """Sort values; a censored one is known to be at least so much."""
         both = np.concatenate([np.asarray(values), np.asarray(censored)])
         bound = min(censored, default=None)
-        return cls(np.sort(both), bound, len(censored))
-
-    def __len__(self) -> int:
-        """Count the values, those that were cut off among them."""
-        return len(self.values)
+        return cls(np.sort(both), bound)
 
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.
@@ -59,10 +53,3 @@ class Quantiles:
         value = low + (high - low) * (place - floor(place))
         bound = self.first_bound
         return Quantile(value, at_least=bound is not None and bound <= high)
-
-    def share_above(self, value: float) -> float | None:
-        """Return the share of values that are larger; None of no values."""
-        if not len(self.values):
-            return None
-        below = int(np.searchsorted(self.values, value, side="right"))
-        return 1 - below / len(self.values)

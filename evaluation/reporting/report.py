@@ -17,7 +17,6 @@ class Plot:
 
     #: Name of the file, without its suffix.
     name: str
-    title: str
     #: Draws on the matplotlib Figure it is given.
     draw: Callable[[Any], None]
 

@@ -26,10 +26,8 @@ class Interval:
     high: float
 
 
-def wilson(
-    count: float, of: float, z: float = _Z, *, worth: float | None = None
-) -> Interval | None:
-    """Return Wilson's score interval of a share (95 % by default), None of nothing.
+def wilson(count: float, of: float, *, worth: float | None = None) -> Interval | None:
+    """Return Wilson's score interval of a share, of 95 %; None of nothing.
 
     E. B. Wilson, 1927, "Probable inference, the law of succession, and statistical
     inference", without continuity correction.
@@ -37,7 +35,6 @@ def wilson(
     Args:
         count: How many of them have what is counted.
         of: How many there are.
-        z: Quantile of the standard normal distribution.
         worth: How many independent ones they are worth (`independent_worth`), where
             they are not.
 
@@ -48,7 +45,7 @@ def wilson(
         raise ValueError((count, of))
     if of == 0:
         return None
-    share, size = count / of, of if worth is None else worth
+    z, share, size = _Z, count / of, of if worth is None else worth
     middle = share + z * z / (2 * size)
     spread = z * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
     scale = 1 + z * z / size

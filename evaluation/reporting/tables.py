@@ -433,9 +433,9 @@ def json_of(cell: Cell) -> Json:
     return cell.parts()
 
 
-def duration(ns: float | None, *, at_least: bool = False) -> Duration | None:
+def duration(ns: float | None) -> Duration | None:
     """Return the cell of a time that may be missing."""
-    return None if ns is None or not isfinite(ns) else Duration(ns, at_least)
+    return None if ns is None or not isfinite(ns) else Duration(ns)
 
 
 def quantile_cell(values: Quantiles, percent: float) -> Duration | None:

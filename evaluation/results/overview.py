@@ -8,7 +8,6 @@ import polars as pl
 
 from evaluation.reporting.charts import stack, survival
 from evaluation.reporting.notes import BRACKETS, CLUSTERS
-from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, ClusterRate, Rate, Table
 from evaluation.results.headline import (
@@ -201,7 +200,7 @@ def plots(cases: pl.DataFrame, task: str) -> Iterator[Plot]:
     shared = keyed.filter(pl.col("key").is_in(shared_schemas(keyed)[0]))
     for column, title in (("compile_ns", "Compile"), ("between_ns", "Mask")):
         times = {
-            str(engine): Quantiles.of(own[column].drop_nulls().to_numpy())
+            str(engine): own[column].drop_nulls().to_numpy()
             for (engine,), own in shared.group_by("engine", maintain_order=True)
         }
         if any(map(len, times.values())):

@@ -9,7 +9,7 @@ instances the last is named. Unlike MaskBench, the end of a text is checked.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from curation.instances.dataset.records import maskbench_names
 from curation.system.atomic_files import atomic_write_bytes
@@ -39,27 +39,6 @@ _IDS = {
 }
 
 
-class MaskBenchResult(TypedDict, total=False):
-    """The content of one schema's file; times are in microseconds."""
-
-    #: Its runner writes this before it begins; it stays where the process died.
-    pending_file: int
-    id: str
-    ttfm_us: int
-    max_ttfm_us: int
-    masks_us: int
-    max_mask_us: int
-    num_tokens: int
-    num_tests: int
-    all_mask_us: list[int]
-    num_valid_tests: int
-    num_invalid_tests: int
-    #: Why the schema was refused.
-    compile_error: str
-    #: Which instance went wrong last, and how.
-    validation_error: str
-
-
 def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     """Write a folder for each engine of a run's task `masks`; returns the folders.
 
@@ -79,26 +58,34 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
         if row.result in _EXITS:
             own.append(_EXITS[row.result])
         name = names[row.config, row.id]
-        path = folder / safe_name(row.engine) / name
-        atomic_write_bytes(path, json.dumps(result_of(row, name), indent=2).encode())
-    folders = [folder / safe_name(engine) for engine in exits]
-    for place, (engine, own) in zip(folders, exits.items(), strict=True):
-        meta = json.dumps(_meta(engine, run), indent=2)
-        atomic_write_bytes(place / "meta.txt", meta.encode())
+        _write(folder / safe_name(row.engine) / name, result_of(row, name))
+    folders = []
+    for engine, own in exits.items():
+        folders.append(folder / safe_name(engine))
+        _write(folders[-1] / "meta.txt", _meta(engine, run))
         log = "".join(f"Exit code: {status}\n" for status in own)
-        atomic_write_bytes(place / "log.txt", log.encode())
+        atomic_write_bytes(folders[-1] / "log.txt", log.encode())
     return folders
 
 
-def result_of(row: Row, name: str) -> MaskBenchResult:
-    """Return the content of one schema's file, of this name."""
+def _write(path: Path, content: dict[str, Json]) -> None:
+    atomic_write_bytes(path, json.dumps(content, indent=2).encode())
+
+
+def result_of(row: Row, name: str) -> dict[str, Json]:
+    """Return the content of one schema's file, of this name; times in microseconds.
+
+    Its runner writes `pending_file` before it begins; it stays where the process died.
+    `compile_error` says why the schema was refused, `validation_error` which instance
+    went wrong last, and how.
+    """
     if row.result in {*_EXITS, Result.TOO_MUCH_OUTPUT, Result.PROTOCOL_ERROR}:
         return {"pending_file": 1}
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     right = [walk.valid for walk in walks if engine_is_right(walk)]
     times = [time // _US for time in steps_ns(walks)]
     compile_us = (row.compile_ns or 0) // _US if did_compile(row) else 0
-    result: MaskBenchResult = {
+    result: dict[str, Json] = {
         "id": name,
         "ttfm_us": compile_us,
         "max_ttfm_us": compile_us,
@@ -106,7 +93,7 @@ def result_of(row: Row, name: str) -> MaskBenchResult:
         "max_mask_us": max(times, default=0),
         "num_tokens": len(times),
         "num_tests": len(walks),
-        "all_mask_us": times,
+        "all_mask_us": [*times],
         "num_valid_tests": right.count(True),
         "num_invalid_tests": right.count(False),
     }
@@ -117,12 +104,12 @@ def result_of(row: Row, name: str) -> MaskBenchResult:
 
 
 def _validation_error(row: Row) -> str:
-    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     error = ""
+    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     for index, walk in enumerate(walks):
         if engine_is_right(walk) is False:
-            error = f"test #{index}: should {'accept' if walk.valid else 'reject'}"
-            error += " but didn't"
+            wanted = "accept" if walk.valid else "reject"
+            error = f"test #{index}: should {wanted} but didn't"
         elif engine_is_right(walk) is None:
             error = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
         if walk.verdict is WalkVerdict.ENGINE_ERROR:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
@@ -32,13 +32,14 @@ from curation.system.errors import (
 from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.run_header import TaskSettings
-from evaluation.core.task import AcceptedSetting, Task, TaskInput
+from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.drafts import draft_named, drafts_of
 from evaluation.tasks.official_suite import NAME
-from evaluation.tasks.official_suite.report import outcome, report
+from evaluation.tasks.official_suite.outcomes import failures_of
 
 if TYPE_CHECKING:
     from evaluation.core.records import Record
+    from evaluation.reporting.report import Report
 
 #: Where the suite's own server would be; nothing is ever asked there.
 _REMOTES: Final = "http://localhost:1234/"
@@ -50,10 +51,11 @@ _FOLDERS: Final = {
     "2020-12": "draft2020-12",
 }
 _TEMPORARY: Final = 75
+#: What names of optional cases begin with.
+_OPTIONAL: Final = "optional/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteTest:
+class SuiteTest(msgspec.Struct, frozen=True, kw_only=True):
     """One instance of a case."""
 
     description: str
@@ -61,32 +63,13 @@ class SuiteTest:
     valid: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteCase:
-    """One schema with its tests."""
+class SuiteCase(msgspec.Struct, frozen=True, kw_only=True):
+    """One schema with its tests, as a file of the suite has it."""
 
-    #: The dialect's name.
-    draft: str
-    #: The file's name without suffix; of optional ones `optional/...`.
-    category: str
-    #: Place in its file, from 0.
-    number: int
     description: str
     #: A Boolean or an object.
-    schema: Json
+    schema: UntypedJson
     tests: tuple[SuiteTest, ...]
-    #: Whether it needs a document from the suite's own server.
-    remote: bool
-
-    @property
-    def id(self) -> str:
-        """Its name among the cases of its draft."""
-        return f"{self.category}/{self.number}"
-
-    @property
-    def optional(self) -> bool:
-        """Whether the specification leaves it to the implementation."""
-        return self.category.startswith("optional/")
 
 
 def acquire_suite(
@@ -132,8 +115,11 @@ def describe_suite(suite: Acquired) -> dict[str, Json]:
 
 def read_suite_cases(
     suite: Acquired, draft: str, *, optional: bool = False
-) -> Iterator[SuiteCase]:
+) -> Iterator[tuple[str, SuiteCase, bool]]:
     """Yield a draft's cases, mandatory or optional, by category and place.
+
+    Each with its name, `CATEGORY/PLACE`, and whether it needs a document from the
+    suite's own server; a category is the file's name, of optional ones `optional/...`.
 
     Raises:
         BadData: a file is not what the suite's files are.
@@ -143,32 +129,18 @@ def read_suite_cases(
     marker = f"tests/{_FOLDERS[dialect.name]}/"
     for path in pack.paths:
         _, separator, name = path.partition(marker)
-        if not separator or name.startswith("optional/") is not optional:
+        if not separator or name.startswith(_OPTIONAL) is not optional:
             continue
         category = name.removesuffix(".json")
         try:
-            groups = msgspec.convert(json.loads(pack.read(path)), list[_CaseContent])
-            cases = [
-                SuiteCase(
-                    draft=dialect.name,
-                    category=category,
-                    number=number,
-                    description=content.description,
-                    schema=content.schema,
-                    tests=content.tests,
-                    remote=needs_remote(content.schema, dialect),
-                )
-                for number, content in enumerate(groups)
+            cases = msgspec.convert(json.loads(pack.read(path)), list[SuiteCase])
+            found = [
+                (f"{category}/{number}", case, needs_remote(case.schema, dialect))
+                for number, case in enumerate(cases)
             ]
         except (ValueError, LookupError, msgspec.ValidationError) as error:
             raise BadData("not a file of the test suite", path) from error
-        yield from cases
-
-
-class _CaseContent(msgspec.Struct, frozen=True, kw_only=True):
-    description: str
-    schema: UntypedJson
-    tests: tuple[SuiteTest, ...]
+        yield from found
 
 
 def needs_remote(schema: Json, dialect: Dialect) -> bool:
@@ -236,23 +208,28 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
 
 def draft_cases(suite: Acquired, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield what is asked of engines for one draft, mandatory or optional."""
-    for suite_case in read_suite_cases(suite, draft, optional=optional):
-        if not suite_case.remote and suite_case.category not in _LEFT_OUT:
-            yield case_of(suite_case, f"{suite.archive}@{suite.commit}")
+    name = draft_named(draft).name
+    for id_, case, is_remote in read_suite_cases(suite, draft, optional=optional):
+        if not is_remote and id_.rpartition("/")[0] not in _LEFT_OUT:
+            yield case_of(name, id_, case, f"{suite.archive}@{suite.commit}")
 
 
-def case_of(suite_case: SuiteCase, suite: str) -> Case:
+def case_of(draft: str, id_: str, case: SuiteCase, suite: str) -> Case:
     """Return what is asked of engines for one case of the suite.
 
     Args:
-        suite_case: The case.
+        draft: The dialect's name.
+        id_: The name of the case in its draft, `CATEGORY/PLACE`.
+        case: The case.
         suite: The archive that it is from, with its commit.
     """
-    schema = _schema_with_draft(suite_case)
+    schema = case.schema
+    if isinstance(schema, dict) and "$schema" not in schema:
+        schema = {"$schema": BY_NAME[draft].uri, **schema}
     return Case(
         task=NAME,
-        id=suite_case.id,
-        config=f"{suite_case.draft}{' optional' if suite_case.optional else ''}",
+        id=id_,
+        config=f"{draft}{' optional' if id_.startswith(_OPTIONAL) else ''}",
         schema=json.dumps(schema),
         walks=tuple(
             InstanceWalk(
@@ -260,22 +237,23 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
                 valid=test.valid,
                 label={"description": test.description},
             )
-            for test in suite_case.tests
+            for test in case.tests
         ),
         label={
-            "category": suite_case.category,
-            "description": suite_case.description,
+            "category": id_.rpartition("/")[0],
+            "description": case.description,
             "suite": suite,
-            "tests": len(suite_case.tests),
-            "valid": sum(test.valid for test in suite_case.tests),
+            "tests": len(case.tests),
+            "valid": sum(test.valid for test in case.tests),
         },
     )
 
 
-def _schema_with_draft(suite_case: SuiteCase) -> Json:
-    if not isinstance(suite_case.schema, dict) or "$schema" in suite_case.schema:
-        return suite_case.schema
-    return {"$schema": BY_NAME[suite_case.draft].uri, **suite_case.schema}
+def report(run: RunRows) -> Report:
+    """Return the tables of this task's rows."""
+    from evaluation.tasks.official_suite.report import report as report_of  # noqa: PLC0415 - polars is not light
+
+    return report_of(run)
 
 
 TASK: Final = Task(
@@ -289,5 +267,5 @@ TASK: Final = Task(
         AcceptedSetting(name="drafts", meaning="drafts, separated by commas"),
         AcceptedSetting(name="optional", meaning="true: the optional tests too"),
     ),
-    passes=lambda row: outcome(row).passed,
+    passes=lambda row: not failures_of(row),
 )

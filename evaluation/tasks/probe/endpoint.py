@@ -10,7 +10,7 @@ import datetime
 import json
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.escaping import shortened
@@ -75,8 +75,7 @@ _REFUSALS: Final = (TextEnding.ENGINE, TextEnding.REQUEST)
 _TROUBLE: Final = (TextEnding.MODEL, TextEnding.TIMEOUT)
 
 
-@dataclass(frozen=True, slots=True)
-class Conformance:
+class Conformance(NamedTuple):
     """What the answers of a server tell."""
 
     server: ModelServer
@@ -357,7 +356,7 @@ def _typed(probe: Probe) -> Json:
 
 
 def _broken(probes: Mapping[str, Probe]) -> str:
-    values = {name: probe.violating for name, probe in probes.items()}
+    values = {name: probe.violating[probe.keyword] for name, probe in probes.items()}
     asked = json.dumps(values)
     return f"Write only this JSON, each value as it stands, nothing else: {asked}"
 

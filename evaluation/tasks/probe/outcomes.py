@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -75,16 +74,24 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.engines[0]}{version}{' (paper)' if self.paper else ''}"
 
 
+class _SupportFile(msgspec.Struct, frozen=True, kw_only=True):
+    features: tuple[str, ...]
+    support: tuple[Declaration, ...]
+
+
 @cache
+def _file() -> _SupportFile:
+    return msgspec.toml.decode(_TABLE.read_bytes(), type=_SupportFile)
+
+
 def declarations() -> tuple[Declaration, ...]:
     """Return all declarations, in the order of the file."""
-    return _read().support
+    return _file().support
 
 
-@cache
 def features() -> tuple[str, ...]:
     """Return the features of the paper's Figure 4, in its order."""
-    return _read().features
+    return _file().features
 
 
 def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
@@ -100,15 +107,6 @@ def _support(feature: str, support: Mapping[str, Support]) -> Support:
         return support[feature]
     general = "format" if feature.startswith(FORMAT) else _SAME.get(feature, feature)
     return support.get(general, Support.UNKNOWN)
-
-
-class _SupportFile(msgspec.Struct, frozen=True, kw_only=True):
-    features: tuple[str, ...]
-    support: tuple[Declaration, ...]
-
-
-def _read() -> _SupportFile:
-    return msgspec.toml.decode(_TABLE.read_bytes(), type=_SupportFile)
 
 
 class ProbeOutcome(Explained):
@@ -147,8 +145,7 @@ _OF_STANDING: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeResult:
+class ProbeResult(NamedTuple):
     """One row of the task `probe`, judged."""
 
     name: str

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from curation.core.documents import Explained
-from evaluation.core.cases import Result, Row, WalkVerdict
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.outcomes import FAULTS, Outcome, number_in, outcome_of
+from evaluation.tasks.probe.outcomes import ProbeOutcome
 from evaluation.tasks.probe.probe import Probe
 
 if TYPE_CHECKING:
@@ -46,15 +45,13 @@ class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def probe(self) -> Probe:
-        """Its probe; the second violating value is walked too."""
-        first, *rest = self.violating
+        """Its probe; it is named after its first keyword."""
         return Probe(
             name=self.name,
-            keyword=first,
+            keyword=next(iter(self.violating)),
             schema=self.schema,
             valid=self.valid,
-            violating=self.violating[first],
-            also={keyword: self.violating[keyword] for keyword in rest},
+            violating=self.violating,
             since=self.dialect,
             until=self.dialect,
             contexts=tuple(self.places),
@@ -78,31 +75,22 @@ class PairOutcome(Explained):
     FAILED = ("failed", "it died, ran out of time, or is at odds with itself")
 
 
-def pair_outcome(row: Row) -> PairOutcome:
-    """Return the outcome of a pair's row."""
-    what = outcome_of(row)
-    if what is Outcome.COMPILE_ERROR:
-        return PairOutcome.REFUSED
-    faulty = any(walk.verdict in FAULTS for walk in row.walks)
-    if (
-        row.result is not Result.OK
-        or faulty
-        or len(row.walks) < number_in(row, "texts", 0)
-    ):
-        return PairOutcome.FAILED
-    if any(
-        not walk.valid and walk.verdict is WalkVerdict.ACCEPTED for walk in row.walks
-    ):
-        return PairOutcome.IGNORED
-    if what is not Outcome.PASSED:
-        return PairOutcome.OVER
-    return PairOutcome.ENFORCED
+#: By the outcome of the pair's probe; any other is a failure.
+_OUTCOMES: Final = {
+    ProbeOutcome.ENFORCED: PairOutcome.ENFORCED,
+    ProbeOutcome.IGNORED: PairOutcome.IGNORED,
+    ProbeOutcome.WARNED: PairOutcome.IGNORED,
+    ProbeOutcome.WRONG: PairOutcome.IGNORED,
+    ProbeOutcome.OVER_STRICT: PairOutcome.OVER,
+    ProbeOutcome.REFUSED: PairOutcome.REFUSED,
+}
 
 
-def pairs_table(by_engine: Mapping[str, Sequence[Row]]) -> Table:
+def pairs_table(by_engine: Mapping[str, Sequence[ProbeOutcome]]) -> Table:
     """Return the outcomes of pairs by engine."""
     counts = {
-        engine: Counter(map(pair_outcome, rows)) for engine, rows in by_engine.items()
+        engine: Counter(_OUTCOMES.get(it, PairOutcome.FAILED) for it in outcomes)
+        for engine, outcomes in by_engine.items()
     }
     return Table(
         title="Pairs of keywords: outcomes",

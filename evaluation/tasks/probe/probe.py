@@ -10,19 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from curation.core.json_types import Json
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
-
-
-class _Nothing:
-    def __repr__(self) -> str:
-        return "NOTHING"
-
-
-#: No value: the keyword asserts nothing, so that nothing violates it.
-NOTHING: Final = _Nothing()
 
 ROOT: Final = "root"
 #: Where a probe is put, in the order of the reports.
@@ -40,7 +31,9 @@ class Probe:
     keyword: str
     schema: dict[str, Json]
     valid: Json
-    violating: Json | _Nothing
+    #: Keyword to a value that it alone refuses; a pair of keywords may have two, and of
+    #: a keyword that asserts nothing there is none.
+    violating: Mapping[str, Json]
     #: Its name among the features of the paper's Figure 4; the keyword by default.
     feature: str = ""
     #: The oldest and the newest dialect that have it.
@@ -49,8 +42,6 @@ class Probe:
     #: Schemas that `#/$defs/NAME` leads to; they stand at the root.
     definitions: Mapping[str, Json] = field(default_factory=dict)
     contexts: tuple[str, ...] = CONTEXTS
-    #: Of a pair of keywords: the other one to a value that only it refuses.
-    also: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def dialects(self) -> tuple[Dialect, ...]:
@@ -64,8 +55,7 @@ class Probe:
         return self.feature or self.keyword
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedProbe:
+class PlacedProbe(NamedTuple):
     """A probe in one context of one dialect."""
 
     probe: Probe
@@ -73,8 +63,7 @@ class PlacedProbe:
     dialect: str
     schema: dict[str, Json]
     valid: Json
-    violating: Json | _Nothing
-    also: Mapping[str, Json]
+    violating: Mapping[str, Json]
 
 
 def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
@@ -98,10 +87,10 @@ def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
         dialect=dialect.name,
         schema=_in_words_of(dialect, whole),
         valid=_value(probe.valid, context),
-        violating=NOTHING
-        if isinstance(probe.violating, _Nothing)
-        else _value(probe.violating, context),
-        also={name: _value(value, context) for name, value in probe.also.items()},
+        violating={
+            keyword: _value(value, context)
+            for keyword, value in probe.violating.items()
+        },
     )
 
 
@@ -129,27 +118,19 @@ def _value(value: Json, context: str) -> Json:
 def _beside(probe: Probe) -> dict[str, Json]:
     """Return a schema that adds nothing: the same type, else a mere title."""
     type_ = probe.schema.get("type")
-    if isinstance(type_, str) and type_ in _kinds(*_values(probe)):
+    if isinstance(type_, str) and type_ in _kinds(probe):
         return {"type": type_}
     return {"title": "anything"}
 
 
 def _foreign(probe: Probe) -> str:
-    kinds = _kinds(*_values(probe))
+    kinds = _kinds(probe)
     return next(kind for kind in _TYPES if kind not in kinds)
 
 
-def _values(probe: Probe) -> tuple[Json | _Nothing, ...]:
-    return (probe.valid, probe.violating, *probe.also.values())
-
-
-def _kinds(*values: Json | _Nothing) -> set[str]:
-    """Return the types that all values have in common, or any of them has."""
-    kinds: set[str] = set()
-    for value in values:
-        if not isinstance(value, _Nothing):
-            kinds |= _kind(value)
-    return kinds
+def _kinds(probe: Probe) -> set[str]:
+    """Return the types that any of a probe's values has."""
+    return set[str]().union(*map(_kind, (probe.valid, *probe.violating.values())))
 
 
 def _kind(value: Json) -> set[str]:

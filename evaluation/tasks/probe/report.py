@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.report import Report
@@ -41,9 +40,8 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
     from evaluation.core.task import RunRows
 
-_T = TypeVar("_T")
 #: From the contexts that a schema has to what is supported there.
-_SupportOf: TypeAlias = Callable[[frozenset[str]], Mapping[str, Support]]
+_SupportIn: TypeAlias = Callable[[frozenset[str]], Mapping[str, Support]]
 _ALL: Final = "all"
 _NOTE: Final = (
     "Fully: every feature of the schema is supported; at least in part: none is "
@@ -65,61 +63,45 @@ _SHOWN_BY: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-@dataclass(slots=True)
-class _Schemas:
-    #: Config to features of each schema.
-    features: dict[str, list[tuple[str, ...]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    #: Engine and config to whether each schema compiled.
-    compiled: dict[str, dict[str, list[bool]]] = field(default_factory=dict)
-
-
 def theoretical_coverages(
     run: RunRows,
     by_engine: Mapping[str, Sequence[ProbeResult]],
     names: Mapping[str, str],
 ) -> list[Table]:
     """Return Table 11 of the run's schemas; nothing if it has none."""
-    schemas = _schemas(run)
-    if not schemas.features:
-        return []
-    bases = {
-        engine: _bases(names.get(engine, ""), results)
-        for engine, results in by_engine.items()
-    }
-    rows: list[tuple[Cell, ...]] = []
-    for config in (*sorted(schemas.features), _ALL):
-        used = _of(config, schemas.features)
-        for engine in by_engine:
-            took = _of(config, schemas.compiled.get(engine, {}))
-            for basis, support_of in bases[engine]:
-                rows.append((config, engine, basis, *_rates(used, support_of, took)))
-    return [
-        Table(
-            title="Theoretical coverage (Table 11)",
-            columns=("config", "engine", "by", "fully", "at least partly", "compiled"),
-            rows=tuple(rows),
-            note=_NOTE,
-            name="theoretical coverage",
-        )
-    ]
-
-
-def _schemas(run: RunRows) -> _Schemas:
-    schemas, keys, counted = _Schemas(), set(), set()
+    used: dict[tuple[str, str], list[str]] = {}
+    compiled: dict[tuple[str, str, str], bool] = {}
     for row in run.rows():
-        if "features" not in row.label:
-            continue
-        key = (row.config, row.id)
-        if key not in keys:
-            keys.add(key)
-            schemas.features[row.config].append(tuple(_used(row)))
-        if (row.engine, *key) not in counted:
-            counted.add((row.engine, *key))
-            own = schemas.compiled.setdefault(row.engine, {})
-            own.setdefault(row.config, []).append(did_compile(row))
-    return schemas
+        if "features" in row.label:
+            used.setdefault((row.config, row.id), [*_used(row)])
+            compiled.setdefault((row.engine, row.config, row.id), did_compile(row))
+    rows: list[dict[str, Cell]] = []
+    bases = {it: [*_bases(names.get(it, ""), own)] for it, own in by_engine.items()}
+    for config in (*sorted({config for config, _ in used}), _ALL) if used else ():
+        keys = [key for key in used if config in {key[0], _ALL}]
+        for engine in by_engine:
+            asked = [(engine, *key) for key in keys if (engine, *key) in compiled]
+            took = Rate(sum(compiled[key] for key in asked), len(asked))
+            for basis, support_in in bases[engine]:
+                levels = [
+                    coverage(used[key], support_in(contexts_of(used[key])))
+                    for key in keys
+                ]
+                rows.append(
+                    {
+                        "config": config,
+                        "engine": engine,
+                        "by": basis,
+                        "fully": Rate(levels.count(Support.YES), len(levels)),
+                        "at least partly": Rate(
+                            len(levels) - levels.count(Support.NO), len(levels)
+                        ),
+                        "compiled": took if asked else None,
+                    }
+                )
+    title = "Theoretical coverage (Table 11)"
+    table = Table.of_records(title, rows, _NOTE, "theoretical coverage")
+    return [table] if rows else []
 
 
 def _used(row: Row) -> Iterator[str]:
@@ -146,50 +128,28 @@ def contexts_of(features: Iterable[str]) -> frozenset[str]:
     return frozenset({ROOT, "property", *contexts})
 
 
-def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
+def _bases(
+    name: str, results: Sequence[ProbeResult]
+) -> Iterator[tuple[str, _SupportIn]]:
+    """Yield the bases of coverage: each document, and the probes.
+
+    Each is a function from the contexts of a schema to the features supported there; a
+    document knows no contexts.
+    """
+    for declaration in _declarations_of(name):
+        yield declaration.title, declaration.features_in
     told_apart = [
-        replace(result, feature=FORMAT + FORMAT_OF_PROBE[result.name])
-        for result in outcomes
+        result._replace(feature=FORMAT + FORMAT_OF_PROBE[result.name])
+        for result in results
         if result.name in FORMAT_OF_PROBE
     ]
-    support = {**proven(outcomes), **proven(told_apart)}
-    return {feature: level for feature, (level, _, _) in support.items()}
-
-
-def _of(config: str, groups: Mapping[str, list[_T]]) -> list[_T]:
-    if config == _ALL:
-        return [schema for group in groups.values() for schema in group]
-    return groups.get(config, [])
-
-
-def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _SupportOf]]:
-    """Return the bases of coverage: each document, and the probes.
-
-    Each is a function from the contexts of a schema to the features supported there.
-    """
 
     @cache
     def proven_in(contexts: frozenset[str]) -> Mapping[str, Support]:
-        return _probed([result for result in results if result.context in contexts])
+        here = (it for it in (*results, *told_apart) if it.context in contexts)
+        return {feature: level for feature, (level, _, _) in proven(here).items()}
 
-    declared: list[tuple[str, _SupportOf]] = [
-        (declaration.title, declaration.features_in)
-        for declaration in _declarations_of(name)
-    ]
-    return [*declared, ("probes", proven_in)]
-
-
-def _rates(
-    used: list[tuple[str, ...]], support_of: _SupportOf, took: list[bool]
-) -> tuple[Cell, ...]:
-    levels = [
-        coverage(features, support_of(contexts_of(features))) for features in used
-    ]
-    return (
-        Rate(levels.count(Support.YES), len(levels)),
-        Rate(len(levels) - levels.count(Support.NO), len(levels)),
-        Rate(sum(took), len(took)) if took else None,
-    )
+    yield "probes", proven_in
 
 
 _OUTCOME_NOTE: Final = "; ".join(
@@ -203,14 +163,14 @@ _FIGURE_NOTE: Final = (
 
 def report(run: RunRows) -> Report:
     """Return outcomes, what is declared and what is proven, and every matrix."""
-    by_engine: dict[str, list[ProbeResult]] = {}
-    of_pairs: dict[str, list[Row]] = defaultdict(list)
+    by_engine: dict[str, list[ProbeResult]] = defaultdict(list)
+    of_pairs: dict[str, list[ProbeOutcome]] = defaultdict(list)
     for row in run.rows(NAME):
+        result = judge_probe(row, run.header.participant(row.engine).refusals)
         if row.label.get("pair"):
-            of_pairs[row.engine].append(row)
+            of_pairs[row.engine].append(result.outcome)
         else:
-            own = run.header.participant(row.engine).refusals
-            by_engine.setdefault(row.engine, []).append(judge_probe(row, own))
+            by_engine[row.engine].append(result)
     names = run.header.names()
     tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
     tables += [pairs_table(of_pairs)] if of_pairs else []
@@ -221,23 +181,21 @@ def report(run: RunRows) -> Report:
 
 def _outcomes(by_engine: Mapping[str, Sequence[ProbeResult]]) -> Table:
     counts = {
-        name: Counter(e.outcome for e in results) for name, results in by_engine.items()
+        name: Counter(each.outcome for each in results)
+        for name, results in by_engine.items()
     }
-    occurring = [
-        outcome for outcome in ProbeOutcome if any(c[outcome] for c in counts.values())
-    ]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            name,
-            Rate(sum(counted[good] for good in GOOD), counted.total()),
-            *(counted[outcome] for outcome in occurring),
-        )
-        for name, counted in counts.items()
-    ]
+    occurring = [it for it in ProbeOutcome if any(own[it] for own in counts.values())]
     return Table(
         title="Probes: outcomes",
         columns=("engine", "as specified", *occurring),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                name,
+                Rate(sum(own[good] for good in GOOD), own.total()),
+                *(own[outcome] for outcome in occurring),
+            )
+            for name, own in counts.items()
+        ),
         note=_OUTCOME_NOTE,
     )
 
@@ -255,16 +213,13 @@ def _features(
             feature: f"{level} ({good} of {total})"
             for feature, (level, good, total) in proven(results).items()
         }
-    probed_only = sorted(
-        {e.feature for results in by_engine.values() for e in results} - set(features())
-    )
-    rows_of = (*features(), *probed_only)
+    probed = sorted({it.feature for own in by_engine.values() for it in own})
     return Table(
         title="Features declared by documents and proven by probes",
         columns=("feature", *columns),
         rows=tuple(
             (feature, *(column.get(feature) for column in columns.values()))
-            for feature in rows_of
+            for feature in dict.fromkeys((*features(), *probed))
         ),
         note=_FIGURE_NOTE,
         name="probe features",
@@ -283,33 +238,28 @@ def _figure() -> Table:
         ),
         note=" ".join(
             f"{declaration.title}: {declaration.document}."
-            for declaration in declarations()
+            for declaration in documented
             if not declaration.paper
         ),
         name="declared features",
     )
 
 
-def _declarations_of(name: str) -> Iterator[Declaration]:
-    return (
-        declaration for declaration in declarations() if name in declaration.engines
-    )
+def _declarations_of(name: str) -> list[Declaration]:
+    return [it for it in declarations() if name in it.engines]
 
 
 def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
-    cells = {(e.name, e.dialect, e.context): e.outcome.value for e in results}
-    lines = dict.fromkeys((e.name, e.dialect) for e in results)
+    lines: dict[tuple[str, str], dict[str, Cell]] = {}
+    for each in results:
+        own = lines.setdefault(
+            (each.name, each.dialect), dict.fromkeys(CONTEXTS, NOT_RUN)
+        )
+        own[each.context] = each.outcome.value
     return Table(
         title=f"Probes of {engine}: keyword by context",
         columns=("probe", "dialect", *CONTEXTS),
-        rows=tuple(
-            (
-                name,
-                dialect,
-                *(cells.get((name, dialect, context), NOT_RUN) for context in CONTEXTS),
-            )
-            for name, dialect in lines
-        ),
+        rows=tuple((*line, *map(own.get, CONTEXTS)) for line, own in lines.items()),
         note=_OUTCOME_NOTE,
         name=f"probe {engine}",
     )

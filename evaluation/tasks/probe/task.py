@@ -14,7 +14,7 @@ from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.pairs import pairs
-from evaluation.tasks.probe.probe import NOTHING, PlacedProbe, Probe, place_probe
+from evaluation.tasks.probe.probe import PlacedProbe, Probe, place_probe
 from evaluation.tasks.probe.report import report
 
 if TYPE_CHECKING:
@@ -58,14 +58,9 @@ def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:
 def case_of(placed_probe: PlacedProbe) -> Case:
     """Return the case of one probe in one context."""
     walks = [InstanceWalk(text=_text(placed_probe.valid), valid=True)]
-    if placed_probe.violating is not NOTHING:
-        label = {"keyword": placed_probe.probe.keyword}
-        walks.append(
-            InstanceWalk(text=_text(placed_probe.violating), valid=False, label=label)
-        )
     walks += [
         InstanceWalk(text=_text(value), valid=False, label={"keyword": keyword})
-        for keyword, value in placed_probe.also.items()
+        for keyword, value in placed_probe.violating.items()
     ]
     return Case(
         task=NAME,

@@ -19,10 +19,15 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import BadConfiguration, BadData
 from curation.system.progress import Quiet
 from evaluation.analysis import publish_edition as module
-from evaluation.analysis.publish_edition import publish_edition
+from evaluation.analysis.publish_edition import KEY, line_table, publish_edition
 from evaluation.asking.request import RunRequest, choose_suite
 from evaluation.asking.run import run, score_file
-from evaluation.asking.verify_edition import EditionVerdict, draw_lines, verify_edition
+from evaluation.asking.verify_edition import (
+    EditionVerdict,
+    draw_lines,
+    paired_lines,
+    verify_edition,
+)
 from evaluation.results.edition import (
     ROWS,
     Line,
@@ -209,7 +214,7 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
     out = tmp_path / "e"
     publish_edition([_run(tmp_path, schemas, "run")], out)
     verdict = _verified(out, schemas, tmp_path / "again")
-    assert (verdict.holds, len(verdict.pairs)) == (True, 2)
+    assert (verdict.holds, verdict.pairs.height) == (True, 2)
     frame = pl.read_parquet(out / ROWS)
     changed = frame.with_columns(
         outcome=pl.when(pl.col("id") == "lid")
@@ -219,12 +224,10 @@ def test_what_is_published_is_asked_again(tmp_path: Path, schemas: Path) -> None
     changed.write_parquet(out / ROWS)
     verdict = _verified(out, schemas, tmp_path / "once more")
     assert not verdict.holds
-    ((then, now),) = verdict.differing
-    assert (then["id"], then["outcome"], now["outcome"]) == (
-        "lid",
-        "passed",
-        "under_constrained",
-    )
+    differing = verdict.pairs.filter(~pl.col("equal"))
+    assert differing.select("id", "outcome", "outcome_now").rows() == [
+        ("lid", "passed", "under_constrained")
+    ]
     (schemas / "lid.json").unlink()
     with pytest.raises(BadData, match=r"content \w+, measured was"):
         _verified(out, schemas, tmp_path / "other data")
@@ -285,9 +288,9 @@ def test_a_time_out_is_equal_as_far_as_both_walked(
 ) -> None:
     """How many texts there was time for is no outcome; where one went wrong is."""
     then: Line = {"outcome": "timeout", "phase": "walk", "wrong": "1:5 2:3"}
-    then |= {"valid_accepted": 4, "invalid_blocked": 9}
-    verdict = EditionVerdict(pairs=[(then, then | now)], not_asked=[])
-    assert len(verdict.differing) == differing
+    then |= {"valid_accepted": 4, "invalid_blocked": 9, **dict.fromkeys(KEY, "")}
+    pairs = paired_lines(line_table([then]), line_table([then | now]))
+    assert pairs.filter(~pl.col("equal")).height == differing
 
 
 def test_engines_are_shown_on_the_records_that_all_were_asked() -> None:

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import math
+import os
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -188,9 +190,8 @@ _MAPS: dict[str, dict[str, float | None]] = {
     _EVIL: {"a": 0.25, "b": 0.0},
 }
 DRAWINGS = [
-    survival("s", "t", {_EVIL: Quantiles.of([1, 2, 3], [9])}),
-    survival("s", "t", {"lost": Quantiles.of([], [9, 9]), "none": Quantiles.of([])}),
-    survival("s", "t", {"zero": Quantiles.of([0, 0]), "same": Quantiles.of([5, 5])}),
+    survival("s", "t", {_EVIL: np.array([1, 2, 3]), "none": np.array([])}),
+    survival("s", "t", {"same": np.array([5, 5])}),
     survival("s", "t", {}),
     stack("s", "t", {_EVIL: {"a": 1, "b": 0}, "none": {}}, x_label="x"),
     stack("s", "t", {}, x_label="x"),
@@ -210,14 +211,13 @@ def test_a_plot_can_be_drawn(plot: Plot) -> None:
         figure.draw_without_rendering()
 
 
-def test_a_time_out_never_comes_down() -> None:
-    """The curve ends at the deadline with a mark, above zero."""
+def test_a_curve_falls_with_every_time() -> None:
+    """From all to none; what is below is told by the axis, which has no 0."""
     figure = figures.Figure()
-    survival("s", "t", {"a": Quantiles.of([1e6, 2e6], [4e10, 4e10])}).draw(figure)
-    curve, mark = figure.axes[0].lines
-    assert np.asarray(curve.get_xdata())[-1] == 4e10
-    assert np.asarray(mark.get_ydata()).tolist() == [0.5]
-    assert mark.get_marker() == ">"
+    survival("s", "t", {"a": np.array([1e6, 2e6])}).draw(figure)
+    (curve,) = figure.axes[0].lines
+    assert np.asarray(curve.get_ydata()).tolist() == [1, 0.5, 0]
+    assert np.asarray(curve.get_xdata()).tolist() == [1e6, 2e6, 2e6]
 
 
 def test_names_are_what_the_font_can_draw() -> None:
@@ -232,7 +232,8 @@ _COMMAND = "csbdata eval --engine alpha --id 'Github_easy/o 2' " + "--set x=1 " 
 def _printed(table: Table, width: int = 80) -> str:
     out = io.StringIO()
     console = Console(file=out, width=width)
-    console.print(for_terminal(table), crop=False)
+    with mock.patch.dict(os.environ, COLUMNS=str(width)):
+        console.print(for_terminal(table), crop=False)
     return out.getvalue()
 
 
@@ -247,6 +248,16 @@ def test_a_table_has_its_columns() -> None:
     printed = _printed(table, 200)
     assert re.search(r"engine +declared +passed", printed)
     assert f"{rates[0]}   {rates[1]}" in printed
+
+
+@pytest.mark.parametrize(("engines", "parts"), [(2, 1), (9, 2)])
+def test_no_figure_is_broken_on_a_narrow_screen(engines: int, parts: int) -> None:
+    """Few engines become columns; of many the table is printed in parts."""
+    names = tuple(f"figure-{number}" for number in range(12))
+    rows = tuple((f"engine-{n}", *range(100, 112)) for n in range(engines))
+    words = _printed(Table(title="t", columns=("engine", *names), rows=rows)).split()
+    assert [words.count(name) for name in (*names, "111")] == [*[1] * 12, engines]
+    assert words.count("engine-0") == words.count("engine") == parts
 
 
 @pytest.mark.parametrize("width", [40, 80, 400])

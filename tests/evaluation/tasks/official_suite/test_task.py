@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,19 +23,17 @@ from curation.system.package_data import raw_folder
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.core.run_header import TaskSettings
 from evaluation.reporting.printing import as_markdown
-from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import FAULTS
 from evaluation.results.reader import open_run
 from evaluation.tasks.official_suite import task as suites
+from evaluation.tasks.official_suite.outcomes import SuiteFailure, failures_of
 from evaluation.tasks.official_suite.report import (
-    SuiteFailure,
-    by_category,
-    failing_categories,
-    find_leaders,
-    levels,
-    outcome,
+    LEVELS,
+    categories,
     published_suite,
     report,
+    suite_cases,
+    summary,
 )
 from evaluation.tasks.official_suite.task import (
     TASK,
@@ -104,13 +103,14 @@ def test_cases_come_by_category_and_place(tmp_path: Path) -> None:
             "draft4/type.json": [suite_case({}, (1, True))],
         },
     )
-    assert [each.id for each in read_suite_cases(suite, "7")] == [
+    assert [name for name, *_ in read_suite_cases(suite, "7")] == [
         "const/0",
         "type/0",
         "type/1",
     ]
-    (optional,) = read_suite_cases(suite, "draft-07", optional=True)
-    assert (optional.category, optional.optional) == ("optional/format/date", True)
+    (optional,) = draft_cases(suite, "draft-07", optional=True)
+    named = (optional.id, optional.config)
+    assert named == ("optional/format/date/0", "draft-07 optional")
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,10 @@ def test_the_papers_43_categories_are_what_is_left_of_2020_12(tmp_path: Path) ->
     )
     assert suite.route == "mirror"
     listed = list(read_suite_cases(suite, "2020-12"))
-    kept = {each.category for each in listed if not each.remote}
-    assert len({each.category for each in listed}) == 46
-    assert {each.category for each in listed} - kept == {"refRemote", "vocabulary"}
+    every = {name.rpartition("/")[0] for name, *_ in listed}
+    kept = {name.rpartition("/")[0] for name, _, is_remote in listed if not is_remote}
+    assert len(every) == 46
+    assert every - kept == {"refRemote", "vocabulary"}
     assert len(kept - {"format"}) == 43
 
 
@@ -221,9 +222,9 @@ def test_every_draft_can_be_read(draft: str, tmp_path: Path) -> None:
         replace(FetchSettings.from_environment(offline=True), cache=tmp_path)
     )
     ids = [
-        each.id
+        name
         for optional in (False, True)
-        for each in read_suite_cases(suite, draft, optional=optional)
+        for name, *_ in read_suite_cases(suite, draft, optional=optional)
     ]
     assert len(ids) > 180
     assert len(set(ids)) == len(ids)
@@ -251,16 +252,8 @@ def made(instances: str, category: str = "const", number: int = 0) -> Case:
         SuiteTest(description=str(index), data=index, valid=each == "v")
         for index, each in enumerate(instances)
     )
-    suite_case = SuiteCase(
-        draft="2020-12",
-        category=category,
-        number=number,
-        description="",
-        schema={"const": 1},
-        tests=tests,
-        remote=False,
-    )
-    return case_of(suite_case, "mini@1")
+    suite_case = SuiteCase(description="", schema={"const": 1}, tests=tests)
+    return case_of("2020-12", f"{category}/{number}", suite_case, "mini@1")
 
 
 BOTH, VALID, INVALID = made("vi"), made("v"), made("i")
@@ -284,14 +277,14 @@ def test_a_case_is_judged_by_the_papers_criteria(
     case: Case, rule: Callable[[InstanceWalk], WalkVerdict], failures: set[SuiteFailure]
 ) -> None:
     """Valid instances to the end, the end included; invalid ones never."""
-    assert outcome(policies.answered(case, rule, "x")).failures == failures
+    assert failures_of(policies.answered(case, rule, "x")) == failures
 
 
 def test_a_refused_schema_passes_only_without_valid_instances() -> None:
     """As listing 2 of the paper has it."""
-    assert outcome(policies.refused(INVALID, "x")).passed
+    assert failures_of(policies.refused(INVALID, "x")) == set()
     for case in (BOTH, VALID):
-        failures = outcome(policies.refused(case, "x")).failures
+        failures = failures_of(policies.refused(case, "x"))
         assert failures == {SuiteFailure.COMPILE_ERROR}
 
 
@@ -300,7 +293,7 @@ def test_a_refused_schema_passes_only_without_valid_instances() -> None:
 )
 def test_an_engine_that_dies_passes_nothing(result: Result) -> None:
     """Not even a case without valid instances: a crash is no refusal."""
-    assert outcome(policies.died(INVALID, "x", result)).failures == {SuiteFailure.DIED}
+    assert failures_of(policies.died(INVALID, "x", result)) == {SuiteFailure.DIED}
 
 
 def test_walks_that_are_missing_are_no_success() -> None:
@@ -315,7 +308,7 @@ def test_walks_that_are_missing_are_no_success() -> None:
         walks=row.walks[:1],
         label=row.label,
     )
-    assert outcome(short).failures == {SuiteFailure.DIED}
+    assert failures_of(short) == {SuiteFailure.DIED}
 
 
 @given(st.lists(st.tuples(st.booleans(), VERDICTS), max_size=6))
@@ -339,43 +332,49 @@ def test_passed_is_that_every_answer_is_right(
             "valid": sum(valid for valid, _ in walks),
         },
     )
-    judged = outcome(row)
+    failures = failures_of(row)
     right = [
         verdict not in FAULTS and (verdict is WalkVerdict.ACCEPTED) is valid
         for valid, verdict in walks
     ]
-    assert judged.passed is all(right)
-    assert judged.valid.count + judged.invalid.count == sum(right)
-    assert (SuiteFailure.UNDER_CONSTRAINED in judged.failures) is (
+    assert (not failures) is all(right)
+    assert (SuiteFailure.UNDER_CONSTRAINED in failures) is (
         (False, WalkVerdict.ACCEPTED) in walks
+    )
+
+
+def _cases(**engines: dict[str, tuple[int, int]]) -> pl.DataFrame:
+    """Return cases of engines: by category how many are passed, and how many not."""
+    return pl.DataFrame(
+        [
+            {"engine": engine, "category": category, "failures": failures}
+            for engine, counts in engines.items()
+            for category, (good, bad) in counts.items()
+            for failures in [*[()] * good, *[("died",)] * bad]
+        ],
+        schema_overrides={"failures": pl.List(pl.String)},
     )
 
 
 def test_levels_are_beyond_their_bounds_and_full_is_all() -> None:
     """A half is not more than 50 %: the row of the paper's Table 6."""
-    coverage = {
-        "none": Rate(0, 4),
-        "quarter": Rate(1, 4),
-        "half": Rate(2, 4),
-        "most": Rate(4, 5),
-        "all": Rate(3, 3),
-    }
-    assert levels(coverage) == (4, 3, 2, 2, 1)
+    shares = {"a": (0, 4), "b": (1, 3), "c": (2, 2), "d": (4, 1), "e": (3, 0)}
+    assert summary(_cases(x=shares)).select(*LEVELS).rows() == [(4, 3, 2, 2, 1)]
 
 
 def test_the_highest_counts_ties_and_never_nothing() -> None:
     """Single is alone, and nobody leads with 0."""
-    led = find_leaders(
-        {
-            "x": {"a": Rate(1, 2), "b": Rate(1, 1), "c": Rate(0, 1)},
-            "y": {"a": Rate(2, 4), "b": Rate(0, 1), "c": Rate(0, 1)},
-        }
-    )
-    assert (set(led["x"].highest), set(led["x"].single)) == ({"a", "b"}, {"b"})
-    assert (set(led["y"].highest), set(led["y"].single)) == ({"a"}, set())
+    x = {"a": (1, 1), "b": (1, 0), "c": (0, 1)}
+    y = {"a": (2, 2), "b": (0, 1), "c": (0, 1)}
+    led = categories(_cases(x=x, y=y)).filter("highest")
+    assert led.select("engine", "category", "single").rows() == [
+        ("x", "a", False),
+        ("x", "b", True),
+        ("y", "a", False),
+    ]
 
 
-def test_categories_count_once_for_each_kind_of_failure() -> None:
+def test_categories_count_once_for_each_kind_of_failure(tmp_path: Path) -> None:
     """However many of its cases fail, and in however many ways."""
     rows = [
         policies.answered(made("vi", number=0), policies.accepts_all, "x"),
@@ -383,17 +382,16 @@ def test_categories_count_once_for_each_kind_of_failure() -> None:
         policies.answered(made("vi", number=2), policies.blocks_all, "x"),
         policies.refused(made("v", category="not"), "x"),
     ]
-    outcomes = [outcome(each) for each in rows]
-    assert failing_categories(outcomes) == {
+    cases = suite_cases(open_run(write_run(tmp_path, rows)))
+    (line,) = summary(cases).to_dicts()
+    assert {failure: line[failure] for failure in SuiteFailure} == {
+        **dict.fromkeys(SuiteFailure, 0),
         SuiteFailure.COMPILE_ERROR: 1,
         SuiteFailure.OVER_CONSTRAINED: 1,
         SuiteFailure.UNDER_CONSTRAINED: 1,
-        SuiteFailure.DIED: 0,
-        SuiteFailure.ENGINE_ERROR: 0,
-        SuiteFailure.LIED: 0,
-        SuiteFailure.CONTRADICTED: 0,
     }
-    assert by_category(outcomes) == {"const": Rate(0, 3), "not": Rate(0, 1)}
+    counts = categories(cases).select("category", "passed", "of").rows()
+    assert counts == [("const", 0, 3), ("not", 0, 1)]
 
 
 GOLDEN = Path(__file__).parents[2] / "golden"
