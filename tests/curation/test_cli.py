@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BUILD = "BUILD"
 #: A call that ends at once and prints to stdout; of other commands it is `--help`.
 CALLS = {
-    "build": ("build", "--sample", "--offline", "--out", BUILD),
+    "build": ("build", "--sample", "--instances", "--offline", "--out", BUILD),
     "check": ("check", "schema.json"),
     "diff": ("diff", BUILD, BUILD),
     "engines": ("engines",),

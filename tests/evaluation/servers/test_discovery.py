@@ -482,7 +482,7 @@ def test_what_had_no_answer_is_asked_for_again(tmp_path: Path) -> None:
         return answer("{}") if well else Said(status=500, pieces=[b"oh no"])
 
     with loopback(reply) as server:
-        request = _request(tmp_path, server.base, "strict")
+        request = _request(tmp_path, server.base, count=2)
         with pytest.raises(Unavailable, match="HTTP 500: oh no"):
             csbdata.run(request)
         assert open_run(tmp_path / "run").header.finished is None
@@ -537,7 +537,7 @@ def test_neither_torch_nor_transformers_is_needed(tmp_path: Path) -> None:
             *("--tokenizer", str(tokenizer)),
         )
     assert measured.returncode == 0, measured.stderr
-    assert "Coverage" in measured.stdout
+    assert "coverage: By schema" in measured.stdout
     shown = _csbdata(tmp_path, "results", "show", "run")
     assert shown.returncode == 0, shown.stderr
     assert "strict small" in shown.stdout
