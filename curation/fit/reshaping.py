@@ -197,7 +197,7 @@ def wrapped(schema: UntypedJson, _sites: Sites) -> UntypedJson:
 
 def dropped(schema: SchemaObject, keywords: Keywords) -> SchemaObject:
     """Say in the description what the target does not hold."""
-    taken = {name: schema[name] for name in keywords if name in schema}
+    taken = {name: value for name, value in schema.items() if name in keywords}
     if not taken:
         return schema
     dropped = {**shape_of(schema).dropped, **taken}

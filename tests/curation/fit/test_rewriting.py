@@ -21,10 +21,11 @@ from curation.fit.narrowing import without_patterns
 from curation.fit.positions import positions
 from curation.fit.profile import load_profile
 from curation.fit.relation import Comparer, RelationKind, text_of
+from curation.fit.reshaping import dropped
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
-from curation.fit.shapes import with_shape
+from curation.fit.shapes import shape_of, with_shape
 from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
@@ -65,6 +66,14 @@ _STRING: Json = {"type": "string"}
 EXAMPLES: dict[str, tuple[str, dict[str, Json], str]] = dict(
     table(__file__, "rewrites")
 )
+
+
+def test_what_is_dropped_is_told_in_the_order_of_the_schema() -> None:
+    """A set of keywords has another order in each process."""
+    names = ("minItems", "maximum", "pattern", "maxItems", "minimum", "maxLength")
+    schema: dict[str, Json] = dict.fromkeys(names, 1)
+    told = shape_of(dropped(schema, frozenset(schema))).dropped
+    assert list(told) == list(schema)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
