@@ -62,8 +62,8 @@ _UNTESTED: Final = {
     "ifstruct": {"too_large", "byte_order_mark", "leading_text"},
 }
 #: Coverage asks two validators, and names the keyword that fails as near misses do, in
-#: three files more; it shares with `judge` what an answer is that says next to nothing.
-_MOST_FILES: Final = {("coverage", ""): 9, ("coverage", "violates"): 12}
+#: five files more; it shares with `judge` what an answer is that says next to nothing.
+_MOST_FILES: Final = {("coverage", ""): 9, ("coverage", "violates"): 14}
 #: Records of a suite without a generator: an object, with a branch and a pattern.
 _SCHEMA: Final = {
     "type": "object",
@@ -118,8 +118,8 @@ def test_every_class_has_a_known_answer_that_gets_it(name: str) -> None:
 
 
 @_SUITES
-def test_an_answer_is_scored_in_seven_files(name: str) -> None:
-    """So many a reader opens to follow one; preparing a record takes one more."""
+def test_an_answer_is_scored_in_eight_files(name: str) -> None:
+    """So many a reader opens to follow one, and as many to prepare a record."""
     choice = choose_suite(name)
     score = choice.suite.scorer(choice.settings)
     last_of_class = {pair[1].expected: pair for pair in _known(name)}
@@ -128,7 +128,7 @@ def test_an_answer_is_scored_in_seven_files(name: str) -> None:
         judge, prepared = _traced(partial(score, record))
         _, scored = _traced(partial(judge, response))
         assert 0 < len(prepared) <= 8, (record.key, prepared)
-        most = _MOST_FILES.get((name, answer.expected), 7)
+        most = _MOST_FILES.get((name, answer.expected), 8)
         assert 0 < len(scored) <= most, sorted(scored)
 
 
