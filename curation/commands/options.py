@@ -10,14 +10,14 @@ import inspect
 from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
-from enum import StrEnum
+from enum import EnumType, StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
-from typer._coercion import bool_flag_type_descriptor
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer._coercion import RuntimeParam, bool_flag_type_descriptor, build_runtime_param
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from curation.system.credentials import redacted
 from curation.system.user_files import refuse_unprintable
@@ -99,8 +99,37 @@ ProblemFormatOption = Annotated[
 ]
 
 
+class _AsGiven(RuntimeParam):
+    """Take words and values that need no reading as they are.
+
+    Others are read by typer, which imports pydantic for them: 80 ms.
+    """
+
+    def _coerce_value(self, value: Any, param: TyperOption, ctx: Context) -> object:  # type: ignore[override]  # noqa: ANN401 - what was typed, or a default
+        kind = self.annotation
+        if isinstance(kind, type) and isinstance(value, kind):
+            return value
+        if kind == list[str]:
+            return list(value)
+        if isinstance(kind, EnumType) and value in set(kind):
+            return kind(value)
+        return build_runtime_param(param.type_descriptor).coerce(value, param, ctx)
+
+
+def _read_quickly(parameters: list[Parameter]) -> list[Parameter]:
+    for each in parameters:
+        if isinstance(each, TyperOption | TyperArgument):
+            kinds = each.type_descriptor
+            each._runtime_param = _AsGiven(kinds.parameter_info, kinds.annotation)  # noqa: SLF001 - typer has no other place for it
+    return parameters
+
+
 class CommandGroup(TyperGroup):
     """Commands, listed with their first sentence as it is."""
+
+    def get_params(self, ctx: Context) -> list[Parameter]:
+        """Return the options of the group."""
+        return _read_quickly(super().get_params(ctx))
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write each command's name and its first sentence."""
@@ -123,7 +152,7 @@ class GroupedCommand(TyperCommand):
 
     def get_params(self, ctx: Context) -> list[Parameter]:
         """Return the arguments and options, and `--help-all` before `--help`."""
-        *own, last = super().get_params(ctx)
+        *own, last = _read_quickly(super().get_params(ctx))
         if "\f" in (self.help or "") or any(
             getattr(option, "hidden", False) for option in own
         ):
