@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MINIATURES = Path(__file__).with_name("miniatures")
 #: Enough for what ends by itself, short enough for what does not.
-BRISK = Bounds(compile_seconds=1.0, run_seconds=1.0, wall_times=1.0, memory_mb=192)
+BRISK = Bounds(compile_seconds=1.0, run_seconds=1.0, wall_times=3.0, memory_mb=192)
 
 
 def miniature(name: str) -> str:

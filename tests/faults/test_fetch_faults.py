@@ -59,7 +59,6 @@ def settings(
 ) -> FetchSettings:
     """Return settings with an empty cache, no mirror and little patience."""
     monkeypatch.setattr(http, "PAUSE", 0.01)
-    monkeypatch.setattr(http, "_TIMEOUTS", (2.0, 0.5))
     return FetchSettings(cache=tmp_path / "cache", github=server.base)
 
 

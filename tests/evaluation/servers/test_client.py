@@ -376,7 +376,7 @@ def test_a_deadline_is_no_trouble() -> None:
     """What was not written in time is told with what there is, and not asked again."""
     slow = Said(pieces=[event(content='{"a'), 3.0])
     with loopback(lambda _body, _number: slow) as server:
-        client = _client(server, seconds=0.3)
+        client = _client(server, seconds=1.5)
         with pytest.raises(DeadlinePassed) as caught:
             client.ask({})
         client.close()

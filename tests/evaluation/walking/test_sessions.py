@@ -243,7 +243,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> _Machine:
 
 def _hang(folder: Path) -> tuple[RunTotals, RecordedRun]:
     """Run a task with a schema on which one of two engines never ends."""
-    bounds = Bounds(compile_seconds=0.2, run_seconds=0.2, wall_times=2.0)
+    bounds = Bounds(compile_seconds=0.5, run_seconds=0.5, wall_times=6.0)
     samples = [sample("hang-compile"), sample("fine", "1")]
     request = request_of(folder, samples, tasks=("masks",), bounds=bounds)
     return measured(folder, [miniature("troubled"), "none"], request)
