@@ -63,9 +63,10 @@ def read_archive(pin: ArchivePin, archive: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _tarred(archive: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
-    with archive.open("rb") as packed, tarfile.open(fileobj=packed, mode="r|*") as tar:
+    # Not as a stream (`r|*`), which copies what it has left at each read.
+    with tarfile.open(archive) as tar:
         for member in tar:
-            # The list of members only grows, and a stream has no way back.
+            # The list of members only grows.
             tar.members = []  # type: ignore[attr-defined] # not in typeshed
             if member.isreg():
                 content = cast("IO[bytes]", tar.extractfile(member))
