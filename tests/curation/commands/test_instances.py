@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from curation.commands.export import export
 from curation.commands.instances import instances
 from curation.system.errors import BadData, CannotCreate, NoInput
+from tests.slow_cases import first_fast
 
 APP = typer.Typer()
 APP.add_typer(export)
@@ -117,7 +118,7 @@ def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     assert "maximum at /properties/count/maximum for /count" in text
 
 
-@pytest.mark.parametrize("name", ["-", "openapi:/dev/stdin"])
+@pytest.mark.parametrize("name", first_fast(1, ["-", "openapi:/dev/stdin"]))
 def test_standard_input_is_read(name: str) -> None:
     """`-` is one schema; of a description the bodies are meant."""
     body = {"content": {"application/json": {"schema": SCHEMA}}}

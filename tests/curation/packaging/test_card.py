@@ -54,6 +54,7 @@ from tests.made import (
     record,
     rejected,
 )
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -263,7 +264,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", first_fast(3, HOSTILE))
 def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """The most frequent `format` may be anything a schema's author wrote."""
     figure: UntypedJson = {"features": {"type": 3}, "formats": {name: 2}}
@@ -274,7 +275,7 @@ def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     assert not any(character in text for character in "\x1b\u202e")
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", first_fast(3, HOSTILE))
 def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """A name cannot end its table cell, become HTML or reach a terminal."""
     pin = Pin(

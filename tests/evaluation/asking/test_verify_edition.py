@@ -136,6 +136,7 @@ def test_scorecards_of_suites_join_an_edition(tmp_path: Path, schemas: Path) -> 
         publish_edition([scored], out)
 
 
+@pytest.mark.slow
 def test_a_run_without_data_begins_no_edition(tmp_path: Path, schemas: Path) -> None:
     """It joins others, which have data."""
     probe = _run(tmp_path, schemas, "probe", tasks=("probe",))

@@ -211,7 +211,7 @@ def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["show", "compare"])
 @pytest.mark.parametrize("width", first_fast(1, ["80", "200"]))
-@pytest.mark.parametrize(("tasks", "cases"), [(1, 40), (2, 5), (5, 5)])
+@pytest.mark.parametrize(("tasks", "cases"), first_fast(2, [(1, 40), (2, 5), (5, 5)]))
 def test_a_run_is_one_screen_that_names_every_other_table(  # noqa: PLR0913, PLR0917 (a row of the table)
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -374,10 +374,11 @@ def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "form",
-    [
-        # Every table and plot of it is drawn.
-        *("plots", "parquet", "maskbench"),
-    ],
+    first_fast(
+        2,
+        # The last draws every table and plot.
+        ["parquet", "maskbench", "plots"],
+    ),
 )
 def test_export_names_what_it_wrote(form: str, tmp_path: Path) -> None:
     """Each line of stdout is a path that is there."""

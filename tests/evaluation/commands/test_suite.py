@@ -19,6 +19,7 @@ from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import scored_run
 from tests.evaluation.servers.loopback import answer, loopback
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -117,7 +118,7 @@ def test_lines_of_a_batch_name_the_model(data: Path) -> None:
     assert "--as openai-batch" in unused.then
 
 
-@pytest.mark.parametrize("budget", [None, 123])
+@pytest.mark.parametrize("budget", first_fast(1, [123, None]))
 def test_prompts_have_the_budgets_of_a_run(
     budget: int | None, data: Path, tmp_path: Path
 ) -> None:
@@ -173,7 +174,7 @@ def test_a_limit_is_said_once(data: Path, tmp_path: Path) -> None:
             assert said.count("a higher one goes on") == 1, said
 
 
-@pytest.mark.parametrize("layout", ["openai-batch", "anthropic-batch"])
+@pytest.mark.parametrize("layout", first_fast(1, ["openai-batch", "anthropic-batch"]))
 def test_a_batch_has_both_halves_and_its_answers_are_scored(
     data: Path, tmp_path: Path, layout: str
 ) -> None:

@@ -36,6 +36,7 @@ from evaluation.reporting.tables import (
     duration,
     text_of,
 )
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -202,7 +203,7 @@ DRAWINGS = [
 ]
 
 
-@pytest.mark.parametrize("plot", DRAWINGS)
+@pytest.mark.parametrize("plot", first_fast(3, DRAWINGS))
 def test_a_plot_can_be_drawn(plot: Plot) -> None:
     """Without a warning, which would be an error here."""
     with style():

@@ -21,6 +21,7 @@ from evaluation.servers.adaptation import SchemaAdapter
 from tests.evaluation.measuring import texts_request
 from tests.evaluation.servers.loopback import Said, answer, loopback
 from tests.evaluation.suites.coverage.written_texts import text_from_row
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +194,10 @@ def test_a_rewrite_that_lasts_too_long_is_given_up(
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 9_000, "{", "[]", "null", '{"decks": {"key": 1}}', '{"decks": 1e999}'],
+    first_fast(
+        3,
+        ["[" * 9_000, "[]", '{"decks": 1e999}', '{"decks": {"key": 1}}', "{", "null"],
+    ),
 )
 def test_an_answer_of_another_shape_is_left_as_it_is(tmp_path: Path, text: str) -> None:
     """Whatever a server answers, decoding never fails; the judge sees what came."""

@@ -43,6 +43,7 @@ from tests.evaluation.measuring import sample, texts_request
 from tests.evaluation.servers.contracts import CONTRACTS, OUTPUT, PROMPT
 from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
 from tests.evaluation.suites.coverage.written_texts import written
+from tests.slow_cases import first_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -455,7 +456,7 @@ class _Throttle:
         return told if self.there >= 1 else {**told, "retry_after": "1"}
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("provider", first_fast(1, ["anthropic", "openai"]))
 def test_requests_are_paced_by_what_the_server_tells(
     tmp_path: Path, provider: str
 ) -> None:

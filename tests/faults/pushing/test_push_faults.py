@@ -87,7 +87,7 @@ def old(there: Connection, tmp_path: Path) -> dict[str, bytes]:
     "kind",
     [
         "cut",
-        "cut after",
+        pytest.param("cut after", marks=pytest.mark.slow),
         pytest.param("503", marks=pytest.mark.slow),
         pytest.param("503 after", marks=pytest.mark.slow),
     ],

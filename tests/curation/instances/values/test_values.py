@@ -28,6 +28,7 @@ from curation.instances.values.strings import (
     matches,
     pattern_matches,
 )
+from tests.slow_cases import first_fast
 
 BOUNDS = st.none() | st.one_of(
     st.integers(-1000, 1000),
@@ -340,7 +341,7 @@ def is_accepted(name: str, text: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", first_fast(7, FORMATS))
 def test_samples_are_accepted_in_every_draft(name: str) -> None:
     """Both validators accept strings of a format under each draft."""
     texts = [formats.formatted_text(name, random.Random(seed)) for seed in range(20)]
