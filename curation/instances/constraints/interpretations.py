@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import NOWHERE, Document, Rejected
 from curation.core.rule import Library
-from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
 from curation.references.closure import closure_of
@@ -54,20 +54,6 @@ class Interpretations:
     #: Whether a value must be valid without formats, too.
     without_formats: bool = True
 
-    @classmethod
-    def of(cls, compiled: CompiledSchema) -> Self:
-        """Return the interpretations of a schema.
-
-        Example:
-            >>> schema = {"$ref": "#/definitions/a", "type": "string",
-            ...           "definitions": {"a": {"minLength": 1}}}
-            >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-            >>> found = Interpretations.of(compiled)
-            >>> compiled.is_valid(7), found.accepts(7), found.accepts("text")
-            (True, False, True)
-        """
-        return cls(own=compiled, heeding=heeding(compiled))
-
     @property
     def with_formats(self) -> Self:
         """The same where a value need not be valid without formats."""
@@ -92,9 +78,19 @@ class Interpretations:
                 return compiled, False
         return None
 
-    def accepts(self, value: Json) -> bool:
-        """Return whether a value is valid under each interpretation."""
-        return self.refusing(value) is None
+
+@memo
+def interpretations_of(compiled: CompiledSchema) -> Interpretations:
+    """Return the interpretations of a schema.
+
+    Example:
+        >>> schema = {"$ref": "#/definitions/a", "type": "string",
+        ...           "definitions": {"a": {"minLength": 1}}}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> compiled.is_valid(7), interpretations_of(compiled).refusing(7) is None
+        (True, False)
+    """
+    return Interpretations(own=compiled, heeding=heeding(compiled))
 
 
 def heeding(compiled: CompiledSchema) -> CompiledSchema | None:

@@ -17,12 +17,14 @@ import msgspec
 
 from curation.core.documents import Rejected
 from curation.core.rule import Library
-from curation.instances.constraints.interpretations import Interpretations, read_schema
-from curation.instances.grading import judge_examples
+from curation.instances.constraints.interpretations import (
+    interpretations_of,
+    read_schema,
+)
+from curation.instances.grading import instance_row, judge_examples
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.search.witnesses import Budget, search_witnesses
-from curation.instances.validators import verdicts_of_each
+from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.instances.values.model import (
     InstanceKind,
     InstanceRow,
@@ -163,8 +165,8 @@ def _instances_of(
     *,
     lean: bool,
 ) -> SchemaInstances:
-    interpretations = Interpretations.of(compiled)
-    search = search_witnesses(interpretations, seed, budget)
+    interpretations = interpretations_of(compiled)
+    search = find_witnesses(compiled, seed, budget)
     examples_accepted, refused = judge_examples(compiled, examples)
     identities = {identity(witness.value) for witness in examples_accepted}
     witnesses = [
@@ -189,7 +191,9 @@ def _instances_of(
             ask &= instance.keyword not in asked
             asked.add(instance.keyword)
         left -= len(text) if ask else 0
-        rows.append(_row(interpretations, instance, number, text, ask_jsonschema=ask))
+        rows.append(
+            instance_row(interpretations, instance, number, text, ask_jsonschema=ask)
+        )
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
@@ -215,34 +219,6 @@ def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInsta
         dialect=compiled.dialect.name,
         reason=PROOF,
         detail=str(proof),
-    )
-
-
-def _row(
-    interpretations: Interpretations,
-    instance: Witness | NearMiss,
-    number: int,
-    text: str,
-    *,
-    ask_jsonschema: bool,
-) -> InstanceRow:
-    verdicts = verdicts_of_each(
-        interpretations, instance.value, ask_jsonschema=ask_jsonschema
-    )
-    miss = instance if isinstance(instance, NearMiss) else None
-    return InstanceRow(
-        unique_id="",
-        number=number,
-        text=text,
-        valid=verdicts.jsonschema_rs is True,
-        kind=(
-            instance.kind if isinstance(instance, Witness) else InstanceKind.NEAR_MISS
-        ).value,
-        keyword=miss.keyword if miss else "",
-        schema_pointer=miss.schema_pointer if miss else "",
-        instance_pointer=miss.instance_pointer if miss else "",
-        fails_at=miss.fails_at if miss else None,
-        verdicts=verdicts.text,
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -53,12 +53,16 @@ if TYPE_CHECKING:
     from curation.instances.values.model import NearMiss, Witness
 
 
-def least_value(
-    compiled: CompiledSchema, goals: Goals, rng: random.Random, steps: int
+#: Steps of the search for a value to put into a witness.
+_STEPS: Final = 400
+
+
+def _least_value(
+    compiled: CompiledSchema, goals: Goals, rng: random.Random
 ) -> Json | Nothing:
-    """Return a least value that meets goals, or NOTHING within so many steps."""
+    """Return a least value that meets goals, or NOTHING."""
     builder = WitnessBuilder(
-        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=_STEPS
     )
     try:
         return builder.value(goals)
@@ -77,7 +81,7 @@ _DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class RelaxedSchema:
+class _RelaxedSchema:
     """A schema without one keyword, which its values must fail."""
 
     def __init__(self, compiled: CompiledSchema, assertion: Assertion) -> None:
@@ -109,37 +113,28 @@ class RelaxedSchema:
 
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
-PRIORITY: Final = (
+_PRIORITY: Final = (
     *("additionalProperties", "type", "enum", "const", "minimum", "maximum"),
     *("exclusiveMinimum", "exclusiveMaximum", "maxItems", "maxLength", "required"),
     *("pattern", "format", "minItems", "minLength"),
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How much one schema may cost; counts, not seconds, so that runs are equal."""
-
-    #: Edited values that the validator is asked about, weighted by their size.
-    verdicts: int = 900
-    #: The same for `type`, which is edited last, with what is left of the others.
-    types: int = 200
-    #: Edits tried for one keyword at one site.
-    tries: int = 24
-    #: Sites tried for one keyword.
-    sites: int = 3
-    #: Searches without the keyword, and the steps of each.
-    searches: int = 24
-    steps: int = 400
-    #: Near misses beyond one for each assertion: inside of anyOf and the like.
-    deeper: int = 8
-    #: Names of one `required` that are left out in turn, at most.
-    names: int = 3
-    #: Witnesses made to reach what the given ones do not.
-    witnesses: int = 24
-
-
-_USUAL: Final = Effort()
+#: Verdicts of a validator on a small witness; a large one costs more.
+_VERDICTS: Final = 900
+#: The same for `type`, which is edited last, with what is left of the others.
+_TYPE_VERDICTS: Final = 200
+#: Edits tried for one keyword at one site, and inside of a branch.
+_EDITS: Final = 24
+_BRANCH_EDITS: Final = 6
+#: Searches without the keyword.
+_SEARCHES: Final = 24
+#: Near misses beyond one for each assertion: inside of anyOf and the like.
+_DEEPER: Final = 8
+#: Names of one `required` that are left out in turn, at most.
+_NAMES: Final = 3
+#: Witnesses made to reach what the given ones do not.
+_WITNESSES: Final = 24
 #: Where more schemas are entered for one value, the errors alone may take seconds.
 _MOST_ENTERED: Final = 20_000
 #: Sites of one keyword for which a search without the keyword is tried.
@@ -157,7 +152,6 @@ def find_near_misses(
     witnesses: Sequence[Witness],
     seed: int = 0,
     most: int | None = None,
-    effort: Effort = _USUAL,
 ) -> list[NearMiss]:
     """Return distinct near misses, each of which fails one keyword.
 
@@ -172,7 +166,6 @@ def find_near_misses(
         seed: Seed of random choices.
         most: Maximum of near misses by other keywords than `type`; None to decide by
             the size of the schema.
-        effort: Budget of the search.
 
     Example:
         >>> compiled = CompiledSchema.from_json({"minimum": 3}, "draft-07")
@@ -188,7 +181,7 @@ def find_near_misses(
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
     if most is None:
         most = most_others(len(find_reachable_keywords(compiled).assertions))
-    return _NearMissSearch(compiled, witnesses, rng, effort).run(most)
+    return _NearMissSearch(compiled, witnesses, rng).run(most)
 
 
 class _NearMissSearch:
@@ -197,9 +190,8 @@ class _NearMissSearch:
         compiled: CompiledSchema,
         witnesses: Sequence[Witness],
         rng: random.Random,
-        effort: Effort,
     ) -> None:
-        self.compiled, self.rng, self.effort = compiled, rng, effort
+        self.compiled, self.rng = compiled, rng
         self.reachable = find_reachable_keywords(compiled)
         #: By the pointer of the keyword that fails, how (`_part`).
         self.parts: dict[str, list[int | str]] = {}
@@ -207,10 +199,10 @@ class _NearMissSearch:
         #: Identities of the values found.
         self.identities: set[bytes] = set()
         #: What is left of the effort.
-        self.verdicts_left: float = effort.verdicts
-        self.searches_left, self.witnesses_left = effort.searches, effort.witnesses
-        self.sites = KnownSites(compiled, effort.sites)
-        self.relaxed: dict[Assertion, RelaxedSchema] = {}
+        self.verdicts_left: float = _VERDICTS
+        self.searches_left, self.witnesses_left = _SEARCHES, _WITNESSES
+        self.sites = KnownSites(compiled)
+        self.relaxed: dict[Assertion, _RelaxedSchema] = {}
         for witness in sorted(witnesses, key=lambda each: len(canonical(each.value))):
             self.sites.add_witness(witness.value)
 
@@ -230,12 +222,12 @@ class _NearMissSearch:
                 if self._find(assertion):
                     break
         self._in_turn(others, self._find, limit)
-        room = min(limit - self._count_others(), self.effort.deeper)
+        room = min(limit - self._count_others(), _DEEPER)
         deeper = self._inside_branches(room)
         self._in_turn(others, self._vary, limit - len(deeper))
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
-        self.verdicts_left += self.effort.types
+        self.verdicts_left += _TYPE_VERDICTS
         max_types = most_types(self._count_others() + len(deeper))
         for assertion in types:
             if len(self.near_misses) - self._count_others() >= max_types:
@@ -285,7 +277,7 @@ class _NearMissSearch:
         return near_misses
 
     def _inside_branch(self, assertion: Assertion, site: EditSite) -> list[NearMiss]:
-        for new in islice(self._edits(assertion, site), self.effort.tries // 4):
+        for new in islice(self._edits(assertion, site), _BRANCH_EDITS):
             if self.verdicts_left <= 0:
                 break
             value = self._edited(site, new)
@@ -322,7 +314,7 @@ class _NearMissSearch:
             return False
         is_late = _PARTS - 1 in self.parts[assertion.pointer]
         site = sites[0] if is_late else self.sites.cut(sites[-1])
-        tries = self.effort.names if assertion.keyword == "required" else 1
+        tries = _NAMES if assertion.keyword == "required" else 1
         for new in islice(self._edits(assertion, site), tries):
             if self.verdicts_left <= 0:
                 break
@@ -332,7 +324,7 @@ class _NearMissSearch:
 
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
         second_choices: list[Json] = []
-        for new in islice(self._edits(assertion, site), self.effort.tries):
+        for new in islice(self._edits(assertion, site), _EDITS):
             if self.verdicts_left <= 0:
                 break
             if self._keep(assertion, site, new, second_choices):
@@ -357,7 +349,7 @@ class _NearMissSearch:
             yield from filter(is_complete, EDITS[assertion.keyword](target))
 
     def _make(self, goals: Goals) -> Json | Nothing:
-        return least_value(self.compiled, goals, self.rng, self.effort.steps)
+        return _least_value(self.compiled, goals, self.rng)
 
     def _edited(self, site: EditSite, new: Json) -> Json:
         """Return the edited witness, its verdict paid for."""
@@ -430,11 +422,11 @@ class _NearMissSearch:
             return False
         self.searches_left -= 1
         if assertion not in self.relaxed:
-            self.relaxed[assertion] = RelaxedSchema(self.compiled, assertion)
-        relaxed, steps = self.relaxed[assertion], self.effort.steps
+            self.relaxed[assertion] = _RelaxedSchema(self.compiled, assertion)
+        relaxed = self.relaxed[assertion]
         branch_goals = goals_of_held_branches(self.compiled, site.witness, site.path)
         for goals in (site.goals, branch_goals):
-            new = least_value(relaxed.compiled, relaxed.goals(goals), self.rng, steps)
+            new = _least_value(relaxed.compiled, relaxed.goals(goals), self.rng)
             if not isinstance(new, Nothing) and self._keep(assertion, site, new, None):
                 return True
         return False
@@ -471,4 +463,4 @@ def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
 
 
 def _rank(keyword: str) -> int:
-    return PRIORITY.index(keyword) if keyword in PRIORITY else len(PRIORITY)
+    return _PRIORITY.index(keyword) if keyword in _PRIORITY else len(_PRIORITY)

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import ALL_TYPES, ExtraConstraint, Goals
-from curation.instances.constraints.interpretations import Interpretations
+from curation.instances.constraints.interpretations import (
+    Interpretations,
+    interpretations_of,
+)
 from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.context import (
     NOTHING,
@@ -171,13 +174,9 @@ def find_witnesses(
         >>> [witness.value for witness in find_witnesses(compiled).witnesses]
         [1]
     """
-    return search_witnesses(Interpretations.of(compiled), seed, budget)
-
-
-def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witnesses:
-    """Return what `find_witnesses` does, of a schema with its interpretations."""
-    if detail := every.own.fault[:200]:
+    if detail := compiled.fault[:200]:
         return Witnesses(witnesses=(), failure=SearchFailure.UNUSABLE, detail=detail)
+    every = interpretations_of(compiled)
     plan = _Plan(every, seed, budget)
     result = plan.run()
     if not result.witnesses and plan.hinges_on_formats:

@@ -13,8 +13,8 @@ from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.interpretations import (
-    Interpretations,
     heeding,
+    interpretations_of,
     read_schema,
 )
 from curation.instances.constraints.keyword_values import (
@@ -282,10 +282,10 @@ def test_witnesses_hold_by_each_interpretation(
 ) -> None:
     """Formats asserted or not, what the draft ignores heeded or not."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    every = Interpretations.of(compiled)
+    every = interpretations_of(compiled)
     found = find_witnesses(compiled, 0, Budget(covering=8)).witnesses
     assert found
-    assert [one.value for one in found if not every.accepts(one.value)] == []
+    assert [one.value for one in found if every.refusing(one.value)] == []
 
 
 def test_a_witness_of_the_draft_is_kept_where_there_is_no_other() -> None:

@@ -196,18 +196,19 @@ def test_only_so_many_sites_are_kept_for_one_assertion(
     compiled: CompiledSchema,
 ) -> None:
     """The first ones, in the order of the witness."""
-    sites = KnownSites(compiled, most=2)
-    sites.add_witness({"a": 1, "b": 2, "c": 3})
+    sites = KnownSites(compiled)
+    sites.add_witness({"a": 1, "b": 2, "c": 3, "d": 4})
     minimum = _assertion(compiled, "/additionalProperties/minimum")
     assert minimum in sites
-    assert [site.path for site in sites.of_assertion(minimum)] == [("a",), ("b",)]
+    paths = [site.path for site in sites.of_assertion(minimum)]
+    assert paths == [("a",), ("b",), ("c",)]
 
 
 def test_a_forbidden_property_is_a_site_without_a_value(
     compiled: CompiledSchema,
 ) -> None:
     """Whatever is put there is refused."""
-    sites = KnownSites(compiled, most=2)
+    sites = KnownSites(compiled)
     sites.add_witness({"list": [""]})
     (site,) = sites.of_assertion(_assertion(compiled, "/properties/no"))
     assert (site.path, site.value) == (("no",), None)
@@ -219,7 +220,7 @@ def test_an_empty_site_is_taken_where_a_value_can_be_put(
     """An element only behind the last one, in the first witness that has room."""
     kind = _assertion(compiled, "/properties/list/items/type")
     (location,) = find_reachable_keywords(compiled).assertions[kind]
-    sites = KnownSites(compiled, most=2)
+    sites = KnownSites(compiled)
     witnesses: list[Json] = [{"a": 1}, {"list": []}]
     for witness in witnesses:
         sites.add_witness(witness)
@@ -231,7 +232,7 @@ def test_an_empty_site_is_taken_where_a_value_can_be_put(
 
 def test_large_witnesses_cost_more(compiled: CompiledSchema) -> None:
     """Verdicts are paid by size, so that large schemas end in time."""
-    sites = KnownSites(compiled, most=2)
+    sites = KnownSites(compiled)
     sites.add_witness({"a": 1})
     sites.add_witness({"b": 1, "list": ["x" * 4_000]})
     minimum = _assertion(compiled, "/additionalProperties/minimum")

@@ -22,13 +22,14 @@ from curation.instances.constraints.violations import (
     find_violations,
 )
 from curation.instances.dataset.make_instances import make_instances
+from curation.instances.near_misses import search
 from curation.instances.near_misses.coverage import (
     find_proof,
     measure_coverage,
     most_others,
 )
 from curation.instances.near_misses.edits import LONGEST
-from curation.instances.near_misses.search import Effort, find_near_misses
+from curation.instances.near_misses.search import find_near_misses
 from curation.instances.near_misses.sites import member_at
 from curation.instances.search.witnesses import find_witnesses
 from curation.instances.values.model import InstanceKind, Witness, text_of
@@ -370,8 +371,10 @@ def test_laws(schema: UntypedJson, seed: int) -> None:
     """
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, seed).witnesses
-    given_only = Effort(witnesses=0)
-    for each in find_near_misses(compiled, found, seed, effort=given_only):
+    with pytest.MonkeyPatch.context() as given_only:
+        given_only.setattr(search, "_WITNESSES", 0)
+        near_misses = find_near_misses(compiled, found, seed)
+    for each in near_misses:
         violations = find_violations(compiled, each.value)
         assert {(one.keyword, one.instance_pointer) for one in violations} == {
             (each.keyword, each.instance_pointer)
