@@ -22,8 +22,11 @@ from curation.instances.constraints.interpretations import (
     read_schema,
 )
 from curation.instances.grading import instance_row, judge_examples
-from curation.instances.near_misses.coverage import Coverage, measure_coverage
-from curation.instances.near_misses.search import find_near_misses
+from curation.instances.near_misses.search import (
+    Coverage,
+    find_near_misses,
+    measure_coverage,
+)
 from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.instances.values.model import (
     InstanceKind,

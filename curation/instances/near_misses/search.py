@@ -1,12 +1,16 @@
-"""Search near misses: a witness with one value edited, so that one keyword fails."""
+"""Search near misses: a witness with one value edited, so that one keyword fails.
+
+What they cover of the schema is counted, too.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -21,14 +25,8 @@ from curation.instances.constraints.violations import (
     as_near_miss,
     fails_at,
 )
-from curation.instances.near_misses.coverage import (
-    TYPE,
-    find_proof,
-    keyword_pointers,
-    most_others,
-    most_types,
-)
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
+from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
     EditSite,
     KnownSites,
@@ -147,6 +145,39 @@ _CUT: Final = 0.7
 _REACHED: Final = 2
 
 
+#: The keyword that every engine refuses at the first byte of a value.
+_TYPE: Final = "type"
+#: Near misses by other keywords: of most schemas, and of the largest.
+_USUAL: Final = 24
+_LARGEST: Final = 40
+#: Pairs of a place and a keyword, beyond the usual number, for one near miss more.
+_PAIRS: Final = 8
+#: Near misses by `type` of schemas that have hardly any others.
+_FEWEST_TYPES: Final = 3
+
+
+def max_other_misses(pairs: int) -> int:
+    """Return the most near misses by keywords other than `type`.
+
+    Args:
+        pairs: The schema's pairs of a place and such a keyword.
+
+    Example:
+        >>> [max_other_misses(pairs) for pairs in (5, 24, 64, 9_000)]
+        [24, 24, 29, 40]
+    """
+    return min(_LARGEST, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
+
+
+def max_type_misses(others: int) -> int:
+    """Return the most near misses by `type`.
+
+    Args:
+        others: Near misses by other keywords that were found.
+    """
+    return max(_FEWEST_TYPES, others // 2)
+
+
 def find_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
@@ -180,7 +211,7 @@ def find_near_misses(
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
     if most is None:
-        most = most_others(len(find_reachable_keywords(compiled).assertions))
+        most = max_other_misses(len(find_reachable_keywords(compiled).assertions))
     return _NearMissSearch(compiled, witnesses, rng).run(most)
 
 
@@ -215,7 +246,7 @@ class _NearMissSearch:
         by_keyword: dict[str, list[Assertion]] = {}
         for assertion in self.reachable.assertions:
             by_keyword.setdefault(assertion.keyword, []).append(assertion)
-        types = _spread(by_keyword.pop(TYPE, []))
+        types = _spread(by_keyword.pop(_TYPE, []))
         others = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
         for assertions in (*others, types):
             for assertion in assertions:
@@ -228,7 +259,7 @@ class _NearMissSearch:
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
         self.verdicts_left += _TYPE_VERDICTS
-        max_types = most_types(self._count_others() + len(deeper))
+        max_types = max_type_misses(self._count_others() + len(deeper))
         for assertion in types:
             if len(self.near_misses) - self._count_others() >= max_types:
                 break
@@ -239,7 +270,7 @@ class _NearMissSearch:
         return self.near_misses + deeper
 
     def _count_others(self) -> int:
-        return sum(near_miss.keyword != TYPE for near_miss in self.near_misses)
+        return sum(near_miss.keyword != _TYPE for near_miss in self.near_misses)
 
     def _in_turn(
         self,
@@ -301,7 +332,7 @@ class _NearMissSearch:
             is_cut = self.rng.random() < _CUT
             if self._try_edits(assertion, self.sites.cut(site) if is_cut else site):
                 return True
-        if find_proof(self.compiled, assertion):
+        if cannot_fail_alone(self.compiled, assertion):
             return False
         return any(
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]
@@ -384,7 +415,7 @@ class _NearMissSearch:
         near_miss = as_near_miss(self.compiled, value)
         if near_miss is None or near_miss.keyword == MIXED:
             return False
-        failing, key = keyword_pointers(near_miss), identity(value)
+        failing, key = _keyword_pointers(near_miss), identity(value)
         is_known = all(pointer in self.parts for pointer in failing)
         if key in self.identities or is_known != again:
             return False
@@ -464,3 +495,78 @@ def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
 
 def _rank(keyword: str) -> int:
     return _PRIORITY.index(keyword) if keyword in _PRIORITY else len(_PRIORITY)
+
+
+def _keyword_pointers(near_miss: NearMiss) -> list[str]:
+    """Return the JSON pointer of the keyword in every schema that refuses for it."""
+    pointers = [schema_pointer for _, schema_pointer, _ in near_miss.keywords]
+    return pointers or [near_miss.schema_pointer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Counts of assertions (keywords at schema locations) that can refuse a value."""
+
+    #: All of them: pairs of a schema location and a keyword.
+    pairs: int
+    #: With a near miss that fails that keyword alone.
+    covered: int
+    #: With a proof that it cannot fail alone.
+    implied: int
+    #: How many the maximum of near misses lets be covered, the implied ones apart.
+    possible: int
+    #: Keyword and pointer of those that are neither. Where the maximum was reached,
+    #: only those whose keyword has no near miss at all.
+    missing: tuple[tuple[str, str], ...]
+    #: The same, a keyword counting once for the whole schema.
+    keywords: int
+    keywords_covered: int
+    keywords_implied: int
+    #: Whether the whole schema was visited.
+    complete: bool
+
+
+def measure_coverage(
+    compiled: CompiledSchema, near_misses: Sequence[NearMiss]
+) -> Coverage:
+    """Return the coverage of a schema by near misses, as `find_near_misses` made them.
+
+    Args:
+        compiled: The schema.
+        near_misses: Its near misses.
+    """
+    reachable = find_reachable_keywords(compiled)
+    have = {
+        pointer for near_miss in near_misses for pointer in _keyword_pointers(near_miss)
+    }
+    implied = 0
+    covered: Counter[str] = Counter()
+    missing: list[tuple[str, str]] = []
+    for assertion in reachable.assertions:
+        if assertion.pointer in have:
+            covered[assertion.keyword] += 1
+            continue
+        if cannot_fail_alone(compiled, assertion):
+            implied += 1
+        else:
+            missing.append((assertion.keyword, assertion.pointer))
+    keywords = {assertion.keyword for assertion in reachable.assertions}
+    lost = {keyword for keyword, _ in missing} - covered.keys()
+    count = Counter(near_miss.keyword == _TYPE for near_miss in near_misses)
+    room = {
+        True: max(0, max_type_misses(count[False]) - count[True]),
+        False: max(0, max_other_misses(len(reachable.assertions)) - count[False]),
+    }
+    missing = [pair for pair in missing if pair[0] in lost or room[pair[0] == _TYPE]]
+    open_pairs = Counter(keyword == _TYPE for keyword, _ in missing)
+    return Coverage(
+        pairs=len(reachable.assertions),
+        covered=covered.total(),
+        implied=implied,
+        possible=covered.total() + sum((open_pairs & Counter(room)).values()),
+        missing=tuple(missing),
+        keywords=len(keywords),
+        keywords_covered=len(covered),
+        keywords_implied=len(keywords) - len(covered) - len(lost),
+        complete=reachable.complete,
+    )
