@@ -107,13 +107,13 @@ class Containment:
 
 
 #: Keywords of which the greatest value counts, and of which the least does.
-_LOWER_BOUNDS: Final = (
+LOWER_BOUNDS: Final = (
     *("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"),
 )
-_UPPER_BOUNDS: Final = (
+UPPER_BOUNDS: Final = (
     *("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"),
 )
-_BOUNDS: Final = frozenset({*_LOWER_BOUNDS, *_UPPER_BOUNDS})
+_BOUNDS: Final = frozenset({*LOWER_BOUNDS, *UPPER_BOUNDS})
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _ITEMS: Final = ("items", "prefixItems")
 _MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
@@ -214,7 +214,7 @@ class Conjunction:
         """Add the plain assertions of one part."""
         if not _BOUNDS.isdisjoint(schema):
             spelled = _without_flags(schema)
-            for keywords, tighter in ((_LOWER_BOUNDS, max), (_UPPER_BOUNDS, min)):
+            for keywords, tighter in ((LOWER_BOUNDS, max), (UPPER_BOUNDS, min)):
                 for keyword in keywords:
                     value = spelled.get(keyword)
                     if is_number(value):
@@ -371,7 +371,6 @@ class Conjunction:
         """Numbers that it must not be a multiple of."""
         return [step for extra in self.extras for step in extra.not_multiples]
 
-    @memo
     def number(self, kind: str, name: str) -> NumberConstraints:
         """Return what a number must meet.
 

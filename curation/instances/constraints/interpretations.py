@@ -8,8 +8,7 @@ every validator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import NOWHERE, Document, Rejected
@@ -29,8 +28,6 @@ from curation.validation.dialect_decision import with_dialect
 from curation.workers.limits import too_big
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from curation.core.json_types import Json
 
 #: What may stand beside a `$ref` and asserts nothing by itself.
@@ -53,11 +50,6 @@ class Interpretations:
     heeding: CompiledSchema | None = None
     #: Whether a value must be valid without formats, too.
     without_formats: bool = True
-
-    @property
-    def with_formats(self) -> Self:
-        """The same where a value need not be valid without formats."""
-        return replace(self, without_formats=False)
 
     @property
     def strictest(self) -> CompiledSchema:
@@ -119,10 +111,19 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
         if not isinstance(subschema, dict):
             return subschema
         result = subschema
-        if is_ported:
-            result = _without_later_annotations(result)
+        if is_ported and not _LATER_ANNOTATIONS.isdisjoint(result):
+            result = {
+                name: value
+                for name, value in result.items()
+                if name not in _LATER_ANNOTATIONS
+            }
         if is_ported and dialect is DRAFT_04:
-            result = _with_identifier(with_numeric_bounds(result))
+            # Draft-06 spells the identifier with a dollar.
+            result = {
+                "$id" if name == "id" else name: value
+                for name, value in with_numeric_bounds(result).items()
+                if name != "$id"
+            }
         return _with_heeded_siblings(result, read_by, is_root=not tokens)
 
     schema = edited(compiled.value, read_by, heed)
@@ -130,23 +131,6 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
         return None
     rewritten = CompiledSchema(schema, read_by)
     return None if rewritten.fault else rewritten
-
-
-def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:
-    if _LATER_ANNOTATIONS.isdisjoint(schema):
-        return schema
-    return {
-        name: value for name, value in schema.items() if name not in _LATER_ANNOTATIONS
-    }
-
-
-def _with_identifier(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a schema of draft-04 with its identifier as draft-06 spells it."""
-    return {
-        "$id" if name == "id" else name: value
-        for name, value in schema.items()
-        if name != "$id"
-    }
 
 
 def _with_heeded_siblings(

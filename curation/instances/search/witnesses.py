@@ -180,11 +180,11 @@ def find_witnesses(
     plan = _Plan(every, seed, budget)
     result = plan.run()
     if not result.witnesses and plan.hinges_on_formats:
-        result = _Plan(every.with_formats, seed, budget).run()
+        result = _Plan(replace(every, without_formats=False), seed, budget).run()
     if not result.witnesses and every.heeding:
         # Readers agree on no value: what some of them refuse is not made many times.
         few = replace(budget, count=_DISPUTED, covering=0)
-        own_alone = replace(every.with_formats, heeding=None)
+        own_alone = replace(every, without_formats=False, heeding=None)
         result = _Plan(own_alone, seed, few).run()
     return result
 
@@ -314,7 +314,7 @@ def cover(
     values = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
         # No other value reaches what is left.
-        covering.interpretations = interpretations.with_formats
+        covering.interpretations = replace(interpretations, without_formats=False)
         covering.tries.clear()
         covering.given_up.clear()
         covering.in_vain = 0
