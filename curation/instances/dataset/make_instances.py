@@ -5,7 +5,6 @@ A pure function of the schema's text, its dialect and the seed.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -241,12 +240,6 @@ class InstanceTask:
     dialect: str
     #: Instances that the source says are right, as JSON texts.
     examples: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """What stands for everything that decides the instances."""
-        whole = msgspec.json.encode([self.schema, self.dialect, self.examples])
-        return hashlib.sha256(whole).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

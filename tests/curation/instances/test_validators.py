@@ -268,7 +268,9 @@ def test_what_is_given_is_a_witness_of_its_own_kind() -> None:
 
 def test_an_instance_that_is_no_json_costs_no_other_its_grade() -> None:
     """A number beyond doubles, and NaN."""
-    good, *odd = grade('{"type": "array"}', "draft-07", ["[1]", "[1e400]", "[NaN]"])
+    graded = grade('{"type": "array"}', "draft-07", ["[1]", "[1e400]", "[NaN]"])
+    assert isinstance(graded, list)
+    good, *odd = graded
     assert isinstance(good, InstanceRow)
     assert good.valid
     assert all(isinstance(error, str) for error in odd)
