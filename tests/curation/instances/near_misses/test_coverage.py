@@ -65,13 +65,6 @@ def test_no_edit_ends_with_a_line_break(pattern: str) -> None:
     assert "a\na" in texts
 
 
-def test_a_keyword_without_a_number_has_no_bound() -> None:
-    """An edit that asks for one all the same is a fault of ours."""
-    target = _target({"required": ["a"]}, "required", {})
-    with pytest.raises(TypeError, match="required"):
-        _ = target.limit
-
-
 def test_a_value_of_another_type_has_no_members() -> None:
     """Edits of arrays and objects start from empty ones then."""
     target = _target({"minItems": 2}, "minItems", "text")
