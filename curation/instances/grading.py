@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import astuple
-
 from curation.core.documents import Rejected
-from curation.instances.constraints.interpretations import Interpretations, read_schema
-from curation.instances.constraints.violations import MIXED, as_near_miss, fails_at
+from curation.instances.constraints.interpretations import (
+    Interpretations,
+    interpretations_of,
+    read_schema,
+)
+from curation.instances.constraints.violations import as_near_miss, fails_at
 from curation.instances.validators import verdicts_of_each
-from curation.instances.values.model import InstanceKind, Witness, text_of
+from curation.instances.values.model import (
+    InstanceKind,
+    InstanceRow,
+    NearMiss,
+    Witness,
+    text_of,
+)
 from curation.json.values import identity
 from curation.system.escaping import shortened
 
@@ -68,90 +76,79 @@ def judge_examples(
 _SHOWN: Final = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grade:
-    """What the validators say of one instance. None: it cannot be told."""
+def instance_row(
+    interpretations: Interpretations,
+    instance: Witness | NearMiss,
+    number: int,
+    text: str,
+    *,
+    ask_jsonschema: bool,
+) -> InstanceRow:
+    """Return an instance with the verdicts of the validators, without a record's id.
 
-    #: jsonschema-rs and jsonschema, with formats on and off.
-    jsonschema_rs: bool | None = None
-    jsonschema_rs_plain: bool | None = None
-    jsonschema: bool | None = None
-    jsonschema_plain: bool | None = None
-    #: What they say of a schema that heeds what its draft ignores, in this order;
-    #: None if the draft ignores nothing.
-    heeding: tuple[bool | None, ...] | None = None
-    #: What fails, if anything does; `mixed` for several keywords.
-    keyword: str = ""
-    schema_pointer: str = ""
-    instance_pointer: str = ""
-    #: Where a refused text fails, at the latest; None if accepted, or for `mixed`.
-    fails_at: int | None = None
-    #: Why there is no verdict: it is no JSON, or a validator failed.
-    error: str = ""
+    Args:
+        interpretations: The schema.
+        instance: A value that it accepts, or one with what it violates.
+        number: Position among the record's instances.
+        text: The instance as JSON text.
+        ask_jsonschema: Whether jsonschema is asked too.
+    """
+    verdicts = verdicts_of_each(
+        interpretations, instance.value, ask_jsonschema=ask_jsonschema
+    )
+    miss = instance if isinstance(instance, NearMiss) else None
+    kind = instance.kind if isinstance(instance, Witness) else InstanceKind.NEAR_MISS
+    return InstanceRow(
+        unique_id="",
+        number=number,
+        text=text,
+        valid=verdicts.jsonschema_rs,
+        kind=kind.value,
+        keyword=miss.keyword if miss else "",
+        schema_pointer=miss.schema_pointer if miss else "",
+        instance_pointer=miss.instance_pointer if miss else "",
+        fails_at=miss.fails_at if miss else None,
+        verdicts=verdicts.text,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graded:
-    """One schema's instances, in order."""
-
-    #: The dialect it was read in; empty where it cannot be read.
-    dialect: str = ""
-    grades: tuple[Grade, ...] = ()
-    #: Why no instance of the schema can be graded.
-    error: str = ""
-
-
-def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
-    """Return the verdicts of the validators on instances, and which keyword fails.
+def grade(
+    text: str, dialect: str, instances: Sequence[str]
+) -> list[InstanceRow | str] | str:
+    """Return instances labelled anew: verdicts of the validators, the failing keyword.
 
     Args:
         text: The schema as JSON text.
         dialect: Name of its dialect; empty to decide by `$schema`.
         instances: The instances as JSON texts.
 
+    Returns:
+        For each instance its labels, or why it cannot be judged; a text alone if none
+        of the schema can.
+
     Example:
-        >>> graded = grade('{"type": "string"}', "", ["7"])
-        >>> graded.dialect, graded.grades[0].keyword
-        ('2020-12', 'type')
+        >>> grade('{"type": "string"}', "", ["7"])[0].keyword
+        'type'
     """
     compiled = read_schema(text, dialect)
     if isinstance(compiled, Rejected):
-        return Graded(error=f"{compiled.reason}: {compiled.detail}")
+        return f"{compiled.reason}: {compiled.detail}"
     if compiled.fault:
-        why = shortened(compiled.fault, _SHOWN)
-        return Graded(dialect=compiled.dialect.name, error=f"jsonschema-rs: {why}")
-    interpretations = Interpretations.of(compiled)
-    return Graded(
-        dialect=compiled.dialect.name,
-        grades=tuple(_grade(interpretations, instance) for instance in instances),
-    )
-
-
-def _grade(interpretations: Interpretations, text: str) -> Grade:
-    compiled = interpretations.own
-    try:
-        value = json.loads(text)
-        text_of(value)  # a number that is not finite is no JSON
-        judged = verdicts_of_each(interpretations, value, ask_jsonschema=True)
-        near_miss = None if judged.jsonschema_rs else as_near_miss(compiled, value)
-    except (ValueError, RecursionError) as error:
-        return Grade(error=shortened(f"{type(error).__name__}: {error}", _SHOWN))
-    own = Grade(
-        jsonschema_rs=judged.jsonschema_rs,
-        jsonschema_rs_plain=judged.jsonschema_rs_plain,
-        jsonschema=judged.jsonschema,
-        jsonschema_plain=judged.jsonschema_plain,
-        heeding=astuple(judged.heeding)[:4] if judged.heeding else None,
-        error=judged.error,
-    )
-    if near_miss is None:
-        return own
-    return replace(
-        own,
-        keyword=near_miss.keyword,
-        schema_pointer=near_miss.schema_pointer,
-        instance_pointer=near_miss.instance_pointer,
-        fails_at=(
-            None if near_miss.keyword == MIXED else fails_at(compiled, near_miss)
-        ),
-    )
+        return f"jsonschema-rs: {shortened(compiled.fault, _SHOWN)}"
+    interpretations = interpretations_of(compiled)
+    rows: list[InstanceRow | str] = []
+    for number, instance in enumerate(instances):
+        try:
+            value = json.loads(instance)
+            text_of(value)  # a number that is not finite is no JSON
+            labelled: Witness | NearMiss = Witness(kind=InstanceKind.GIVEN, value=value)
+            if failed := as_near_miss(compiled, value):
+                labelled = replace(failed, fails_at=fails_at(compiled, failed))
+            rows.append(
+                instance_row(
+                    interpretations, labelled, number, instance, ask_jsonschema=True
+                )
+            )
+        except (ValueError, RecursionError) as error:
+            rows.append(shortened(f"{type(error).__name__}: {error}", _SHOWN))
+    return rows

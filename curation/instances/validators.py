@@ -1,21 +1,306 @@
-"""Verdicts of both validators on an instance, with formats on and off."""
+"""Verdicts of both validators on an instance, with formats on and off.
+
+jsonschema reads patterns by ECMA-262 here, as the specification asks; Python's differ.
+`unevaluatedProperties` asks which names `patternProperties` has evaluated (JSON Schema
+core 2020-12, section 11.3), so it is here too.
+"""
 
 from __future__ import annotations
 
 import json
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 import msgspec
+import regress
 from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import lookup_recursive_ref
 
-from curation.instances.ecma_validators import ECMA_VALIDATORS, Memory, PythonValidator
+from curation.instances.constraints.keyword_values import array_of, object_of
+from curation.json.text import canonical
+from curation.schema.dialects import DIALECTS, DRAFT_2019_09, Dialect
+from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
+    from jsonschema import FormatChecker, ValidationError
+
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.interpretations import Interpretations
+
+#: A validator of jsonschema's, whose classes have no types. A keyword is a function of
+#: the validator, the keyword's value, the instance and the schema that holds the
+#: keyword; it yields errors. `format_checker` is a `Memory`, which outlives `evolve`.
+PythonValidator: TypeAlias = Any
+
+
+@dataclass(slots=True)
+class Memory:
+    """What one verdict remembers, so that no reference is followed twice for a value.
+
+    jsonschema hands its checker of formats to every validator of a subschema, and to
+    no keyword anything else.
+    """
+
+    #: jsonschema's own; None if formats are not asserted.
+    formats: FormatChecker | None
+    #: Whether a target is the same schema however it was reached.
+    is_static: bool
+    has_refused: bool = False
+    #: Where a reference leads, by the address from which it starts.
+    resolved: dict[tuple[str, str], Any] = field(default_factory=dict)
+    #: The error of a value in a schema, or None, by their identities.
+    errors: dict[tuple[int, str, int], ValidationError | None] = field(
+        default_factory=dict
+    )
+
+    def forget(self) -> None:
+        """Begin another verdict: values have other identities."""
+        self.has_refused = False
+        self.errors.clear()
+
+    def check(self, instance: object, name: str) -> None:
+        """Check a format as jsonschema does.
+
+        Raises:
+            FormatError: the instance is none of that format.
+        """
+        if self.formats is None:
+            return
+        try:
+            self.formats.check(instance, name)
+        except jsonschema.exceptions.FormatError:
+            self.has_refused = True
+            raise
+
+
+def _reference(
+    validator: PythonValidator, reference: str, instance: Json, _: Mapping[str, Json]
+) -> Iterator[ValidationError]:
+    """Follow a reference once, and judge a value by its target once.
+
+    Branches of `oneOf` that share definitions take exponential time otherwise.
+    """
+    memory, resolver = validator.format_checker, validator._resolver  # noqa: SLF001 - there is no public way
+    start = (resolver._base_uri, reference)  # noqa: SLF001 - as above
+    if memory.is_static and start not in memory.resolved:
+        with suppress(Unresolvable):
+            memory.resolved[start] = resolver.lookup(reference)
+    target = memory.resolved.get(start)
+    if target is None:
+        yield from validator._validate_reference(reference, instance)  # noqa: SLF001 - as above
+        return
+    key = (id(target.contents), target.resolver._base_uri, id(instance))  # noqa: SLF001 - as above
+    if key not in memory.errors:
+        errors = validator.descend(instance, target.contents, resolver=target.resolver)
+        memory.errors[key] = next(iter(errors), None)
+    if found := memory.errors[key]:
+        yield found
+
+
+#: Keywords that evaluate every property.
+_EVALUATING_ALL: Final = ("additionalProperties", "unevaluatedProperties")
+
+
+def _unevaluated_properties(
+    validator: PythonValidator,
+    unevaluated: Json,
+    instance: Json,
+    schema: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    beside = {name: schema[name] for name in schema if name != _EVALUATING_ALL[1]}
+    evaluated = _evaluated(validator.evolve(schema=beside), instance)
+    for name in instance:
+        if name not in evaluated and not validator.evolve(schema=unevaluated).is_valid(
+            instance[name]
+        ):
+            yield jsonschema.ValidationError(f"{name!r} is not evaluated")
+
+
+def _evaluated(validator: PythonValidator, instance: dict[str, Json]) -> set[str]:
+    """Return the names that a schema evaluates in an object that it accepts."""
+    schema = validator.schema
+    if not isinstance(schema, dict):
+        return set()
+    names = object_of(schema, "properties").keys() & instance.keys()
+    patterns = object_of(schema, "patternProperties")
+    names |= {
+        name
+        for name in instance
+        if any(is_match(pattern, name) for pattern in patterns)
+    }
+    if any(keyword in schema for keyword in _EVALUATING_ALL):
+        return set(instance)
+    for applied in _applied(validator, schema, instance):
+        names |= _evaluated(applied, instance)
+    return names
+
+
+def _applied(
+    validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
+) -> Iterator[PythonValidator]:
+    """Yield a validator of every schema that applies to the same object and holds."""
+    resolver = validator._resolver  # noqa: SLF001 - there is no public way
+    for keyword in REFERENCE_KEYWORDS:
+        if keyword in schema:
+            recursive = keyword == "$recursiveRef"
+            validators = (
+                lookup_recursive_ref(resolver)
+                if recursive
+                else resolver.lookup(schema[keyword])
+            )
+            yield validator.evolve(
+                schema=validators.contents, _resolver=validators.resolver
+            )
+    for subschema in _in_place(validator, schema, instance):
+        applied = validator.evolve(schema=subschema)
+        if applied.is_valid(instance):
+            yield applied
+
+
+def _in_place(
+    validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
+) -> Iterator[Json]:
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from array_of(schema, keyword)
+    for name, subschema in object_of(schema, "dependentSchemas").items():
+        if name in instance:
+            yield subschema
+    if "if" in schema:
+        holds = validator.evolve(schema=schema["if"]).is_valid(instance)
+        if holds:
+            yield schema["if"]
+        yield schema.get("then" if holds else "else", {})
+
+
+#: From so many items on, comparing each pair takes too long.
+_MANY_ITEMS: Final = 64
+#: Distinct patterns kept compiled.
+_REMEMBERED: Final = 16_384
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _regex(pattern: str) -> regress.Regex:
+    """Compile a pattern by ECMA-262, with the `u` flag where it allows that."""
+    try:
+        return regress.Regex(pattern, "u")
+    except regress.RegressError:
+        return regress.Regex(pattern)
+
+
+def is_match(pattern: str, text: str) -> bool:
+    r"""Return whether an ECMA-262 pattern matches somewhere in a text.
+
+    Example:
+        >>> is_match(r"^\d$", "\u0663")
+        False
+    """
+    return _regex(pattern).find(text) is not None
+
+
+def _pattern(
+    _: PythonValidator, pattern: str, instance: Json, __: Mapping[str, Json]
+) -> Iterator[jsonschema.ValidationError]:
+    if isinstance(instance, str) and not is_match(pattern, instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: PythonValidator,
+    members: Mapping[str, Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    for pattern, schema in members.items():
+        for name, value in instance.items():
+            if is_match(pattern, name):
+                yield from validator.descend(
+                    value, schema, path=name, schema_path=pattern
+                )
+
+
+def _additional_properties(
+    validator: PythonValidator,
+    additional: Json,
+    instance: Json,
+    schema: Mapping[str, Mapping[str, Json]],
+) -> Iterator[jsonschema.ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    declared = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    for name, value in instance.items():
+        if name in declared or any(is_match(pattern, name) for pattern in patterns):
+            continue
+        if additional is False:
+            yield jsonschema.ValidationError(f"{name!r} is not allowed")
+        else:
+            yield from validator.descend(value, additional, path=name)
+
+
+def _unique_items(
+    validator: PythonValidator, unique: Json, instance: Json, schema: Mapping[str, Json]
+) -> Iterator[jsonschema.ValidationError]:
+    """Compare long arrays by canonical form; jsonschema compares each pair."""
+    if not isinstance(instance, list) or len(instance) < _MANY_ITEMS:
+        own = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
+        yield from own(validator, unique, instance, schema) or ()
+    elif unique and len(set(map(canonical, instance))) < len(instance):
+        yield jsonschema.ValidationError("an item stands twice")
+
+
+def _accepted_by_one(
+    most: int,
+    validator: PythonValidator,
+    branches: Sequence[Json],
+    instance: Json,
+    _: Mapping[str, Json],
+) -> Iterator[jsonschema.ValidationError]:
+    """Ask branches until `most` accept; jsonschema lists what is wrong with each.
+
+    Each is a resource of its own if it has an identifier.
+    """
+    accepting = (it for it in branches if not any(validator.descend(instance, it)))
+    if len(list(islice(accepting, most))) != 1:
+        yield jsonschema.ValidationError("not accepted by one branch")
+
+
+_KEYWORDS: Final = {
+    "$ref": _reference,
+    "anyOf": partial(_accepted_by_one, 1),
+    "oneOf": partial(_accepted_by_one, 2),
+    "uniqueItems": _unique_items,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+}
+_KEYWORDS_SINCE_2019: Final = {"unevaluatedProperties": _unevaluated_properties}
+#: typeshed leaves it without types.
+_extend: Final[Callable[..., Any]] = jsonschema.validators.extend
+
+
+def _extended(dialect: Dialect) -> Any:  # noqa: ANN401 - jsonschema's own classes
+    is_new = dialect.order >= DRAFT_2019_09.order
+    keywords = {**_KEYWORDS, **(_KEYWORDS_SINCE_2019 if is_new else {})}
+    return _extend(PYTHON_VALIDATORS[dialect.name], keywords)
+
+
+#: Dialect name to jsonschema's validator class with these keywords.
+ECMA_VALIDATORS: Final[Mapping[str, Any]] = {
+    dialect.name: _extended(dialect) for dialect in DIALECTS
+}
+
 
 #: Longest text kept of an error of jsonschema's.
 _SHOWN: Final = 200

@@ -27,7 +27,6 @@ from curation.instances.dataset.worker import (
     InstanceRequest,
     InstanceSetup,
     instances_of,
-    merged_instances,
 )
 from curation.system.errors import CsbdataError
 from curation.workers.limits import BUSY_MACHINE, Limits
@@ -173,9 +172,7 @@ class InstanceStep:
             if fit.ending is not Ending.OK:
                 what = f"which targets take it cannot be found ({fit.detail})"
                 raise CsbdataError(what, place, "the same command goes on from here")
-            instances = instances_of(made)
-            if position in again:
-                instances = merged_instances(made, again[position])
+            instances = instances_of(made, again.get(position))
             stored.append(
                 StoredInstances(fit=fit.answer_as(RecordFit), instances=instances)
             )

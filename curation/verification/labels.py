@@ -29,8 +29,8 @@ from curation.instances.dataset.make_instances import (
     make_instances,
 )
 from curation.instances.dataset.worker import cost_too_much
-from curation.instances.grading import Grade, grade
-from curation.instances.values.model import InstanceKind
+from curation.instances.grading import grade
+from curation.instances.values.model import InstanceKind, InstanceRow
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.system.escaping import shortened
@@ -137,10 +137,10 @@ def _judge_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, st
             faults.append((unique_id, "no such record"))
             continue
         graded = grade(*schemas[unique_id], [str(row["text"]) for row in instances])
-        if graded.error:
-            faults.append((unique_id, f"cannot be judged: {graded.error}"))
+        if isinstance(graded, str):
+            faults.append((unique_id, f"cannot be judged: {graded}"))
             continue
-        for row, right in zip(instances, graded.grades, strict=True):
+        for row, right in zip(instances, graded, strict=True):
             if fault := _label_fault(row, right):
                 faults.append((unique_id, f"instance {row['number']}: {fault}"))
     return sum(map(len, by_record.values())), faults
@@ -158,20 +158,13 @@ def _schemas(folder: Path, paths: tuple[str, ...]) -> Mapping[str, tuple[str, st
     return {unique_id: (text, dialect) for unique_id, text, dialect in rows}
 
 
-def _label_fault(row: _Row, right: Grade) -> str:
+def _label_fault(row: _Row, right: InstanceRow | str) -> str:
     """Return the fault of a row's labels; empty for none."""
-    if right.jsonschema_rs is None:
-        return f"cannot be judged: {right.error}"
-    judged: tuple[bool | None, ...] = (
-        *(right.jsonschema_rs, right.jsonschema_rs_plain),
-        *(right.jsonschema, right.jsonschema_plain, *(right.heeding or ())),
-    )
-    labels = {
-        "valid": right.jsonschema_rs,
-        **{name: getattr(right, name) for name in _LABELS[1:]},
-    }
-    if fault := _difference([row], [labels]):
+    if isinstance(right, str):
+        return f"cannot be judged: {right}"
+    if fault := _difference([row], [{name: getattr(right, name) for name in _LABELS}]):
         return fault
+    judged = list(_leaves(json.loads(right.verdicts)))
     try:
         stated = list(_leaves(json.loads(str(row["verdicts"]))))
     except ValueError as error:

@@ -23,7 +23,6 @@ from curation.instances.dataset.worker import (
     InstanceRequest,
     instances_of,
     limits,
-    merged_instances,
     program,
 )
 from curation.system.errors import BadData, CannotCreate
@@ -197,11 +196,8 @@ class InstanceStore:
                 if first is None and outcome.ending is not Ending.OK:
                     yield request, outcome
                     continue
-                instances = (
-                    instances_of(outcome)
-                    if first is None
-                    else merged_instances(first, outcome)
-                )
+                tries = (outcome,) if first is None else (first, outcome)
+                instances = instances_of(*tries)
                 self._keep(database, request, instances)
                 advance(1)
             database.commit()

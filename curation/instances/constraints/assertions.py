@@ -6,8 +6,7 @@ import math
 import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -163,18 +162,13 @@ class InstanceLocation(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
 
 
-@dataclass(slots=True, kw_only=True)
-class ReachableKeywords:
+class ReachableKeywords(NamedTuple):
     """The assertions of a schema, the outermost first."""
 
     #: Each with the values of instances that it is about.
-    assertions: dict[Assertion, list[InstanceLocation]] = field(default_factory=dict)
+    assertions: dict[Assertion, list[InstanceLocation]]
     #: Whether all was visited.
-    complete: bool = True
-
-    def add(self, assertion: Assertion, location: InstanceLocation) -> None:
-        """Note that an assertion is about a value."""
-        self.assertions.setdefault(assertion, []).append(location)
+    complete: bool
 
 
 @memo
@@ -187,27 +181,29 @@ def find_reachable_keywords(
         compiled: The schema.
         most: Distinct conjunctions to visit; beyond it the result is not complete.
     """
-    reachable = ReachableKeywords()
+    assertions: dict[Assertion, list[InstanceLocation]] = {}
+    complete = True
     start = InstanceLocation(goals=(compiled.root,), path=())
     queue, visited = deque([start]), {start.goals}
     while queue:
         location = queue.popleft()
         conjunction = conjoin(compiled, location.goals)
         for assertion in assertions_of(conjunction):
-            reachable.add(assertion, location)
+            assertions.setdefault(assertion, []).append(location)
         for step, goals in _values_below(conjunction):
             path = (*location.path, step)
             if goals is None:
                 for forbidding in false_locations(conjunction, step):
                     forbidden = InstanceLocation(goals=(forbidding,), path=path)
-                    reachable.add(Assertion(forbidding, FALSE), forbidden)
+                    refused = Assertion(forbidding, FALSE)
+                    assertions.setdefault(refused, []).append(forbidden)
             elif goals and goals not in visited:
                 if len(visited) >= most:
-                    reachable.complete = False
+                    complete = False
                     continue
                 visited.add(goals)
                 queue.append(InstanceLocation(goals=goals, path=path))
-    return reachable
+    return ReachableKeywords(assertions, complete)
 
 
 def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:

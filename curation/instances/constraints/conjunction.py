@@ -107,13 +107,13 @@ class Containment:
 
 
 #: Keywords of which the greatest value counts, and of which the least does.
-_LOWER_BOUNDS: Final = (
+LOWER_BOUNDS: Final = (
     *("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"),
 )
-_UPPER_BOUNDS: Final = (
+UPPER_BOUNDS: Final = (
     *("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"),
 )
-_BOUNDS: Final = frozenset({*_LOWER_BOUNDS, *_UPPER_BOUNDS})
+_BOUNDS: Final = frozenset({*LOWER_BOUNDS, *UPPER_BOUNDS})
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _ITEMS: Final = ("items", "prefixItems")
 _MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
@@ -143,8 +143,6 @@ class Conjunction:
         #: Why nothing can meet it; empty where nothing is known against it.
         self.impossible = ""
         self._flatten()
-        #: Whether some part names types.
-        self.typed = any(part.schema.get("type") is not None for part in self.parts)
         #: Keyword to the tightest of its values: bounds of numbers, and of lengths.
         self.bounds: dict[str, float] = {}
         self.counts: dict[str, int] = {}
@@ -179,7 +177,13 @@ class Conjunction:
         self.types = self._types()
         #: The values of enum and const that are left; None if any may stand.
         self.values = self._values()
-        self._find_contradiction()
+        for negation in self.negations:
+            if accepts_everything(negation.location.schema):
+                self.impossible = f"{negation.location.pointer} accepts everything"
+        if not self.impossible and not self.types:
+            self.impossible = "no type is left"
+        elif not self.impossible and self.values == []:
+            self.impossible = "no value of enum or const is left"
 
     def _flatten(self) -> None:
         """Sort the goals into parts and negations."""
@@ -214,7 +218,7 @@ class Conjunction:
         """Add the plain assertions of one part."""
         if not _BOUNDS.isdisjoint(schema):
             spelled = _without_flags(schema)
-            for keywords, tighter in ((_LOWER_BOUNDS, max), (_UPPER_BOUNDS, min)):
+            for keywords, tighter in ((LOWER_BOUNDS, max), (UPPER_BOUNDS, min)):
                 for keyword in keywords:
                     value = spelled.get(keyword)
                     if is_number(value):
@@ -270,42 +274,38 @@ class Conjunction:
 
     def _decide(self, location: SchemaLocation) -> None:
         """List what one schema leaves to be decided."""
-        schema, child = location.schema, self.tree.child
-        active = self.tree.dialect.applicators
-        lists: tuple[list[Any], ...] = (
-            *(self.negations, self.conditionals, self.dependencies),
-            *(self.contains, self.unevaluated),
-        )
-        before = sum(map(len, lists))
+        schema, child, dialect = location.schema, self.tree.child, self.tree.dialect
+        active = dialect.applicators
+        must_verify = isinstance(schema.get("oneOf"), list)
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
                 branches = self.tree.branches(location, keyword)
                 self.choices.append(BranchChoice(keyword, branches))
         if "not" in schema:
+            must_verify = True
             self.negations.append(Negation(child(location, ("not",))))
         if (
             "if" in schema
             and "if" in active
             and not {"then", "else"}.isdisjoint(schema)
         ):
+            must_verify = True
             self.conditionals.append(location)
-        self.dependencies += self._dependencies(location)
+        dependencies = list(self._dependencies(location))
+        self.dependencies += dependencies
         if "contains" in schema and "contains" in active:
-            self.contains.append(self._containment(location))
+            must_verify = True
+            counted = schema if "minContains" in dialect.assertions else {}
+            least, most = counted.get("minContains", 1), counted.get("maxContains")
+            contained = child(location, ("contains",))
+            self.contains.append(Containment(contained, int(least), most))
         if "propertyNames" in schema and "propertyNames" in active:
             self.name_locations.append(child(location, ("propertyNames",)))
         if "unevaluatedItems" in active and not _UNEVALUATED.isdisjoint(schema):
+            must_verify = True
             self.unevaluated.append(location)
-        if isinstance(schema.get("oneOf"), list) or sum(map(len, lists)) > before:
+        if must_verify or dependencies:
             self.unverified.append(location)
-
-    def _containment(self, location: SchemaLocation) -> Containment:
-        schema = location.schema
-        counted = "minContains" in self.tree.dialect.assertions
-        least = schema.get("minContains", 1) if counted else 1
-        most = schema.get("maxContains") if counted else None
-        contained = self.tree.child(location, ("contains",))
-        return Containment(contained, int(least), most)
 
     def _dependencies(self, location: SchemaLocation) -> Iterator[Dependency]:
         keywords = ["dependencies"]
@@ -318,17 +318,6 @@ class Conjunction:
                 elif isinstance(needs, dict | bool):
                     applied = self.tree.child(location, (keyword, name))
                     yield Dependency(name, applied)
-
-    def _find_contradiction(self) -> None:
-        for negation in self.negations:
-            if accepts_everything(negation.location.schema):
-                self.impossible = f"{negation.location.pointer} accepts everything"
-        if self.impossible:
-            return
-        if not self.types:
-            self.impossible = "no type is left"
-        elif self.values == []:
-            self.impossible = "no value of enum or const is left"
 
     def _conflicts(self, kind: str) -> bool:
         """Return whether no value of a type can meet the plain assertions."""
@@ -371,7 +360,6 @@ class Conjunction:
         """Numbers that it must not be a multiple of."""
         return [step for extra in self.extras for step in extra.not_multiples]
 
-    @memo
     def number(self, kind: str, name: str) -> NumberConstraints:
         """Return what a number must meet.
 
@@ -469,11 +457,6 @@ class Conjunction:
             if referrer not in visited
         )
 
-    def goal_locations(self) -> Iterator[SchemaLocation]:
-        """Yield the schema locations among goals and parts, some of them twice."""
-        yield from (goal for goal in self.goals if isinstance(goal, SchemaLocation))
-        yield from self.locations
-
     def named_members(self, keyword: str) -> dict[str, None]:
         """Return the names in `properties` or `patternProperties`, each once."""
         return {
@@ -553,7 +536,7 @@ class Conjunction:
 
         null comes last where there is a choice, and "number" stands for integers too.
         """
-        if self.typed:
+        if any(part.schema.get("type") is not None for part in self.parts):
             types = list(self.types)
             if "integer" in types and "number" in types:
                 types.remove("integer")

@@ -8,13 +8,12 @@ every validator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import NOWHERE, Document, Rejected
 from curation.core.rule import Library
-from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
 from curation.references.closure import closure_of
@@ -29,8 +28,6 @@ from curation.validation.dialect_decision import with_dialect
 from curation.workers.limits import too_big
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from curation.core.json_types import Json
 
 #: What may stand beside a `$ref` and asserts nothing by itself.
@@ -54,25 +51,6 @@ class Interpretations:
     #: Whether a value must be valid without formats, too.
     without_formats: bool = True
 
-    @classmethod
-    def of(cls, compiled: CompiledSchema) -> Self:
-        """Return the interpretations of a schema.
-
-        Example:
-            >>> schema = {"$ref": "#/definitions/a", "type": "string",
-            ...           "definitions": {"a": {"minLength": 1}}}
-            >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-            >>> found = Interpretations.of(compiled)
-            >>> compiled.is_valid(7), found.accepts(7), found.accepts("text")
-            (True, False, True)
-        """
-        return cls(own=compiled, heeding=heeding(compiled))
-
-    @property
-    def with_formats(self) -> Self:
-        """The same where a value need not be valid without formats."""
-        return replace(self, without_formats=False)
-
     @property
     def strictest(self) -> CompiledSchema:
         """The one under which most is heeded."""
@@ -92,9 +70,19 @@ class Interpretations:
                 return compiled, False
         return None
 
-    def accepts(self, value: Json) -> bool:
-        """Return whether a value is valid under each interpretation."""
-        return self.refusing(value) is None
+
+@memo
+def interpretations_of(compiled: CompiledSchema) -> Interpretations:
+    """Return the interpretations of a schema.
+
+    Example:
+        >>> schema = {"$ref": "#/definitions/a", "type": "string",
+        ...           "definitions": {"a": {"minLength": 1}}}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> compiled.is_valid(7), interpretations_of(compiled).refusing(7) is None
+        (True, False)
+    """
+    return Interpretations(own=compiled, heeding=heeding(compiled))
 
 
 def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
@@ -123,10 +111,19 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
         if not isinstance(subschema, dict):
             return subschema
         result = subschema
-        if is_ported:
-            result = _without_later_annotations(result)
+        if is_ported and not _LATER_ANNOTATIONS.isdisjoint(result):
+            result = {
+                name: value
+                for name, value in result.items()
+                if name not in _LATER_ANNOTATIONS
+            }
         if is_ported and dialect is DRAFT_04:
-            result = _with_identifier(with_numeric_bounds(result))
+            # Draft-06 spells the identifier with a dollar.
+            result = {
+                "$id" if name == "id" else name: value
+                for name, value in with_numeric_bounds(result).items()
+                if name != "$id"
+            }
         return _with_heeded_siblings(result, read_by, is_root=not tokens)
 
     schema = edited(compiled.value, read_by, heed)
@@ -134,23 +131,6 @@ def heeding(compiled: CompiledSchema) -> CompiledSchema | None:
         return None
     rewritten = CompiledSchema(schema, read_by)
     return None if rewritten.fault else rewritten
-
-
-def _without_later_annotations(schema: dict[str, Json]) -> dict[str, Json]:
-    if _LATER_ANNOTATIONS.isdisjoint(schema):
-        return schema
-    return {
-        name: value for name, value in schema.items() if name not in _LATER_ANNOTATIONS
-    }
-
-
-def _with_identifier(schema: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a schema of draft-04 with its identifier as draft-06 spells it."""
-    return {
-        "$id" if name == "id" else name: value
-        for name, value in schema.items()
-        if name != "$id"
-    }
 
 
 def _with_heeded_siblings(

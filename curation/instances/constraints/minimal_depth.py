@@ -27,39 +27,28 @@ _HINTS: Final = {"required": "object", "minItems": "array"}
 _Need = tuple[int, tuple[SchemaLocation, ...]]
 
 
-def minimal_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
+def minimal_depth(
+    compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool = False
+) -> float:
     """Return the least nesting of a value, as far as required keywords tell.
 
-    Example:
-        >>> schema = {"type": "array", "items": {"$ref": "#"}, "minItems": 1}
-        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-        >>> minimal_depth(compiled, compiled.root)
-        inf
-    """
-    return _least(compiled, location, hinted=False)
-
-
-def likely_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
-    """Return the least nesting of a value of the type that a schema hints at.
-
-    As `minimal_depth` if a type is named. A schema without a type that requires
-    properties or items is read as one of objects or arrays.
+    Args:
+        compiled: The schema.
+        location: A schema in it.
+        hinted: Whether a schema without a type that requires properties or items is
+            read as one of objects or arrays.
 
     Example:
         >>> schema = {"properties": {"a": {"$ref": "#"}}, "required": ["a"]}
         >>> compiled = CompiledSchema.from_json(schema, "draft-07")
         >>> minimal_depth(compiled, compiled.root)
         0.0
-        >>> likely_depth(compiled, compiled.root)
+        >>> minimal_depth(compiled, compiled.root, hinted=True)
         inf
     """
-    return _least(compiled, location, hinted=True)
-
-
-def _least(
-    compiled: CompiledSchema, location: SchemaLocation, *, hinted: bool
-) -> float:
-    known: dict[SchemaLocation, float] = compiled.memos.setdefault((_least, hinted), {})
+    known: dict[SchemaLocation, float] = compiled.memos.setdefault(
+        (minimal_depth, hinted), {}
+    )
     if location in known:
         return known[location]
     needs: dict[SchemaLocation, list[_Need]] = {}

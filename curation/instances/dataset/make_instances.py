@@ -5,7 +5,6 @@ A pure function of the schema's text, its dialect and the seed.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +16,17 @@ import msgspec
 
 from curation.core.documents import Rejected
 from curation.core.rule import Library
-from curation.instances.constraints.interpretations import Interpretations, read_schema
-from curation.instances.grading import judge_examples
-from curation.instances.near_misses.coverage import Coverage, measure_coverage
-from curation.instances.near_misses.search import find_near_misses
-from curation.instances.search.witnesses import Budget, search_witnesses
-from curation.instances.validators import verdicts_of_each
+from curation.instances.constraints.interpretations import (
+    interpretations_of,
+    read_schema,
+)
+from curation.instances.grading import instance_row, judge_examples
+from curation.instances.near_misses.search import (
+    Coverage,
+    find_near_misses,
+    measure_coverage,
+)
+from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.instances.values.model import (
     InstanceKind,
     InstanceRow,
@@ -163,8 +167,8 @@ def _instances_of(
     *,
     lean: bool,
 ) -> SchemaInstances:
-    interpretations = Interpretations.of(compiled)
-    search = search_witnesses(interpretations, seed, budget)
+    interpretations = interpretations_of(compiled)
+    search = find_witnesses(compiled, seed, budget)
     examples_accepted, refused = judge_examples(compiled, examples)
     identities = {identity(witness.value) for witness in examples_accepted}
     witnesses = [
@@ -189,7 +193,9 @@ def _instances_of(
             ask &= instance.keyword not in asked
             asked.add(instance.keyword)
         left -= len(text) if ask else 0
-        rows.append(_row(interpretations, instance, number, text, ask_jsonschema=ask))
+        rows.append(
+            instance_row(interpretations, instance, number, text, ask_jsonschema=ask)
+        )
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
@@ -218,34 +224,6 @@ def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInsta
     )
 
 
-def _row(
-    interpretations: Interpretations,
-    instance: Witness | NearMiss,
-    number: int,
-    text: str,
-    *,
-    ask_jsonschema: bool,
-) -> InstanceRow:
-    verdicts = verdicts_of_each(
-        interpretations, instance.value, ask_jsonschema=ask_jsonschema
-    )
-    miss = instance if isinstance(instance, NearMiss) else None
-    return InstanceRow(
-        unique_id="",
-        number=number,
-        text=text,
-        valid=verdicts.jsonschema_rs is True,
-        kind=(
-            instance.kind if isinstance(instance, Witness) else InstanceKind.NEAR_MISS
-        ).value,
-        keyword=miss.keyword if miss else "",
-        schema_pointer=miss.schema_pointer if miss else "",
-        instance_pointer=miss.instance_pointer if miss else "",
-        fails_at=miss.fails_at if miss else None,
-        verdicts=verdicts.text,
-    )
-
-
 #: A batch is closed at so many schemas or characters, whichever comes first.
 BATCH_SCHEMAS = 32
 BATCH_LENGTH = 2**19
@@ -262,12 +240,6 @@ class InstanceTask:
     dialect: str
     #: Instances that the source says are right, as JSON texts.
     examples: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """What stands for everything that decides the instances."""
-        whole = msgspec.json.encode([self.schema, self.dialect, self.examples])
-        return hashlib.sha256(whole).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,38 +71,28 @@ def limits() -> Limits:
     return Limits(seconds=DEADLINE, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
 
 
-def instances_of(outcome: ProcessResult) -> SchemaInstances:
-    """Return a worker's answer; without one, the end of its process is the reason."""
-    if outcome.ending is Ending.OK:
-        return msgspec.convert(outcome.answer, SchemaInstances)
-    reason = _reason_of(outcome)
-    return SchemaInstances(
-        answer=Satisfiability.UNKNOWN, reason=reason, detail=outcome.detail
-    )
-
-
-def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstances:
-    """Return the instances of a lean try, after a first one that cost too much.
+def instances_of(
+    first: ProcessResult, lean: ProcessResult | None = None
+) -> SchemaInstances:
+    """Return a worker's answer; without one, the end of its process is the reason.
 
     Args:
-        first: The result of the first try, which gave no answer.
-        again: The result of the lean try.
-
-    Returns:
-        Witnesses, with a detail that says why there are no near misses. If both
-        failed, the reason is that of the first.
+        first: The result of the first try.
+        lean: The result of a lean try, if the first one cost too much. Its witnesses
+            have a detail that says why there are no near misses.
     """
-    if again.ending is not Ending.OK:
-        return instances_of(first)
-    witnesses_only = instances_of(again)
+    if first.ending is Ending.OK:
+        return msgspec.convert(first.answer, SchemaInstances)
+    reason = _REASONS.get(first.ending, _CRASHED)
+    if lean is None or lean.ending is not Ending.OK:
+        return SchemaInstances(
+            answer=Satisfiability.UNKNOWN, reason=reason, detail=first.detail
+        )
+    witnesses_only = msgspec.convert(lean.answer, SchemaInstances)
     if not witnesses_only.instances:
         return witnesses_only
-    why = f"{LEAN}{_reason_of(first)}, {first.detail}"
+    why = f"{LEAN}{reason}, {first.detail}"
     return msgspec.structs.replace(witnesses_only, detail=why)
-
-
-def _reason_of(outcome: ProcessResult) -> str:
-    return _REASONS.get(outcome.ending, _CRASHED)
 
 
 def cost_too_much(reason: str, detail: str) -> bool:
@@ -181,11 +171,10 @@ def witnesses_of_each(
         for request in requests:
             huge = len(request.schema) > HUGE
             result = worker.ask(request, HUGE_DEADLINE if huge else DEADLINE)
-            if result.ending is Ending.OK:
-                yield instances_of(result)
-                continue
-            lean = msgspec.structs.replace(request, lean=True)
-            yield merged_instances(result, worker.ask(lean))
+            lean = None
+            if result.ending is not Ending.OK:
+                lean = worker.ask(msgspec.structs.replace(request, lean=True))
+            yield instances_of(result, lean)
 
 
 def start(message: Json) -> Callable[[Json], Json]:

@@ -15,7 +15,6 @@ from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Conjunction, Goals
 from curation.instances.constraints.keyword_values import names_of, number_of, object_of
-from curation.instances.constraints.violations import FALSE
 from curation.instances.search.context import NOTHING, Nothing
 from curation.json.values import is_number, type_of
 from curation.validation.python_validators import PYTHON_VALIDATORS
@@ -362,11 +361,6 @@ def _is_nearly_multiple(number: float, step: float) -> bool:
         return False
 
 
-def anything(_: EditTarget) -> Iterator[Edit]:
-    """Yield a value of each type, to stand where nothing may."""
-    yield from ANY
-
-
 def replaced(target: EditTarget) -> Iterator[Edit]:
     """Yield plain values, and the value without one of its members, the last first."""
     value = target.value
@@ -634,5 +628,4 @@ EDITS: Final[Mapping[str, EditFunction]] = {
     "dependencies": dependent,
     "dependentRequired": dependent,
     "dependentSchemas": dependent,
-    FALSE: anything,
 }

@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.constraints.assertions import Assertion, asserting_keywords
-from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.assertions import (
+    Assertion,
+    asserting_keywords,
+    find_reachable_keywords,
+)
+from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import (
+    ALL_TYPES,
+    LOWER_BOUNDS,
+    UPPER_BOUNDS,
     Conjunction,
     ExtraConstraint,
     conjoin,
@@ -31,6 +38,7 @@ from curation.instances.constraints.keyword_values import (
     number_of,
     object_of,
 )
+from curation.instances.constraints.violations import FALSE
 from curation.instances.regex.parser import parse
 from curation.instances.values.strings import StringConstraints, matches
 from curation.json.text import canonical
@@ -70,11 +78,6 @@ class ImplicationQuestion(msgspec.Struct, frozen=True, kw_only=True):
         """The schema that holds the keyword."""
         schema: dict[str, Json] = self.location.schema
         return schema
-
-    @property
-    def operand(self) -> Json:
-        """The keyword's value."""
-        return self.schema[self.keyword]
 
     @property
     def bound(self) -> float:
@@ -203,10 +206,6 @@ def _all_of(verdicts: list[bool | None]) -> bool | None:
     return None if None in verdicts else True
 
 
-def _negation(verdict: bool | None) -> bool | None:  # noqa: FBT001 - the verdict itself
-    return None if verdict is None else not verdict
-
-
 def _combined(keyword: str, verdicts: list[bool | None]) -> bool | None:
     if keyword == "allOf":
         return _all_of(verdicts)
@@ -253,7 +252,8 @@ def _decision(
         verdicts = [schema_verdict(compiled, each, kind, depth) for each in branches]
         return _combined(keyword, verdicts)
     if keyword == "not":
-        return _negation(inner("not"))
+        verdict = inner("not")
+        return None if verdict is None else not verdict
     if keyword != "if":
         return True
     condition, then, other = inner("if"), inner("then"), inner("else")
@@ -405,7 +405,7 @@ def property_count(question: ImplicationQuestion) -> bool:
     if question.keyword == "maxProperties":
         return any(len(names) <= question.bound for names in closed)
     if question.keyword == "required":
-        required_names = set(names_of(question.operand))
+        required_names = set(names_of(question.schema["required"]))
         least = max([*question.numbers("minProperties"), 0])
         return any(names >= required_names and len(names) <= least for names in closed)
     if question.keyword == "additionalProperties":
@@ -482,22 +482,6 @@ def dependents(question: ImplicationQuestion) -> bool:
 _MOST_LISTED: Final = 2_000
 #: Keywords with schemas inside, which may refer to the rest of the record.
 _WITH_SCHEMAS: Final = ("anyOf", "oneOf", "not", "if")
-#: Keywords that refuse more the greater their value is.
-_LOWER_BOUNDS: Final = (
-    "minimum",
-    "exclusiveMinimum",
-    "minLength",
-    "minItems",
-    "minProperties",
-)
-#: Keywords that refuse more the less their value is.
-_UPPER_BOUNDS: Final = (
-    "maximum",
-    "exclusiveMaximum",
-    "maxLength",
-    "maxItems",
-    "maxProperties",
-)
 
 
 def enumerated(question: ImplicationQuestion) -> bool:
@@ -626,9 +610,9 @@ def entails(weak: Assertion, strong: Assertion) -> bool:
     if keyword == "enum":
         return set(map(identity, stronger)) <= set(map(identity, mine))
     if is_number(mine) and is_number(stronger):
-        if keyword in _LOWER_BOUNDS:
+        if keyword in LOWER_BOUNDS:
             return stronger >= mine
-        if keyword in _UPPER_BOUNDS:
+        if keyword in UPPER_BOUNDS:
             return stronger <= mine
     if keyword in COMPANIONS or _refers(mine):
         return False
@@ -638,3 +622,61 @@ def entails(weak: Assertion, strong: Assertion) -> bool:
 def _types(value: Json) -> set[str]:
     names = set(names_of(value))
     return names | {"integer"} if "number" in names else names
+
+
+#: Values of instances looked at for one assertion; with more, nothing is claimed.
+_MAX_LOCATIONS: Final = 64
+_PROOFS: Final = (
+    *(enumerated, lengths, tighter_bound, item_count, property_count, names),
+    *(dependents, branch_repeats, branches_repeat),
+)
+
+
+@memo
+def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
+    """Return whether every value that fails a keyword is shown to fail another one.
+
+    Args:
+        compiled: The schema.
+        assertion: The keyword, and where its schema stands.
+    """
+    locations = find_reachable_keywords(compiled).assertions[assertion]
+    if len(locations) > _MAX_LOCATIONS or assertion.keyword == FALSE:
+        return False
+    return all(
+        _is_implied(compiled, conjoin(compiled, location.goals), assertion)
+        for location in locations
+    )
+
+
+def _is_implied(
+    compiled: CompiledSchema, conjunction: Conjunction, assertion: Assertion
+) -> bool:
+    other_assertions = tuple(
+        Assertion(part, keyword)
+        for part in conjunction.locations
+        for keyword in asserting_keywords(part.schema, compiled.dialect)
+        if keyword != assertion.keyword
+    )
+    for kind in ALL_TYPES:
+        question = ImplicationQuestion(
+            compiled=compiled,
+            conjunction=conjunction,
+            assertion=assertion,
+            kind=kind,
+            other_assertions=other_assertions,
+        )
+        never_fails = (
+            keyword_verdict(compiled, assertion.location, assertion.keyword, kind)
+            is True
+        )
+        if not (
+            never_fails
+            or any(
+                keyword_verdict(compiled, other.location, other.keyword, kind) is False
+                for other in other_assertions
+            )
+            or any(proof(question) for proof in _PROOFS)
+        ):
+            return False
+    return True

@@ -1,9 +1,13 @@
-"""Search near misses: a witness with one value edited, so that one keyword fails."""
+"""Search near misses: a witness with one value edited, so that one keyword fails.
+
+What they cover of the schema is counted, too.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,14 +25,8 @@ from curation.instances.constraints.violations import (
     as_near_miss,
     fails_at,
 )
-from curation.instances.near_misses.coverage import (
-    TYPE,
-    find_proof,
-    keyword_pointers,
-    most_others,
-    most_types,
-)
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
+from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
     EditSite,
     KnownSites,
@@ -53,12 +51,16 @@ if TYPE_CHECKING:
     from curation.instances.values.model import NearMiss, Witness
 
 
-def least_value(
-    compiled: CompiledSchema, goals: Goals, rng: random.Random, steps: int
+#: Steps of the search for a value to put into a witness.
+_STEPS: Final = 400
+
+
+def _least_value(
+    compiled: CompiledSchema, goals: Goals, rng: random.Random
 ) -> Json | Nothing:
-    """Return a least value that meets goals, or NOTHING within so many steps."""
+    """Return a least value that meets goals, or NOTHING."""
     builder = WitnessBuilder(
-        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=_STEPS
     )
     try:
         return builder.value(goals)
@@ -77,7 +79,7 @@ _DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class RelaxedSchema:
+class _RelaxedSchema:
     """A schema without one keyword, which its values must fail."""
 
     def __init__(self, compiled: CompiledSchema, assertion: Assertion) -> None:
@@ -109,37 +111,28 @@ class RelaxedSchema:
 
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
-PRIORITY: Final = (
+_PRIORITY: Final = (
     *("additionalProperties", "type", "enum", "const", "minimum", "maximum"),
     *("exclusiveMinimum", "exclusiveMaximum", "maxItems", "maxLength", "required"),
     *("pattern", "format", "minItems", "minLength"),
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effort:
-    """How much one schema may cost; counts, not seconds, so that runs are equal."""
-
-    #: Edited values that the validator is asked about, weighted by their size.
-    verdicts: int = 900
-    #: The same for `type`, which is edited last, with what is left of the others.
-    types: int = 200
-    #: Edits tried for one keyword at one site.
-    tries: int = 24
-    #: Sites tried for one keyword.
-    sites: int = 3
-    #: Searches without the keyword, and the steps of each.
-    searches: int = 24
-    steps: int = 400
-    #: Near misses beyond one for each assertion: inside of anyOf and the like.
-    deeper: int = 8
-    #: Names of one `required` that are left out in turn, at most.
-    names: int = 3
-    #: Witnesses made to reach what the given ones do not.
-    witnesses: int = 24
-
-
-_USUAL: Final = Effort()
+#: Verdicts of a validator on a small witness; a large one costs more.
+_VERDICTS: Final = 900
+#: The same for `type`, which is edited last, with what is left of the others.
+_TYPE_VERDICTS: Final = 200
+#: Edits tried for one keyword at one site, and inside of a branch.
+_EDITS: Final = 24
+_BRANCH_EDITS: Final = 6
+#: Searches without the keyword.
+_SEARCHES: Final = 24
+#: Near misses beyond one for each assertion: inside of anyOf and the like.
+_DEEPER: Final = 8
+#: Names of one `required` that are left out in turn, at most.
+_NAMES: Final = 3
+#: Witnesses made to reach what the given ones do not.
+_WITNESSES: Final = 24
 #: Where more schemas are entered for one value, the errors alone may take seconds.
 _MOST_ENTERED: Final = 20_000
 #: Sites of one keyword for which a search without the keyword is tried.
@@ -152,12 +145,44 @@ _CUT: Final = 0.7
 _REACHED: Final = 2
 
 
+#: The keyword that every engine refuses at the first byte of a value.
+_TYPE: Final = "type"
+#: Near misses by other keywords: of most schemas, and of the largest.
+_USUAL: Final = 24
+_LARGEST: Final = 40
+#: Pairs of a place and a keyword, beyond the usual number, for one near miss more.
+_PAIRS: Final = 8
+#: Near misses by `type` of schemas that have hardly any others.
+_FEWEST_TYPES: Final = 3
+
+
+def max_other_misses(pairs: int) -> int:
+    """Return the most near misses by keywords other than `type`.
+
+    Args:
+        pairs: The schema's pairs of a place and such a keyword.
+
+    Example:
+        >>> [max_other_misses(pairs) for pairs in (5, 24, 64, 9_000)]
+        [24, 24, 29, 40]
+    """
+    return min(_LARGEST, _USUAL + max(0, pairs - _USUAL) // _PAIRS)
+
+
+def max_type_misses(others: int) -> int:
+    """Return the most near misses by `type`.
+
+    Args:
+        others: Near misses by other keywords that were found.
+    """
+    return max(_FEWEST_TYPES, others // 2)
+
+
 def find_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
     most: int | None = None,
-    effort: Effort = _USUAL,
 ) -> list[NearMiss]:
     """Return distinct near misses, each of which fails one keyword.
 
@@ -172,7 +197,6 @@ def find_near_misses(
         seed: Seed of random choices.
         most: Maximum of near misses by other keywords than `type`; None to decide by
             the size of the schema.
-        effort: Budget of the search.
 
     Example:
         >>> compiled = CompiledSchema.from_json({"minimum": 3}, "draft-07")
@@ -187,8 +211,8 @@ def find_near_misses(
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
     if most is None:
-        most = most_others(len(find_reachable_keywords(compiled).assertions))
-    return _NearMissSearch(compiled, witnesses, rng, effort).run(most)
+        most = max_other_misses(len(find_reachable_keywords(compiled).assertions))
+    return _NearMissSearch(compiled, witnesses, rng).run(most)
 
 
 class _NearMissSearch:
@@ -197,9 +221,8 @@ class _NearMissSearch:
         compiled: CompiledSchema,
         witnesses: Sequence[Witness],
         rng: random.Random,
-        effort: Effort,
     ) -> None:
-        self.compiled, self.rng, self.effort = compiled, rng, effort
+        self.compiled, self.rng = compiled, rng
         self.reachable = find_reachable_keywords(compiled)
         #: By the pointer of the keyword that fails, how (`_part`).
         self.parts: dict[str, list[int | str]] = {}
@@ -207,10 +230,10 @@ class _NearMissSearch:
         #: Identities of the values found.
         self.identities: set[bytes] = set()
         #: What is left of the effort.
-        self.verdicts_left: float = effort.verdicts
-        self.searches_left, self.witnesses_left = effort.searches, effort.witnesses
-        self.sites = KnownSites(compiled, effort.sites)
-        self.relaxed: dict[Assertion, RelaxedSchema] = {}
+        self.verdicts_left: float = _VERDICTS
+        self.searches_left, self.witnesses_left = _SEARCHES, _WITNESSES
+        self.sites = KnownSites(compiled)
+        self.relaxed: dict[Assertion, _RelaxedSchema] = {}
         for witness in sorted(witnesses, key=lambda each: len(canonical(each.value))):
             self.sites.add_witness(witness.value)
 
@@ -223,20 +246,20 @@ class _NearMissSearch:
         by_keyword: dict[str, list[Assertion]] = {}
         for assertion in self.reachable.assertions:
             by_keyword.setdefault(assertion.keyword, []).append(assertion)
-        types = _spread(by_keyword.pop(TYPE, []))
+        types = _spread(by_keyword.pop(_TYPE, []))
         others = [by_keyword[keyword] for keyword in sorted(by_keyword, key=_rank)]
         for assertions in (*others, types):
             for assertion in assertions:
                 if self._find(assertion):
                     break
         self._in_turn(others, self._find, limit)
-        room = min(limit - self._count_others(), self.effort.deeper)
+        room = min(limit - self._count_others(), _DEEPER)
         deeper = self._inside_branches(room)
         self._in_turn(others, self._vary, limit - len(deeper))
         required = by_keyword.get("required", [])
         self._in_turn([required], self._vary, limit - len(deeper))
-        self.verdicts_left += self.effort.types
-        max_types = most_types(self._count_others() + len(deeper))
+        self.verdicts_left += _TYPE_VERDICTS
+        max_types = max_type_misses(self._count_others() + len(deeper))
         for assertion in types:
             if len(self.near_misses) - self._count_others() >= max_types:
                 break
@@ -247,7 +270,7 @@ class _NearMissSearch:
         return self.near_misses + deeper
 
     def _count_others(self) -> int:
-        return sum(near_miss.keyword != TYPE for near_miss in self.near_misses)
+        return sum(near_miss.keyword != _TYPE for near_miss in self.near_misses)
 
     def _in_turn(
         self,
@@ -285,7 +308,7 @@ class _NearMissSearch:
         return near_misses
 
     def _inside_branch(self, assertion: Assertion, site: EditSite) -> list[NearMiss]:
-        for new in islice(self._edits(assertion, site), self.effort.tries // 4):
+        for new in islice(self._edits(assertion, site), _BRANCH_EDITS):
             if self.verdicts_left <= 0:
                 break
             value = self._edited(site, new)
@@ -309,7 +332,7 @@ class _NearMissSearch:
             is_cut = self.rng.random() < _CUT
             if self._try_edits(assertion, self.sites.cut(site) if is_cut else site):
                 return True
-        if find_proof(self.compiled, assertion):
+        if cannot_fail_alone(self.compiled, assertion):
             return False
         return any(
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]
@@ -322,7 +345,7 @@ class _NearMissSearch:
             return False
         is_late = _PARTS - 1 in self.parts[assertion.pointer]
         site = sites[0] if is_late else self.sites.cut(sites[-1])
-        tries = self.effort.names if assertion.keyword == "required" else 1
+        tries = _NAMES if assertion.keyword == "required" else 1
         for new in islice(self._edits(assertion, site), tries):
             if self.verdicts_left <= 0:
                 break
@@ -332,7 +355,7 @@ class _NearMissSearch:
 
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
         second_choices: list[Json] = []
-        for new in islice(self._edits(assertion, site), self.effort.tries):
+        for new in islice(self._edits(assertion, site), _EDITS):
             if self.verdicts_left <= 0:
                 break
             if self._keep(assertion, site, new, second_choices):
@@ -357,7 +380,7 @@ class _NearMissSearch:
             yield from filter(is_complete, EDITS[assertion.keyword](target))
 
     def _make(self, goals: Goals) -> Json | Nothing:
-        return least_value(self.compiled, goals, self.rng, self.effort.steps)
+        return _least_value(self.compiled, goals, self.rng)
 
     def _edited(self, site: EditSite, new: Json) -> Json:
         """Return the edited witness, its verdict paid for."""
@@ -392,7 +415,7 @@ class _NearMissSearch:
         near_miss = as_near_miss(self.compiled, value)
         if near_miss is None or near_miss.keyword == MIXED:
             return False
-        failing, key = keyword_pointers(near_miss), identity(value)
+        failing, key = _keyword_pointers(near_miss), identity(value)
         is_known = all(pointer in self.parts for pointer in failing)
         if key in self.identities or is_known != again:
             return False
@@ -430,11 +453,11 @@ class _NearMissSearch:
             return False
         self.searches_left -= 1
         if assertion not in self.relaxed:
-            self.relaxed[assertion] = RelaxedSchema(self.compiled, assertion)
-        relaxed, steps = self.relaxed[assertion], self.effort.steps
+            self.relaxed[assertion] = _RelaxedSchema(self.compiled, assertion)
+        relaxed = self.relaxed[assertion]
         branch_goals = goals_of_held_branches(self.compiled, site.witness, site.path)
         for goals in (site.goals, branch_goals):
-            new = least_value(relaxed.compiled, relaxed.goals(goals), self.rng, steps)
+            new = _least_value(relaxed.compiled, relaxed.goals(goals), self.rng)
             if not isinstance(new, Nothing) and self._keep(assertion, site, new, None):
                 return True
         return False
@@ -471,4 +494,79 @@ def _spread(assertions: Sequence[Assertion]) -> list[Assertion]:
 
 
 def _rank(keyword: str) -> int:
-    return PRIORITY.index(keyword) if keyword in PRIORITY else len(PRIORITY)
+    return _PRIORITY.index(keyword) if keyword in _PRIORITY else len(_PRIORITY)
+
+
+def _keyword_pointers(near_miss: NearMiss) -> list[str]:
+    """Return the JSON pointer of the keyword in every schema that refuses for it."""
+    pointers = [schema_pointer for _, schema_pointer, _ in near_miss.keywords]
+    return pointers or [near_miss.schema_pointer]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """Counts of assertions (keywords at schema locations) that can refuse a value."""
+
+    #: All of them: pairs of a schema location and a keyword.
+    pairs: int
+    #: With a near miss that fails that keyword alone.
+    covered: int
+    #: With a proof that it cannot fail alone.
+    implied: int
+    #: How many the maximum of near misses lets be covered, the implied ones apart.
+    possible: int
+    #: Keyword and pointer of those that are neither. Where the maximum was reached,
+    #: only those whose keyword has no near miss at all.
+    missing: tuple[tuple[str, str], ...]
+    #: The same, a keyword counting once for the whole schema.
+    keywords: int
+    keywords_covered: int
+    keywords_implied: int
+    #: Whether the whole schema was visited.
+    complete: bool
+
+
+def measure_coverage(
+    compiled: CompiledSchema, near_misses: Sequence[NearMiss]
+) -> Coverage:
+    """Return the coverage of a schema by near misses, as `find_near_misses` made them.
+
+    Args:
+        compiled: The schema.
+        near_misses: Its near misses.
+    """
+    reachable = find_reachable_keywords(compiled)
+    have = {
+        pointer for near_miss in near_misses for pointer in _keyword_pointers(near_miss)
+    }
+    implied = 0
+    covered: Counter[str] = Counter()
+    missing: list[tuple[str, str]] = []
+    for assertion in reachable.assertions:
+        if assertion.pointer in have:
+            covered[assertion.keyword] += 1
+            continue
+        if cannot_fail_alone(compiled, assertion):
+            implied += 1
+        else:
+            missing.append((assertion.keyword, assertion.pointer))
+    keywords = {assertion.keyword for assertion in reachable.assertions}
+    lost = {keyword for keyword, _ in missing} - covered.keys()
+    count = Counter(near_miss.keyword == _TYPE for near_miss in near_misses)
+    room = {
+        True: max(0, max_type_misses(count[False]) - count[True]),
+        False: max(0, max_other_misses(len(reachable.assertions)) - count[False]),
+    }
+    missing = [pair for pair in missing if pair[0] in lost or room[pair[0] == _TYPE]]
+    open_pairs = Counter(keyword == _TYPE for keyword, _ in missing)
+    return Coverage(
+        pairs=len(reachable.assertions),
+        covered=covered.total(),
+        implied=implied,
+        possible=covered.total() + sum((open_pairs & Counter(room)).values()),
+        missing=tuple(missing),
+        keywords=len(keywords),
+        keywords_covered=len(covered),
+        keywords_implied=len(keywords) - len(covered) - len(lost),
+        complete=reachable.complete,
+    )

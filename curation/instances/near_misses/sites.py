@@ -217,6 +217,8 @@ def _held_branches(
     return locations
 
 
+#: Sites kept for one assertion.
+_MAX_SITES: Final = 3
 #: Bytes of a witness that cost as much again as asking the validator at all.
 _COSTLY_BYTES: Final = 4_000
 
@@ -224,15 +226,10 @@ _COSTLY_BYTES: Final = 4_000
 class KnownSites:
     """Witnesses, and for each assertion the values in them that it can refuse."""
 
-    def __init__(self, compiled: CompiledSchema, most: int) -> None:
-        """Start without witnesses.
-
-        Args:
-            compiled: The schema that accepts them.
-            most: Sites kept for one assertion.
-        """
+    def __init__(self, compiled: CompiledSchema) -> None:
+        """Take the schema; there are no witnesses yet."""
         self.witnesses: list[Json] = []
-        self._compiled, self._most = compiled, most
+        self._compiled = compiled
         self._sites: dict[Assertion, list[EditSite]] = {}
         #: What a verdict on an edited witness costs, by the identity of the object.
         self._costs: dict[int, float] = {}
@@ -270,7 +267,7 @@ class KnownSites:
         for site in edit_sites(self._compiled, value):
             for assertion in site.assertions:
                 sites = self._sites.setdefault(assertion, [])
-                if len(sites) < self._most:
+                if len(sites) < _MAX_SITES:
                     sites.append(site)
             for assertion, name in forbidden_properties(self._compiled, site):
                 self._add_empty(assertion, value, (*site.path, name), ())

@@ -183,16 +183,12 @@ ANY: Final = CharSet(normal(((0, LAST),)), open=True)
 
 
 @lru_cache(maxsize=1)
-def _everything() -> str:
+def _everything() -> tuple[str, bytes]:
     # Planes 3 to 16 are empty or private, but for a few.
     low, high = _SURROGATES
     blocks = (range(low), range(high + 1, 0x33480), range(0xE0000, 0xE01F0))
-    return "".join(chr(code) for block in blocks for code in block)
-
-
-@lru_cache(maxsize=1)
-def _everything_encoded() -> bytes:
-    return _everything().encode()
+    text = "".join(chr(code) for block in blocks for code in block)
+    return text, text.encode()
 
 
 @lru_cache(maxsize=256)
@@ -209,10 +205,9 @@ def unicode_property(escape: str) -> CharSet | None:
     except regress.RegressError:
         return None
     # The engine counts in bytes of UTF-8.
-    encoded = _everything_encoded()
+    text, encoded = _everything()
     runs = [
-        encoded[match.range()].decode()
-        for match in expression.find_iter(_everything()) or ()
+        encoded[match.range()].decode() for match in expression.find_iter(text) or ()
     ]
     # A run may step over the surrogates, which `normal` takes out again.
     return CharSet(normal((ord(run[0]), ord(run[-1])) for run in runs))

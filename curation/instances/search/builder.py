@@ -160,7 +160,9 @@ class WitnessBuilder(ValueBuilder):
     ) -> Iterator[Json]:
         """Yield values for a conjunction whose choices are made."""
         if self.guide:
-            self.guide.claim(conjunction.goal_locations())
+            goals = conjunction.goals
+            self.guide.claim(goal for goal in goals if isinstance(goal, SchemaLocation))
+            self.guide.claim(conjunction.locations)
         if conjunction.values is not None:
             yield from self._enumerated(conjunction, context)
             return

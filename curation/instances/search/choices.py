@@ -33,7 +33,7 @@ from curation.instances.constraints.keyword_values import (
     names_of,
     object_of,
 )
-from curation.instances.constraints.minimal_depth import likely_depth
+from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.search.context import (
     NOTHING,
     BuildContext,
@@ -300,7 +300,9 @@ class _BranchSearch:
         if builder.varies(context):
             builder.rng.shuffle(branches)
         if context.allowance < 1:
-            branches.sort(key=lambda branch: likely_depth(builder.compiled, branch))
+            branches.sort(
+                key=lambda branch: minimal_depth(builder.compiled, branch, hinted=True)
+            )
         return builder.guide.ordered(branches) if builder.guide else branches
 
     def _finish(

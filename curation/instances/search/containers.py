@@ -12,7 +12,7 @@ from curation.instances.constraints.conjunction import (
     Negation,
     conjoin,
 )
-from curation.instances.constraints.minimal_depth import likely_depth
+from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.search.context import (
     NOTHING,
     BuildContext,
@@ -315,7 +315,9 @@ class _ObjectBuilder(_ContainerBuilder):
     def _depth(self, name: str) -> float:
         sites = self.conjunction.member_sites(name)
         compiled = self.builder.compiled
-        return max((likely_depth(compiled, site) for site in sites), default=0)
+        return max(
+            (minimal_depth(compiled, site, hinted=True) for site in sites), default=0
+        )
 
     def _add_new(self, pattern: str) -> bool:
         """Add a property whose name a pattern matches, or any if it is empty."""

@@ -10,7 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import ALL_TYPES, ExtraConstraint, Goals
-from curation.instances.constraints.interpretations import Interpretations
+from curation.instances.constraints.interpretations import (
+    Interpretations,
+    interpretations_of,
+)
 from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.context import (
     NOTHING,
@@ -171,21 +174,17 @@ def find_witnesses(
         >>> [witness.value for witness in find_witnesses(compiled).witnesses]
         [1]
     """
-    return search_witnesses(Interpretations.of(compiled), seed, budget)
-
-
-def search_witnesses(every: Interpretations, seed: int, budget: Budget) -> Witnesses:
-    """Return what `find_witnesses` does, of a schema with its interpretations."""
-    if detail := every.own.fault[:200]:
+    if detail := compiled.fault[:200]:
         return Witnesses(witnesses=(), failure=SearchFailure.UNUSABLE, detail=detail)
+    every = interpretations_of(compiled)
     plan = _Plan(every, seed, budget)
     result = plan.run()
     if not result.witnesses and plan.hinges_on_formats:
-        result = _Plan(every.with_formats, seed, budget).run()
+        result = _Plan(replace(every, without_formats=False), seed, budget).run()
     if not result.witnesses and every.heeding:
         # Readers agree on no value: what some of them refuse is not made many times.
         few = replace(budget, count=_DISPUTED, covering=0)
-        own_alone = replace(every.with_formats, heeding=None)
+        own_alone = replace(every, without_formats=False, heeding=None)
         result = _Plan(own_alone, seed, few).run()
     return result
 
@@ -315,7 +314,7 @@ def cover(
     values = covering.run(rounds)
     if covering.hinges_on_formats and covering.unreached:
         # No other value reaches what is left.
-        covering.interpretations = interpretations.with_formats
+        covering.interpretations = replace(interpretations, without_formats=False)
         covering.tries.clear()
         covering.given_up.clear()
         covering.in_vain = 0

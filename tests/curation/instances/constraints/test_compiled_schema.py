@@ -13,8 +13,8 @@ from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.interpretations import (
-    Interpretations,
     heeding,
+    interpretations_of,
     read_schema,
 )
 from curation.instances.constraints.keyword_values import (
@@ -26,7 +26,7 @@ from curation.instances.constraints.keyword_values import (
     number_of,
     object_of,
 )
-from curation.instances.constraints.minimal_depth import likely_depth, minimal_depth
+from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.dataset.make_instances import make_instances
 from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.schema.dialects import BY_NAME, DRAFT_07, DRAFT_2020_12
@@ -238,7 +238,7 @@ def test_what_names_no_type_is_met_by_a_scalar_and_meant_for_another(
     """The bound says that a string does; the guess that the schema never ends."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
     assert minimal_depth(compiled, compiled.root) == 0
-    assert likely_depth(compiled, compiled.root) == float("inf")
+    assert minimal_depth(compiled, compiled.root, hinted=True) == float("inf")
 
 
 def _heeding(schema: UntypedJson, dialect: str) -> UntypedJson:
@@ -282,10 +282,10 @@ def test_witnesses_hold_by_each_interpretation(
 ) -> None:
     """Formats asserted or not, what the draft ignores heeded or not."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    every = Interpretations.of(compiled)
+    every = interpretations_of(compiled)
     found = find_witnesses(compiled, 0, Budget(covering=8)).witnesses
     assert found
-    assert [one.value for one in found if not every.accepts(one.value)] == []
+    assert [one.value for one in found if every.refusing(one.value)] == []
 
 
 def test_a_witness_of_the_draft_is_kept_where_there_is_no_other() -> None:

@@ -22,13 +22,14 @@ from curation.instances.constraints.violations import (
     find_violations,
 )
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.near_misses.coverage import (
-    find_proof,
-    measure_coverage,
-    most_others,
-)
+from curation.instances.near_misses import search
 from curation.instances.near_misses.edits import LONGEST
-from curation.instances.near_misses.search import Effort, find_near_misses
+from curation.instances.near_misses.implications import cannot_fail_alone
+from curation.instances.near_misses.search import (
+    find_near_misses,
+    max_other_misses,
+    measure_coverage,
+)
 from curation.instances.near_misses.sites import member_at
 from curation.instances.search.witnesses import find_witnesses
 from curation.instances.values.model import InstanceKind, Witness, text_of
@@ -128,7 +129,7 @@ def test_what_every_near_miss_is(name: str, subtests: pytest.Subtests) -> None:
             have = {each.schema_pointer for each in found}
             for pair in find_reachable_keywords(compiled).assertions:
                 if pair.pointer in have:
-                    assert find_proof(compiled, pair) == ""
+                    assert not cannot_fail_alone(compiled, pair)
             measured = measure_coverage(compiled, found)
             assert not measured.missing or dialect in _HARD
             assert (
@@ -233,7 +234,7 @@ def test_large_schemas_get_more() -> None:
     """The maximum grows with the pairs of a place and a keyword."""
     members = {f"p{each}": {"minimum": 0, "maximum": 9} for each in range(60)}
     found = _made({**_OBJECT, "properties": members})
-    assert 30 < sum(each.keyword != "type" for each in found) == most_others(121)
+    assert 30 < sum(each.keyword != "type" for each in found) == max_other_misses(121)
 
 
 def test_every_required_name_is_left_out() -> None:
@@ -370,8 +371,10 @@ def test_laws(schema: UntypedJson, seed: int) -> None:
     """
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, seed).witnesses
-    given_only = Effort(witnesses=0)
-    for each in find_near_misses(compiled, found, seed, effort=given_only):
+    with pytest.MonkeyPatch.context() as given_only:
+        given_only.setattr(search, "_WITNESSES", 0)
+        near_misses = find_near_misses(compiled, found, seed)
+    for each in near_misses:
         violations = find_violations(compiled, each.value)
         assert {(one.keyword, one.instance_pointer) for one in violations} == {
             (each.keyword, each.instance_pointer)

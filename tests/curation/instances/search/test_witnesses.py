@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
-from curation.instances.constraints.interpretations import Interpretations
+from curation.instances.constraints.interpretations import interpretations_of
 from curation.instances.search.builder import WitnessBuilder
 from curation.instances.search.choices import ways_to_fail
 from curation.instances.search.context import NOTHING, BuildContext
@@ -419,7 +419,7 @@ def test_witnesses_of_a_recursive_schema_are_not_deep(schema: Json) -> None:
 def test_covering_alone_is_not_deep(schema: Json) -> None:
     """Nor where no other witness has reached anything."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    made = cover(Interpretations.of(compiled), [], b"seed", rounds=16)
+    made = cover(interpretations_of(compiled), [], b"seed", rounds=16)
     assert not unreached(schema, made)
     assert max(map(depth, made)) <= 16
 
@@ -561,7 +561,7 @@ def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
     names = [f"n{number}" for number in range(300)]
     schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    made = cover(Interpretations.of(compiled), [], b"seed", rounds=4, steps=200)
+    made = cover(interpretations_of(compiled), [], b"seed", rounds=4, steps=200)
     assert not unreached(schema, made)
     assert 2 <= len(made) <= 16
 
@@ -579,7 +579,7 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("curation.instances.search.witnesses._IN_VAIN", 450)
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    cover(Interpretations.of(compiled), [], b"seed", rounds=16, steps=150)
+    cover(interpretations_of(compiled), [], b"seed", rounds=16, steps=150)
     in_vain = results.count(NOTHING)
     assert 1 < in_vain <= 450 // 150 + 1
     assert in_vain < len(results) < 64
