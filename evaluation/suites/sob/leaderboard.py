@@ -14,7 +14,7 @@ from curation.json.values import is_number
 from evaluation.reporting.bootstrap import bootstrap_means
 from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.metrics import SEVEN, Metric
-from evaluation.suites.sob.records import PUBLISHED
+from evaluation.suites.sob.records import PUBLISHED, SAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -311,8 +311,8 @@ class RunFigures:
 
     @cached_property
     def standings(self) -> Sequence[Standing]:
-        """Return the leaderboard, the best first; generated records have none."""
-        if str(self.run.facts.get("origin", "")).startswith("generated"):
+        """Return the leaderboard, the best first; the sample has none."""
+        if str(self.run.facts.get("origin", "")).startswith(SAMPLE):
             return ()
         means = (one for one in self.summaries if one.weighted is not None)
         return standings(means, self.totals, counted_coverage=not self.is_published)

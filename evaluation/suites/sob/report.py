@@ -112,8 +112,8 @@ def _interval_table(figures: RunFigures) -> Table:
         title="Value Accuracy with its 95 % intervals",
         columns=("source", "model", "plain", "weighted"),
         rows=tuple(rows),
-        note="Percentile bootstrap over clusters (generated records of one schema are "
-        "one, published records one each), 1,000 resamples.",
+        note="Percentile bootstrap over clusters (records of the sample that share a "
+        "form are one, published records one each), 1,000 resamples.",
         name="intervals",
     )
 
