@@ -118,7 +118,7 @@ def _by_value(
         return _failure("form_error", 'there is no member "answer"', scores)
     if ANSWER in answer.duplicates:
         return _failure("form_error", 'the member "answer" is repeated', scores)
-    value = task.reading.canonical(members[ANSWER])
+    value = task.canonical(members[ANSWER])
     if value is None:
         reason = f"the answer has another form: {_shown(members[ANSWER])}"
         return _failure("form_error", reason, scores)

@@ -13,8 +13,9 @@ import numpy as np
 from curation.json.values import is_number
 from evaluation.reporting.bootstrap import bootstrap_means
 from evaluation.reporting.tables import Estimate
+from evaluation.suites.common import SAMPLE
 from evaluation.suites.sob.metrics import SEVEN, Metric
-from evaluation.suites.sob.records import PUBLISHED, SAMPLE
+from evaluation.suites.sob.records import PUBLISHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

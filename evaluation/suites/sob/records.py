@@ -32,8 +32,6 @@ Source: TypeAlias = Literal["text", "image", "audio"]
 Complexity: TypeAlias = Literal["easy", "medium", "hard"]
 #: The published data: 5,000 texts, 209 images and 115 meetings.
 PUBLISHED: Final = "interfaze-ai/sob"
-#: Origin of the records that are read without data.
-SAMPLE: Final = "sample written for csbdata"
 _SAMPLE_FILE: Final = Path(__file__).with_name("sample.jsonl")
 #: The weight of a record of each complexity (the paper's section 4.4).
 COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(

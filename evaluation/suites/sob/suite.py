@@ -15,7 +15,7 @@ from curation.json.pointer import replaced
 from curation.json.text import plain
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, RecordRequest, RecordSet, Suite
-from evaluation.suites.common import imported_late
+from evaluation.suites.common import SAMPLE, imported_late
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,
@@ -26,7 +26,6 @@ from evaluation.suites.sob.metrics import (
 )
 from evaluation.suites.sob.records import PUBLISHED as PUBLISHED_DATA
 from evaluation.suites.sob.records import (
-    SAMPLE,
     SobRecord,
     read_records,
     response_of_line,

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from curation.download.acquire import FetchSettings
 from evaluation.answers.extraction import outer_fence, split_thinking
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
+from evaluation.core.suite import RecordRequest
 from evaluation.suites.ifstruct.rows import FenceWish, read_record
-from evaluation.suites.sob.records import sample_records, suite_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,11 +180,13 @@ _FORMS: Final = {
 
 def own_records(choice: SuiteChoice, count: int, seed: int) -> list[Record]:
     """Return records that a suite generates, its sample, or schemas of ours."""
-    if choice.suite.name == "sob":
-        return [*map(suite_record, sample_records())][:count]
-    if choice.suite.generate is not None:
-        drawn = choice.suite.generate(count, seed, choice.settings)
-        return list(islice(drawn, count))
+    suite = choice.suite
+    if suite.generate is not None:
+        return list(islice(suite.generate(count, seed, choice.settings), count))
+    if suite.records is not None and suite.published:
+        fetch = FetchSettings(mirror=None, cache=Path())
+        request = RecordRequest(data=None, fetch=fetch, first=True, limit=count)
+        return list(suite.records(request, choice.settings).records)[:count]
     return [
         Record(id=witness, schema=json.dumps(schema), fields={"witnesses": [witness]})
         for schema, witness in zip(_SCHEMAS, _WITNESSES, strict=True)
