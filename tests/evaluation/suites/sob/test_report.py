@@ -356,16 +356,6 @@ def test_ties_are_told_apart_by_value_accuracy_and_then_by_name() -> None:
     assert [line.model for line in board] == ["c", "a", "b"]
 
 
-def test_two_summaries_of_one_source_are_refused() -> None:
-    """One model on one source has one summary."""
-    with pytest.raises(ValueError, match="text"):
-        standings(
-            [_one(1, perfect=1), _one(1, perfect=0)],
-            PUBLISHED_TOTALS,
-            counted_coverage=True,
-        )
-
-
 def test_the_published_weights_are_those_of_the_papers_counts() -> None:
     """61 % of 5,000 texts are hard: 3,054 of weight 3 and 1,946 of weight 2."""
     counts = {"text": (3_054, 1_946), "image": (184, 25), "audio": (113, 2)}
