@@ -18,7 +18,7 @@ from evaluation.suites.quality.records import (
     problem_of_record,
     quality_records,
 )
-from evaluation.suites.quality.scorer import CLASSES, QualityScorer
+from evaluation.suites.quality.scorer import CLASSES, quality_scorer
 from evaluation.suites.quality.tasks import ANSWER, REASONING
 
 _FORMS: Final = {
@@ -89,7 +89,7 @@ SUITE: Final = Suite(
     classes=CLASSES,
     records=quality_records,
     prompt=quality_prompt,
-    scorer=QualityScorer,
+    scorer=quality_scorer,
     report=imported_late("quality.report", "quality_report"),
     known_answers=known_answers,
     published=PUBLISHED,

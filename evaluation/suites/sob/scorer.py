@@ -43,7 +43,7 @@ from evaluation.suites.sob.records import SobRecord, sob_record, weight_of
 from evaluation.suites.sob.schemas import ANY_INDEX
 
 if TYPE_CHECKING:
-    from evaluation.core.suite import Judge
+    from evaluation.core.suite import Judge, Scorer
 
 #: Before the name of a figure of the text read leniently.
 LENIENT: Final = "lenient_"
@@ -76,20 +76,13 @@ LEAF_MISTAKES: Final = (
 )
 
 
-class SobScorer:
-    """Judge responses under one reading."""
+def sob_scorer(rules: ScoringRules) -> Scorer:
+    """Return what judges the responses to records under one reading."""
 
-    def __init__(self, rules: ScoringRules) -> None:
-        """Set the reading."""
-        self._rules = rules
+    def prepare(record: Record) -> Judge:
+        return partial(judge, PreparedRecord.of(sob_record(record), rules))
 
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses.
-
-        Raises:
-            BadData: the record is one of another suite.
-        """
-        return partial(judge, PreparedRecord.of(sob_record(record), self._rules))
+    return prepare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from evaluation.suites.sob.records import (
     suite_record,
 )
 from evaluation.suites.sob.schemas import compile_schema
-from evaluation.suites.sob.scorer import Mistake, SobScorer
+from evaluation.suites.sob.scorer import Mistake, sob_scorer
 
 _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -180,7 +180,7 @@ SUITE: Final = Suite(
     classes={kind.value: kind.explanation for kind in Mistake},
     records=suite_records,
     prompt=prompt_of,
-    scorer=lambda settings: SobScorer(settings.rules),
+    scorer=lambda settings: sob_scorer(settings.rules),
     report=imported_late("sob.report", "report"),
     known_answers=known_answers,
     published=PUBLISHED_DATA,

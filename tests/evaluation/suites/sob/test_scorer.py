@@ -24,7 +24,7 @@ from evaluation.suites.sob.metrics import (
 )
 from evaluation.suites.sob.records import SobRecord, suite_record
 from evaluation.suites.sob.schemas import compile_schema
-from evaluation.suites.sob.scorer import SobScorer, leaf_mistakes, mistake_of
+from evaluation.suites.sob.scorer import leaf_mistakes, mistake_of, sob_scorer
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -57,7 +57,7 @@ def _judge(
     rules: ScoringRules = RECOMMENDED,
 ) -> Verdict:
     response = Response(record="r", text=text, error="" if text else "HTTP 500")
-    return SobScorer(rules)(_record(truth, schema or {}))(response)
+    return sob_scorer(rules)(_record(truth, schema or {}))(response)
 
 
 @_BOTH
@@ -156,12 +156,12 @@ def test_a_record_of_another_suite_is_refused() -> None:
     """A record without a context and a truth is none of this suite."""
     other = Record(id="x", fields={"number": 3})
     with pytest.raises(BadData, match="no record of suite sob"):
-        SobScorer(RECOMMENDED)(other)
+        sob_scorer(RECOMMENDED)(other)
 
 
 def test_a_scorer_tells_two_records_of_one_key_apart() -> None:
     """What is kept of a record is not used for another one."""
-    scorer = SobScorer(RECOMMENDED)
+    scorer = sob_scorer(RECOMMENDED)
     answer = Response(record="r", text='{"a": 1}')
     assert scorer(_record({"a": 1}, {}))(answer).passed
     assert not scorer(_record({"a": 2}, {}))(answer).passed
