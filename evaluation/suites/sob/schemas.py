@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 from referencing import Registry
@@ -22,10 +23,8 @@ ANY_INDEX: Final = "*"
 _SHOWN: Final = 200
 
 
-class _Check(Protocol):
-    """Says why an instance is refused; None if it is accepted."""
-
-    def __call__(self, instance: Json, /) -> str | None: ...
+#: Returns why an instance is refused; None if it is accepted.
+_Check: TypeAlias = Callable[[Json], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
