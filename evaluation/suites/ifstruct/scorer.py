@@ -75,6 +75,7 @@ _NOT_RUN: Final = Verdict(
 
 def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
     """Return what judges the responses to rows."""
+    decides = settings.decides
 
     def prepare(record: Record) -> Judge:
         row = read_record(record.fields)
@@ -88,7 +89,7 @@ def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
         def judge(response: Response) -> Verdict:
             if record.schema is None and not is_free(response.condition):
                 return _NOT_RUN
-            return _judge(response, row.requirements, settings.decides, facts)
+            return _judge(response, row.requirements, decides, facts)
 
         return judge
 
