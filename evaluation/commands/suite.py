@@ -382,7 +382,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 ) -> None:
     """Write records of the suite's own generator; `run --data FILE` reads them.
 
-    Example: csbdata suite generate sob --rows 200 --seed 1 --out records.jsonl
+    Example: csbdata suite generate ifstruct --rows 200 --seed 1 --out records.jsonl
     """
     from curation.system.atomic_files import atomic_file
     from evaluation.core.records import encode_records

@@ -461,11 +461,11 @@ def slices_of_ifstruct(output: Output) -> None:
 
 
 def records_of_three_sources(output: Output) -> None:
-    """Four of each source; each truth satisfies its schema and stands in its text."""
+    """Nine of each source; each truth satisfies its schema and stands in its text."""
     text = (output.folder / "records.jsonl").read_text("utf-8")
     records = [json.loads(line)["fields"] for line in text.splitlines()]
     sources = Counter(record["source"] for record in records)
-    assert sources == {"text": 4, "image": 4, "audio": 4}
+    assert sources == {"text": 9, "image": 9, "audio": 9}
     for record in records:
         truth = record["ground_truth"]
         jsonschema.validate(truth, record["json_schema"])

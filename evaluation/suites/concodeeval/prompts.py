@@ -109,7 +109,7 @@ def _fence_line(fields: RecordFields, settings: ConcodeSettings) -> str:
 
 
 def _schema_text(schema: Json, fields: RecordFields) -> str:
-    return str(REPRESENTATIONS[fields.representation].write(schema))
+    return REPRESENTATIONS[fields.representation].write(schema)
 
 
 @cache
@@ -152,7 +152,7 @@ def _question(schema: Json, sample: Json, fields: RecordFields) -> str:
             _sentence("validation", "ask", fields),
             write_sample(sample, fields.output),
             _sentence("validation", "adhere", fields),
-            str(text),
+            text,
             _sentence("validation", "respond", fields),
         )
     )

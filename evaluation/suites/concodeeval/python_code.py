@@ -25,11 +25,8 @@ if TYPE_CHECKING:
     Schema = dict[str, Json]
 
 
-@dataclass(frozen=True, slots=True)
-class Inexpressible:
-    """The reason why a representation cannot express a schema."""
-
-    why: str
+class InexpressibleError(Exception):
+    """A representation cannot express a schema; the message says why."""
 
 
 #: The class of the root.
@@ -79,12 +76,8 @@ class _Annotation:
     comments: tuple[str, ...] = ()
 
 
-class _BeyondPythonError(Exception):
-    """A schema beyond the classes here, and the excess."""
-
-
-def write_python(schema: Json) -> str | Inexpressible:
-    r"""Return a schema as Python code, or why there is none.
+def write_python(schema: Json) -> str:
+    r"""Return a schema as Python code.
 
     What pydantic has no word for (`COMMENTED`) stands in comments.
 
@@ -93,11 +86,11 @@ def write_python(schema: Json) -> str | Inexpressible:
         >>> print(code.rpartition("\n\n\n")[2])
         class Schema(RootModel[Annotated[float, Field(ge=3)]]):
             model_config = ConfigDict(strict=True)
+
+    Raises:
+        InexpressibleError: the classes here cannot express it.
     """
-    try:
-        return _Writer().code(schema)
-    except _BeyondPythonError as error:
-        return Inexpressible(str(error))
+    return _Writer().code(schema)
 
 
 class _Writer:
@@ -125,9 +118,9 @@ class _Writer:
         properties = schema.get("properties", {})
         required = schema.get("required", [])
         if not isinstance(properties, dict) or not isinstance(required, list):
-            raise _BeyondPythonError("properties or required of another kind")
+            raise InexpressibleError("properties or required of another kind")
         if not all(member in properties for member in required):
-            raise _BeyondPythonError("a required property without a schema")
+            raise InexpressibleError("a required property without a schema")
         body = [*self._comments(schema, "object")]
         body += self._other_members(schema.get("additionalProperties", True))
         for position, (member, inner) in enumerate(properties.items()):
@@ -166,12 +159,12 @@ class _Writer:
             hint: A name for its class.
 
         Raises:
-            _BeyondPythonError: there is no such type.
+            InexpressibleError: there is no such type.
         """
         if schema is True or schema == {}:
             return _Annotation("Any")
         if not isinstance(schema, dict):
-            raise _BeyondPythonError("a schema that is false")
+            raise InexpressibleError("a schema that is false")
         if "enum" in schema or "const" in schema:
             return self._choice(schema)
         if _is_model(schema):
@@ -215,18 +208,18 @@ class _Writer:
         values = [schema["const"]] if "const" in schema else schema["enum"]
         comments = self._comments(schema)
         if not isinstance(values, list) or not values or len(_CHOICE & set(schema)) > 1:
-            raise _BeyondPythonError("enum and const at once, or of another kind")
+            raise InexpressibleError("enum and const at once, or of another kind")
         if not all(
             value is None or isinstance(value, str | bool | int) for value in values
         ):
-            raise _BeyondPythonError("an enum of other values than texts and integers")
+            raise InexpressibleError("an enum of other values than texts and integers")
         return _Annotation(f"Literal[{', '.join(map(_literal, values))}]", comments)
 
     def _comments(self, schema: Schema, *types: Json) -> tuple[str, ...]:
         """Return the comments of a schema.
 
         Raises:
-            _BeyondPythonError: it has another keyword.
+            InexpressibleError: it has another keyword.
         """
         expressed = {"type", *(_CHOICE if not types else ())}
         for kind in types:
@@ -237,7 +230,7 @@ class _Writer:
             if name in expressed:
                 continue
             if name not in (*COMMENTED, *_ANNOTATIONS):
-                raise _BeyondPythonError(f"the keyword {name}")
+                raise InexpressibleError(f"the keyword {name}")
             if name != "contains":
                 comments.append(f"# {name}: {json.dumps(value)}")
         return tuple(comments)
@@ -251,12 +244,12 @@ def _scalar(kind: Json, schema: Schema) -> str:
     """Return the type of a scalar.
 
     Raises:
-        _BeyondPythonError: it is no scalar.
+        InexpressibleError: it is no scalar.
     """
     if kind == "null":
         return "None"
     if not isinstance(kind, str) or kind not in _TYPES:
-        raise _BeyondPythonError("a schema without a type, or of objects and others")
+        raise InexpressibleError("a schema without a type, or of objects and others")
     return _constrained(_TYPES[kind], "number" if kind == "integer" else kind, schema)
 
 
@@ -268,7 +261,7 @@ def _constrained(text: str, kind: str, schema: Schema) -> str:
         if value is None:
             continue
         if not is_number(value):
-            raise _BeyondPythonError(f"the value of {name}")
+            raise InexpressibleError(f"the value of {name}")
         arguments.append(f"{argument}={value!r}")
     return f"Annotated[{text}, Field({', '.join(arguments)})]" if arguments else text
 

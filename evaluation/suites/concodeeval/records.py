@@ -25,7 +25,7 @@ from curation.instances.validators import verdicts
 from curation.json.text import parse, plain
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import RecordSelection, open_data
-from evaluation.suites.concodeeval.python_code import Inexpressible
+from evaluation.suites.concodeeval.python_code import InexpressibleError
 from evaluation.suites.concodeeval.representations import REPRESENTATIONS
 from evaluation.suites.concodeeval.schemas import generate_schemas
 from evaluation.suites.concodeeval.settings import (
@@ -119,8 +119,9 @@ def _records_of_schema(
     validates = TaskName.VALIDATION in settings.chosen_tasks
     instances = labelled.of(record) if validates else ()
     for name in representations:
-        text = REPRESENTATIONS[name].write(schema)
-        if isinstance(text, Inexpressible):
+        try:
+            text = REPRESENTATIONS[name].write(schema)
+        except InexpressibleError:
             continue
         fields = RecordFields(
             task=TaskName.GENERATION,

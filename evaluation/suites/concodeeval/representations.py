@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import yaml
 
 from curation.json.values import is_number
-from evaluation.suites.concodeeval.python_code import Inexpressible, write_python
+from evaluation.suites.concodeeval.python_code import InexpressibleError, write_python
 from evaluation.suites.concodeeval.settings import Output
 from evaluation.suites.concodeeval.xml_answer import ESCAPED, ITEM, KEY
 
@@ -232,8 +231,8 @@ def _type_of(value: Json) -> str:
     return "null" if value is None else type(value).__name__
 
 
-def write_english(schema: Json) -> str | Inexpressible:
-    """Return a schema in sentences of fixed forms, or why it has none.
+def write_english(schema: Json) -> str:
+    """Return a schema in sentences of fixed forms.
 
     There are four forms: a scalar, an object of scalars, and an array of either, by
     `items` or by `contains`. A description determines its schema, key order aside.
@@ -242,20 +241,16 @@ def write_english(schema: Json) -> str | Inexpressible:
         >>> print(write_english({"type": "string", "maxLength": 9}))
         The schema defines a single value:
         A string that must be at most 9 characters long
+
+    Raises:
+        InexpressibleError: the schema has none of the forms.
     """
-    try:
-        return "\n".join(_schema(schema))
-    except _BeyondFormsError as error:
-        return Inexpressible(str(error))
-
-
-class _BeyondFormsError(Exception):
-    """A schema beyond the forms, and the excess."""
+    return "\n".join(_schema(schema))
 
 
 def _schema(schema: Json) -> Iterator[str]:
     if not isinstance(schema, dict):
-        raise _BeyondFormsError("a boolean schema")
+        raise InexpressibleError("a boolean schema")
     if schema.get("type") == "array":
         yield from _array(schema)
     elif schema.get("type") == "object":
@@ -268,7 +263,7 @@ def _schema(schema: Json) -> Iterator[str]:
 def _array(schema: Schema) -> Iterator[str]:
     holders = [name for name in _ARRAYS if name in schema]
     if len(holders) != 1:
-        raise _BeyondFormsError("an array with items and contains, or with neither")
+        raise InexpressibleError("an array with items and contains, or with neither")
     _check_keywords(schema, ("type", *holders, *_COUNTS))
     yield _ARRAYS[holders[0]]
     inner = schema[holders[0]]
@@ -286,7 +281,7 @@ def _object(schema: Schema) -> Iterator[str]:
     properties = schema.get("properties")
     is_open = schema.get("additionalProperties")
     if not isinstance(properties, dict) or not isinstance(is_open, bool):
-        raise _BeyondFormsError("an object without properties, or open by a schema")
+        raise InexpressibleError("an object without properties, or open by a schema")
     yield from _OBJECT
     yield f"* `additionalProperties`: Whether other properties are allowed: {is_open}"
     required = schema.get("required")
@@ -304,13 +299,13 @@ def _object(schema: Schema) -> Iterator[str]:
 def _scalar(schema: Json) -> str:
     """Return the schema of a scalar, or one that accepts anything, in one phrase."""
     if not isinstance(schema, dict):
-        raise _BeyondFormsError("a boolean schema")
+        raise InexpressibleError("a boolean schema")
     _check_keywords(schema, ("type", *_PHRASES))
     if not schema:
         return "Any value"
     kind = schema.get("type")
     if not isinstance(kind, str) or kind not in _NOUNS:
-        raise _BeyondFormsError(f"the type {json.dumps(kind)}")
+        raise InexpressibleError(f"the type {json.dumps(kind)}")
     phrases = [
         _phrase(keyword, value)
         for keyword, value in schema.items()
@@ -326,7 +321,7 @@ def _phrase(keyword: str, value: Json) -> str:
     elif is_number(value):
         text = json.dumps(value)
     else:
-        raise _BeyondFormsError(f"the value of {keyword}")
+        raise InexpressibleError(f"the value of {keyword}")
     return _PHRASES[keyword].format(text)
 
 
@@ -334,15 +329,14 @@ def _check_keywords(schema: Schema, keywords: Sequence[str]) -> None:
     """Refuse other keywords.
 
     Raises:
-        _BeyondFormsError: the schema has another one.
+        InexpressibleError: the schema has another one.
     """
     unknown = [keyword for keyword in schema if keyword not in keywords]
     if unknown:
-        raise _BeyondFormsError(f"the keyword {unknown[0]}")
+        raise InexpressibleError(f"the keyword {unknown[0]}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Representation:
+class Representation(NamedTuple):
     """One way to write a schema.
 
     Example:
@@ -352,17 +346,18 @@ class Representation:
 
     #: The name in prompts.
     title: str
-    #: Returns the text of a schema, always the same one, or why there is none.
-    write: Callable[[Json], str | Inexpressible]
+    #: Returns the text of a schema, always the same one, or raises
+    #: `InexpressibleError`.
+    write: Callable[[Json], str]
 
 
 #: Every representation by the name in settings and tables, in the paper's order.
 REPRESENTATIONS: Final[Mapping[str, Representation]] = MappingProxyType(
     {
-        "json": Representation(title="JSON", write=write_json),
-        "xml": Representation(title="XML", write=write_xml_schema),
-        "yaml": Representation(title="YAML", write=write_yaml),
-        "python": Representation(title="Python", write=write_python),
-        "nl": Representation(title="natural language", write=write_english),
+        "json": Representation("JSON", write_json),
+        "xml": Representation("XML", write_xml_schema),
+        "yaml": Representation("YAML", write_yaml),
+        "python": Representation("Python", write_python),
+        "nl": Representation("natural language", write_english),
     }
 )

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -36,6 +36,7 @@ from evaluation.suites.concodeeval.settings import (
     RecordFields,
     SuiteReading,
     TaskName,
+    fields_of,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.json.pointer import Tokens
-    from evaluation.core.suite import Judge
+    from evaluation.core.suite import Judge, Scorer
 
 _FENCE: Final = "```"
 #: Characters of a message in a reason.
@@ -87,24 +88,17 @@ _START: Final = re.compile(
 )
 
 
-class ConcodeScorer:
-    r"""Judges responses to records of both tasks.
+def concode_scorer(settings: ConcodeSettings) -> Scorer:
+    r"""Return what judges the responses to records of both tasks.
 
     Example:
-        >>> scorer = ConcodeScorer(ConcodeSettings())
         >>> answer = Response(record=record.key, text="```\n[1]\n```")
-        >>> scorer(record)(answer).failure_class
+        >>> concode_scorer(ConcodeSettings())(record)(answer).failure_class
         'wrong_root'
     """
 
-    def __init__(self, settings: ConcodeSettings) -> None:
-        """Take the settings of the suite."""
-        self._settings = settings
-        self._xml = settings.xml_reading
-
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses."""
-        fields = msgspec.convert(record.fields, RecordFields)
+    def prepare(record: Record) -> Judge:
+        fields = fields_of(record)
         length: Json = msgspec.to_builtins(fields.length)
         labels: dict[str, Json] = {
             "task": fields.task.value,
@@ -115,102 +109,93 @@ class ConcodeScorer:
             "cluster": fields.schema_id,
             "length": length,
         }
+        compiled = None
         if fields.task is TaskName.VALIDATION:
             labels |= {"label": fields.label, "keyword": fields.keyword}
-        compiled = None
-        if fields.task is TaskName.GENERATION:
-            compiled = compiled_schema(fields.schema, record.dialect)
-        return partial(self._judge, fields, labels, compiled)
-
-    def _judge(
-        self,
-        fields: RecordFields,
-        labels: dict[str, Json],
-        compiled: CompiledSchema | str | None,
-        response: Response,
-    ) -> Verdict:
-        """Return the verdict on one response, with what reports slice by."""
-        verdict = self._verdict(fields, compiled, response)
-        return msgspec.structs.replace(verdict, details={**labels, **verdict.details})
-
-    def _verdict(
-        self,
-        fields: RecordFields,
-        compiled: CompiledSchema | str | None,
-        response: Response,
-    ) -> Verdict:
-        generates = compiled is not None
-        # Under an engine the text is the sample alone, without a fence.
-        fenced = is_free(response.condition) or fields.output is not Output.JSON
-        rules = FREE_RULES if fenced or not generates else ENGINE_RULES
-        answer = triage(response, rules)
-        if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
-            return _failed(AnswerClass.API_ERROR, answer.reason)
-        if compiled is None:
-            return _validation_verdict(fields, answer, self._settings)
-        if isinstance(compiled, str):
-            return _failed(AnswerClass.SCHEMA_ERROR, compiled, counted=False)
-        return self._generation_verdict(fields, compiled, answer, fenced=fenced)
-
-    def _generation_verdict(
-        self,
-        fields: RecordFields,
-        compiled: CompiledSchema,
-        answer: str | MissingAnswer,
-        *,
-        fenced: bool,
-    ) -> Verdict:
-        if fenced:
-            continues = self._settings.form == "base"
-            text = fenced_answer(answer, continues=continues)
-        elif isinstance(answer, MissingAnswer):
-            text = not_read(answer)
         else:
-            text = answer.strip()
-        if isinstance(text, NotRead):
-            return _unreadable(text)
-        read = read_output(
-            text,
-            fields.output,
-            compiled.value,
-            reading=self._settings.reading,
-            xml=self._xml,
-        )
-        if isinstance(read, NotRead):
-            return _unreadable(read)
-        return self._validated(compiled, read.value)
+            compiled = compiled_schema(fields.schema, record.dialect)
 
-    def _validated(self, compiled: CompiledSchema, value: Json) -> Verdict:
-        plain, strict = compiled.validator_without_formats, compiled.validator
-        accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
-        passed = with_formats if self._settings.formats else accepted
-        scores = {
-            **_NO_SCORES,
-            "gen_acc": float(passed),
-            "with_formats": float(with_formats),
-        }
-        if passed:
-            return Verdict(passed=True, scores=scores)
-        faults = violations(strict if self._settings.formats else plain, value)
-        # In the paper's reading null is never of a wrong type.
-        may_be_null = value is None and self._settings.reading is SuiteReading.PAPER
-        wrong_root = ("type",) in faults.places and not may_be_null
-        kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
-        places = _places_in(compiled, self._settings.locality)
-        keywords: dict[str, Json] = {**faults.keywords}
-        counts: list[Json] = [*places.counts(faults.places)]
-        constraints: list[Json] = [*places.constraints]
-        return Verdict(
-            passed=False,
-            failure_class=kind.value,
-            reasons=faults.reasons,
-            scores={**scores, "rtv": float(wrong_root)},
-            details={
-                "keywords": keywords,
-                "locality": counts,
-                "constraints": constraints,
-            },
-        )
+        def judge(response: Response) -> Verdict:
+            verdict = _verdict(fields, compiled, settings, response)
+            # Reports slice by these.
+            details = {**labels, **verdict.details}
+            return msgspec.structs.replace(verdict, details=details)
+
+        return judge
+
+    return prepare
+
+
+def _verdict(
+    fields: RecordFields,
+    compiled: CompiledSchema | str | None,
+    settings: ConcodeSettings,
+    response: Response,
+) -> Verdict:
+    # Under an engine the text is the sample alone, without a fence.
+    fenced = is_free(response.condition) or fields.output is not Output.JSON
+    rules = FREE_RULES if fenced or compiled is None else ENGINE_RULES
+    answer = triage(response, rules)
+    if isinstance(answer, MissingAnswer) and answer.kind is NoAnswer.FAILED:
+        return _failed(AnswerClass.API_ERROR, answer.reason)
+    if compiled is None:
+        return _validation_verdict(fields, answer, settings)
+    if isinstance(compiled, str):
+        return _failed(AnswerClass.SCHEMA_ERROR, compiled, counted=False)
+    text: str | NotRead
+    if fenced:
+        text = fenced_answer(answer, continues=settings.form == "base")
+    elif isinstance(answer, MissingAnswer):
+        text = not_read(answer)
+    else:
+        text = answer.strip()
+    if isinstance(text, NotRead):
+        return _unreadable(text)
+    read = read_output(
+        text,
+        fields.output,
+        compiled.value,
+        reading=settings.reading,
+        xml=settings.xml_reading,
+    )
+    if isinstance(read, NotRead):
+        return _unreadable(read)
+    return _validated(compiled, settings, read.value)
+
+
+def _validated(
+    compiled: CompiledSchema, settings: ConcodeSettings, value: Json
+) -> Verdict:
+    plain, strict = compiled.validator_without_formats, compiled.validator
+    accepted, with_formats = plain.is_valid(value), strict.is_valid(value)
+    passed = with_formats if settings.formats else accepted
+    scores = {
+        **_NO_SCORES,
+        "gen_acc": float(passed),
+        "with_formats": float(with_formats),
+    }
+    if passed:
+        return Verdict(passed=True, scores=scores)
+    faults = violations(strict if settings.formats else plain, value)
+    # In the paper's reading null is never of a wrong type.
+    may_be_null = value is None and settings.reading is SuiteReading.PAPER
+    wrong_root = ("type",) in faults.places and not may_be_null
+    kind = AnswerClass.WRONG_ROOT if wrong_root else AnswerClass.VIOLATION
+    places = _places_in(compiled, settings.locality)
+    keywords: dict[str, Json] = {**faults.keywords}
+    counts: list[Json] = [*places.counts(faults.places)]
+    constraints: list[Json] = [*places.constraints]
+    return Verdict(
+        passed=False,
+        failure_class=kind.value,
+        reasons=faults.reasons,
+        scores={**scores, "rtv": float(wrong_root)},
+        details={
+            "keywords": keywords,
+            "locality": counts,
+            "constraints": constraints,
+        },
+    )
 
 
 def _failed(kind: AnswerClass, reason: str, *, counted: bool = True) -> Verdict:

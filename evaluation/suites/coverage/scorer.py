@@ -36,7 +36,7 @@ from evaluation.answers.json_answers import compiled_schema, read_json_answer
 from evaluation.answers.judge import is_trivial
 from evaluation.core.cases import Result
 from evaluation.core.records import Record, Response, Verdict
-from evaluation.core.suite import Judge, KnownAnswer
+from evaluation.core.suite import Judge, KnownAnswer, Scorer
 from evaluation.generation.text_generation import Generation, TextEnding, generation_of
 from evaluation.suites.coverage.judgement import (
     CLASS_OF_ENDING,
@@ -59,51 +59,46 @@ if TYPE_CHECKING:
 _SHOWN: Final = 300
 
 
-class CoverageScorer:
-    """Judge texts; a text that is valid under its own dialect is compliant.
+def coverage_scorer(*, published: bool = True) -> Scorer:
+    """Return what judges texts; one valid under its own dialect is compliant.
+
+    Args:
+        published: Whether texts are also read by Listing 10 and as published.
 
     Example:
         >>> record = Record(id="a", schema='{"type": "object"}')
-        >>> score = CoverageScorer()(record)
+        >>> score = coverage_scorer()(record)
         >>> score(Response(record="a", text="[]")).failure_class
         'violates'
     """
 
-    def __init__(self, *, published: bool = True) -> None:
-        """Prepare.
-
-        Args:
-            published: Whether texts are also read by Listing 10 and as published.
-        """
-        self._published = published
-
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses."""
-        schema = record.constraint
+    def prepare(record: Record) -> Judge:
         # Kept for all responses; a schema that cannot be used fails each of them.
-        compiled_schema(schema, record.dialect)
-        return partial(self._judge, schema, record.dialect)
+        compiled_schema(record.constraint, record.dialect)
+        return partial(_judged, record.constraint, record.dialect, published)
 
-    def _judge(self, schema: str, dialect: str, response: Response) -> Verdict:
-        """Return the verdict on one response."""
-        generation = generation_of(response)
-        judgement = self._readings(schema, dialect, generation)
-        outcome = classify(generation, judgement)
-        detail = generation.detail or (judgement.detail if judgement else "")
-        compliant = outcome is TextClass.COMPLIANT
-        return Verdict(
-            passed=compliant,
-            failure_class="" if compliant else outcome.value,
-            reasons=() if compliant else (detail or outcome.explanation,),
-            details={"judgement": None if judgement is None else asdict(judgement)},
-        )
+    return prepare
 
-    def _readings(
-        self, schema: str, dialect: str, generation: Generation
-    ) -> Judgement | None:
-        if not generation.generated:
-            return None
-        return judge(generation.text, schema, dialect, published=self._published)
+
+def _judged(
+    schema: str,
+    dialect: str,
+    published: bool,  # noqa: FBT001 - partial gives it by place
+    response: Response,
+) -> Verdict:
+    generation = generation_of(response)
+    judgement = None
+    if generation.generated:
+        judgement = judge(generation.text, schema, dialect, published=published)
+    outcome = classify(generation, judgement)
+    detail = generation.detail or (judgement.detail if judgement else "")
+    compliant = outcome is TextClass.COMPLIANT
+    return Verdict(
+        passed=compliant,
+        failure_class="" if compliant else outcome.value,
+        reasons=() if compliant else (detail or outcome.explanation,),
+        details={"judgement": None if judgement is None else asdict(judgement)},
+    )
 
 
 def judge(text: str, schema: str, dialect: str, *, published: bool = True) -> Judgement:

@@ -83,9 +83,9 @@ def _facts(settings: CoverageSettings) -> Mapping[str, Json]:
 
 # Heavy modules are imported where they are needed: a scoring worker reads no data.
 def _scorer(_settings: CoverageSettings, *, published: bool = True) -> Scorer:
-    from evaluation.suites.coverage.scorer import CoverageScorer  # noqa: PLC0415 - heavy
+    from evaluation.suites.coverage.scorer import coverage_scorer  # noqa: PLC0415 - heavy
 
-    return CoverageScorer(published=published)
+    return coverage_scorer(published=published)
 
 
 SUITE = Suite(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json, UntypedJson
@@ -52,7 +51,7 @@ from evaluation.suites.ifstruct.settings import (
 )
 
 if TYPE_CHECKING:
-    from evaluation.core.suite import Judge
+    from evaluation.core.suite import Judge, Scorer
 
 #: A response of more characters is not read; 16,000 tokens are a twentieth of it.
 LONGEST: Final = 1_000_000
@@ -74,50 +73,51 @@ _NOT_RUN: Final = Verdict(
 )
 
 
-class IfstructScorer:
-    """Judges responses."""
+def ifstruct_scorer(settings: IfstructSettings) -> Scorer:
+    """Return what judges the responses to rows."""
+    decides = settings.decides
 
-    def __init__(self, settings: IfstructSettings) -> None:
-        """Take the settings of the suite."""
-        self._decides = settings.decides
-
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses."""
+    def prepare(record: Record) -> Judge:
         row = read_record(record.fields)
         facts: dict[str, Json] = {
             "slices": {**slices_of(row)},
             "kind": row.entity_type,
             "cluster": row.entity_type,
-            "requirements": [str(requirement) for requirement in requirements_of(row)],
+            "requirements": [str(each) for each in requirements_of(row)],
         }
-        free_only = record.schema is None
-        return partial(self._judge, row.requirements, facts, free_only)
 
-    def _judge(
-        self,
-        requirements: Requirements,
-        facts: Mapping[str, Json],
-        free_only: bool,  # noqa: FBT001 - partial gives it by place
-        response: Response,
-    ) -> Verdict:
-        """Return the verdict on one response, with all that a report slices it by."""
-        if free_only and not is_free(response.condition):
-            return _NOT_RUN
-        structure = verify(response, requirements, self._decides)
-        counted = structure.counted(self._decides)
-        lost = {_lost(finding) for finding in counted}
-        scores = {"layout": float(not lost - STRUCTURE)}
-        if structure.parsed:
-            scores["structure"] = float(not lost & STRUCTURE)
-            total = structure.fields_total
-            scores["fields"] = structure.fields_passed / total if total else 1.0
-        return Verdict(
-            passed=not counted,
-            failure_class=str(counted[0].failure) if counted else "",
-            reasons=tuple(str(finding) for finding in counted[:_MOST_REASONS]),
-            scores=scores,
-            details={**facts, **_details(structure, lost)},
-        )
+        def judge(response: Response) -> Verdict:
+            if record.schema is None and not is_free(response.condition):
+                return _NOT_RUN
+            return _judge(response, row.requirements, decides, facts)
+
+        return judge
+
+    return prepare
+
+
+def _judge(
+    response: Response,
+    requirements: Requirements,
+    decides: RuleReading,
+    facts: Mapping[str, Json],
+) -> Verdict:
+    """Return the verdict on one response, with all that a report slices it by."""
+    structure = verify(response, requirements, decides)
+    counted = structure.counted(decides)
+    lost = {_lost(finding) for finding in counted}
+    scores = {"layout": float(not lost - STRUCTURE)}
+    if structure.parsed:
+        scores["structure"] = float(not lost & STRUCTURE)
+        total = structure.fields_total
+        scores["fields"] = structure.fields_passed / total if total else 1.0
+    return Verdict(
+        passed=not counted,
+        failure_class=str(counted[0].failure) if counted else "",
+        reasons=tuple(str(finding) for finding in counted[:_MOST_REASONS]),
+        scores=scores,
+        details={**facts, **_details(structure, lost)},
+    )
 
 
 def requirements_of(record: IfstructRecord) -> list[Requirement]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.subschemas import SchemaLocation
-    from evaluation.core.suite import Judge
+    from evaluation.core.suite import Judge, Scorer
 
 
 #: The class of a response without an answer.
@@ -58,90 +58,92 @@ _OPENING: Final = ("additionalProperties", "unevaluatedProperties")
 _RECORDED: Final = 10
 
 
-class PassrateScorer:
-    """Judges responses.
+def passrate_scorer(settings: PassrateSettings) -> Scorer:
+    """Return what judges the responses to schemas.
 
     Example:
-        >>> scorer = PassrateScorer(PassrateSettings())
         >>> record = Record(id="a", schema='{"type": "object"}')
-        >>> scorer(record)(Response(record="a", text="[]")).failure_class
+        >>> judge = passrate_scorer(PassrateSettings())(record)
+        >>> judge(Response(record="a", text="[]")).failure_class
         'schema_violation'
     """
+    rules = TriageRules(
+        policy=POLICIES[settings.cleaning],
+        refusals=Refusals.BY_WORDS,
+        null_fails=False,
+        splits_thinking=settings.cleaning != PUBLISHED_CLEANING,
+    )
 
-    def __init__(self, settings: PassrateSettings) -> None:
-        """Take the settings of the suite."""
-        self._settings = settings
-        self._rules = TriageRules(
-            policy=POLICIES[settings.cleaning],
-            refusals=Refusals.BY_WORDS,
-            null_fails=False,
-            splits_thinking=settings.cleaning != PUBLISHED_CLEANING,
-        )
-
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses."""
+    def prepare(record: Record) -> Judge:
         compiled = compiled_schema(record.schema, record.dialect)
         if isinstance(compiled, str):
             unusable = _failed(FailureClass.SCHEMA_ERROR, compiled, counted=False)
             return lambda _response: unusable
-        return partial(self._judge, compiled)
+        return partial(_judge, compiled, settings, rules)
 
-    def _judge(self, compiled: CompiledSchema, response: Response) -> Verdict:
-        text = triage(response, self._rules)
-        if isinstance(text, MissingAnswer):
-            return _failed(_CLASSES[text.kind], text.reason)
-        answer = read_json_answer(text)
-        if answer.problem is not None:
-            kind = FailureClass.SYNTAX_ERROR
-            if response.finish == "length":
-                kind = FailureClass.TRUNCATED
-            details: dict[str, Json] = {"problem": answer.problem.value}
-            return _failed(kind, f"not JSON: {answer.detail}", details)
-        verdict = self._validated(compiled, answer.value)
-        if not answer.duplicates:
-            return verdict
-        names: list[Json] = [*answer.duplicates]
-        noted = {**verdict.details, "duplicate_members": names}
-        return msgspec.structs.replace(verdict, details=noted)
+    return prepare
 
-    def _validated(self, compiled: CompiledSchema, value: Json) -> Verdict:
-        validator = compiled.validator_without_formats
-        if self._settings.formats:
-            validator = compiled.validator
-        if validator.is_valid(value):
-            return self._accepted(undeclared_members(compiled, value))
-        faults = answer_faults(validator, compiled.value, value)
-        undeclared = [fault.undeclared for fault in faults]
-        kind = FailureClass.SCHEMA_VIOLATION
-        if all(undeclared):
-            kind = FailureClass.HALLUCINATION
-        errors: list[Json] = [fault.as_json() for fault in faults[:_RECORDED]]
-        keywords = {fault.keyword for fault in faults}
-        details: dict[str, Json] = {
-            "errors": errors,
-            "keyword": keywords.pop() if len(keywords) == 1 else "mixed",
-            "also_extra_fields": any(undeclared) and not all(undeclared),
-        }
-        return Verdict(
-            passed=False,
-            failure_class=kind.value,
-            reasons=tuple(fault.reason for fault in faults[:_RECORDED]),
-            scores={"strict": 0.0, "schema": 0.0},
-            details=details,
-        )
 
-    def _accepted(self, extra: tuple[str, ...]) -> Verdict:
-        """Return the verdict on a value that the schema itself accepts."""
-        passed = not extra or self._settings.mode is Mode.SCHEMA
+def _judge(
+    compiled: CompiledSchema,
+    settings: PassrateSettings,
+    rules: TriageRules,
+    response: Response,
+) -> Verdict:
+    text = triage(response, rules)
+    if isinstance(text, MissingAnswer):
+        return _failed(_CLASSES[text.kind], text.reason)
+    answer = read_json_answer(text)
+    if answer.problem is not None:
+        kind = FailureClass.SYNTAX_ERROR
+        if response.finish == "length":
+            kind = FailureClass.TRUNCATED
+        details: dict[str, Json] = {"problem": answer.problem.value}
+        return _failed(kind, f"not JSON: {answer.detail}", details)
+    verdict = _validated(compiled, settings, answer.value)
+    if not answer.duplicates:
+        return verdict
+    names: list[Json] = [*answer.duplicates]
+    noted = {**verdict.details, "duplicate_members": names}
+    return msgspec.structs.replace(verdict, details=noted)
+
+
+def _validated(
+    compiled: CompiledSchema, settings: PassrateSettings, value: Json
+) -> Verdict:
+    validator = compiled.validator_without_formats
+    if settings.formats:
+        validator = compiled.validator
+    if validator.is_valid(value):
+        extra = undeclared_members(compiled, value)
+        passed = not extra or settings.mode is Mode.SCHEMA
         fields: list[Json] = [*extra]
-        reasons = tuple(f"{name}: the schema declares no such field" for name in extra)
+        told = (f"{name}: the schema declares no such field" for name in extra)
         return Verdict(
             passed=passed,
             failure_class="" if passed else FailureClass.HALLUCINATION.value,
-            reasons=() if passed else reasons,
+            reasons=() if passed else tuple(told),
             scores={"strict": float(not extra), "schema": 1.0},
             details={"extra_fields": fields} if extra else {},
         )
+    faults = answer_faults(validator, compiled.value, value)
+    undeclared = [fault.undeclared for fault in faults]
+    kind = FailureClass.SCHEMA_VIOLATION
+    if all(undeclared):
+        kind = FailureClass.HALLUCINATION
+    errors: list[Json] = [fault.as_json() for fault in faults[:_RECORDED]]
+    keywords = {fault.keyword for fault in faults}
+    return Verdict(
+        passed=False,
+        failure_class=kind.value,
+        reasons=tuple(fault.reason for fault in faults[:_RECORDED]),
+        scores={"strict": 0.0, "schema": 0.0},
+        details={
+            "errors": errors,
+            "keyword": keywords.pop() if len(keywords) == 1 else "mixed",
+            "also_extra_fields": any(undeclared) and not all(undeclared),
+        },
+    )
 
 
 def _failed(

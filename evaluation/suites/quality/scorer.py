@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -37,7 +36,7 @@ from evaluation.suites.quality.tasks import ANSWER, TASKS
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from evaluation.core.suite import Judge
+    from evaluation.core.suite import Judge, Scorer
 
 #: Every class of failure, in the order of precedence.
 CLASSES: Final = {
@@ -58,49 +57,40 @@ _MISSING: Final[Mapping[NoAnswer, str]] = {
 }
 
 
-class QualityScorer:
-    """Judge responses by one reading."""
+def quality_scorer(settings: QualitySettings) -> Scorer:
+    """Return what judges the responses to problems by one reading."""
+    is_published = settings.reading is AnswerReading.PUBLISHED
+    rules = TriageRules(splits_thinking=not is_published)
 
-    def __init__(self, settings: QualitySettings) -> None:
-        """Set the reading."""
-        self._is_published = settings.reading is AnswerReading.PUBLISHED
-        self._rules = TriageRules(splits_thinking=not self._is_published)
-
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses."""
+    def prepare(record: Record) -> Judge:
         schema = compiled_schema(record.schema, record.dialect)
-        return partial(self._judge, record, schema)
 
-    def _judge(
-        self, record: Record, schema: CompiledSchema | str, response: Response
-    ) -> Verdict:
-        """Return the verdict on one response, with the story that it depends on."""
-        verdict = self._verdict(record, schema, response)
-        details = {**verdict.details, "cluster": record.fields.get("cluster")}
-        scores = verdict.scores
-        if self._is_published:
-            # It asks of no text whether it is valid.
-            scores = {"correct": scores["correct"]}
-        return msgspec.structs.replace(verdict, details=details, scores=scores)
+        def judge(response: Response) -> Verdict:
+            text = triage(response, rules)
+            is_cut = response.finish == "length"
+            if isinstance(text, MissingAnswer):
+                verdict = _failure(_MISSING[text.kind], text.reason)
+            elif is_published:
+                verdict = _by_published_code(record, text, is_cut=is_cut)
+            else:
+                verdict = _by_value(record, schema, _json_in(text), is_cut=is_cut)
+            # What the published code reads need not be valid; clusters are stories.
+            scores = verdict.scores
+            if is_published:
+                scores = {"correct": scores["correct"]}
+            details = {**verdict.details, "cluster": record.fields.get("cluster")}
+            return msgspec.structs.replace(verdict, details=details, scores=scores)
 
-    def _verdict(
-        self, record: Record, schema: CompiledSchema | str, response: Response
-    ) -> Verdict:
-        text = triage(response, self._rules)
-        if isinstance(text, MissingAnswer):
-            return _failure(_MISSING[text.kind], text.reason)
-        is_cut = response.finish == "length"
-        if self._is_published:
-            return _by_published_code(record, text, is_cut=is_cut)
-        answer = _json_in(text)
-        if answer.problem is not None:
-            return _failure("truncated" if is_cut else "syntax_error", answer.detail)
-        return _by_value(record, schema, answer)
+        return judge
+
+    return prepare
 
 
 def _by_value(
-    record: Record, schema: CompiledSchema | str, answer: JsonAnswer
+    record: Record, schema: CompiledSchema | str, answer: JsonAnswer, *, is_cut: bool
 ) -> Verdict:
+    if answer.problem is not None:
+        return _failure("truncated" if is_cut else "syntax_error", answer.detail)
     fields = record.fields
     task, order = TASKS[str(fields["task"])], Orders(str(fields["order"]))
     members = answer.value
@@ -118,7 +108,7 @@ def _by_value(
         return _failure("form_error", 'there is no member "answer"', scores)
     if ANSWER in answer.duplicates:
         return _failure("form_error", 'the member "answer" is repeated', scores)
-    value = task.reading.canonical(members[ANSWER])
+    value = task.canonical(members[ANSWER])
     if value is None:
         reason = f"the answer has another form: {_shown(members[ANSWER])}"
         return _failure("form_error", reason, scores)

@@ -15,11 +15,10 @@ from evaluation.suites.quality.records import (
     PUBLISHED,
     QualitySettings,
     as_paper,
-    own_records,
     problem_of_record,
     quality_records,
 )
-from evaluation.suites.quality.scorer import CLASSES, QualityScorer
+from evaluation.suites.quality.scorer import CLASSES, quality_scorer
 from evaluation.suites.quality.tasks import ANSWER, REASONING
 
 _FORMS: Final = {
@@ -55,7 +54,7 @@ def known_answers(record: Record, _settings: QualitySettings) -> Iterator[KnownA
     task, order, problem = problem_of_record(record)
     right = task.answer_text(problem, MEMBERS[order])
     members: dict[str, Json] = json.loads(right)
-    wrong = task.reading.value(task.reading.wrong(problem.answer))
+    wrong = task.value(task.wrong(problem.answer))
     yield KnownAnswer(kind="reference", text=right)
     yield KnownAnswer(kind="code fence", text=f"```json\n{right}\n```")
     yield KnownAnswer(kind="after thinking", text=f"<think>So.</think>\n{right}")
@@ -90,10 +89,9 @@ SUITE: Final = Suite(
     classes=CLASSES,
     records=quality_records,
     prompt=quality_prompt,
-    scorer=QualityScorer,
+    scorer=quality_scorer,
     report=imported_late("quality.report", "quality_report"),
     known_answers=known_answers,
-    generate=own_records,
     published=PUBLISHED,
     paper=as_paper,
 )

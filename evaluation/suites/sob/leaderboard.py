@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from curation.json.values import is_number
 from evaluation.reporting.bootstrap import bootstrap_means
 from evaluation.reporting.tables import Estimate
 from evaluation.suites.sob.metrics import SEVEN, Metric
-from evaluation.suites.sob.records import PUBLISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.core.suite import ScoredResponse
 
 #: The sources in the order of the paper.
 SOURCES: Final = ("text", "image", "audio")
@@ -196,21 +193,14 @@ def standings(
         totals: The data set's sources; a source that is not one of them is left out.
         counted_coverage: Whether coverage counts answered records. Else a source
             counts as a whole as soon as it has any summary.
-
-    Raises:
-        ValueError: one model has two summaries of one source.
     """
     by_model: dict[str, dict[str, SourceSummary]] = {}
     for summary in summaries:
-        sources = by_model.setdefault(summary.model, {})
-        if summary.source in sources:
-            raise ValueError((summary.model, summary.source))
         if summary.source in totals:
-            sources[summary.source] = summary
+            by_model.setdefault(summary.model, {})[summary.source] = summary
     board = [
         _standing(model, sources, totals, counted=counted_coverage)
         for model, sources in by_model.items()
-        if sources
     ]
     return sorted(
         board,
@@ -263,69 +253,6 @@ def _over_sources(
     if not weight:
         return None
     return sum(totals[source].weight * mean for source, mean in means.items()) / weight
-
-
-@dataclass(frozen=True)
-class RunFigures:
-    """The figures of a scored run, each computed at most once."""
-
-    run: ScoredRun
-
-    @cached_property
-    def counted(self) -> Mapping[str, Sequence[ScoredResponse]]:
-        """Return the responses of each label that are part of the denominators."""
-        return {
-            label: [response for response in responses if response.verdict.counted]
-            for label, responses in self.run.by_label.items()
-        }
-
-    @cached_property
-    def weights(self) -> Mapping[str, float]:
-        """Return the weight of each record."""
-        weights: dict[str, float] = {}
-        for response in self._all():
-            weight = response.verdict.details.get("weight")
-            if is_number(weight):
-                weights[response.record] = float(weight)
-        return weights
-
-    @cached_property
-    def totals(self) -> Mapping[str, SourceTotal]:
-        """Return the totals of the sources: the published ones, or those of the run."""
-        if str(self.run.facts.get("data", "")).startswith(PUBLISHED):
-            return PUBLISHED_TOTALS
-        groups = {response.record: response.group for response in self._all()}
-        return totals_of(
-            (group, self.weights.get(record, 0.0)) for record, group in groups.items()
-        )
-
-    @cached_property
-    def summaries(self) -> Sequence[SourceSummary]:
-        """Return every model on every source that it answered."""
-        return [
-            summarise(label, source, answers, self.weights)
-            for label, responses in self.counted.items()
-            for source in SOURCES
-            if (answers := [one for one in responses if one.group == source])
-        ]
-
-    @cached_property
-    def standings(self) -> Sequence[Standing]:
-        """Return the leaderboard, the best first; generated records have none."""
-        if str(self.run.facts.get("origin", "")).startswith("generated"):
-            return ()
-        means = (one for one in self.summaries if one.weighted is not None)
-        return standings(means, self.totals, counted_coverage=not self.is_published)
-
-    @property
-    def is_published(self) -> bool:
-        """Whether the published reading decides."""
-        settings = self.run.facts.get("settings")
-        return isinstance(settings, dict) and settings.get("reading") == "paper"
-
-    def _all(self) -> Iterator[ScoredResponse]:
-        for responses in self.run.by_label.values():
-            yield from responses
 
 
 def figure(response: ScoredResponse, name: str) -> float:

@@ -21,8 +21,6 @@ from evaluation.suites.sob.schemas import (
     PublishedTypes,
     TargetSchema,
     compile_schema,
-    required_paths,
-    required_recall,
 )
 
 #: The steps to a value: names of members and indices of items. A name is never an
@@ -66,13 +64,6 @@ class Metric(Explained):
         ),
     )
     PERFECT_AND_VALID = ("perfect_and_valid", "perfect, and accepted by the schema")
-    REQUIRED_KEYS = (
-        "required_keys",
-        (
-            "share of the schema's required paths that the answer has, indices left "
-            "out; neither hardened nor gated"
-        ),
-    )
 
 
 #: The seven of the paper's Table 1, in the order of its Table 2.
@@ -294,7 +285,6 @@ class Expectation:
     #: Those that the metrics compare.
     compared: dict[Path, Json]
     types: PublishedTypes
-    required: frozenset[tuple[str, ...]]
 
     @classmethod
     def of(
@@ -310,7 +300,6 @@ class Expectation:
             leaves=leaves,
             compared=_compared(leaves, rules),
             types=PublishedTypes(schema),
-            required=required_paths(schema, published=rules.looked_up_types),
         )
 
 
@@ -367,7 +356,6 @@ def score_answer(
         Metric.TYPE_SAFETY: hardening * _type_safety(expected, compared),
         Metric.PERFECT: perfect,
         Metric.PERFECT_AND_VALID: perfect * hardening,
-        Metric.REQUIRED_KEYS: required_recall(expected.required, answer),
     }
     return RecordScores(
         values=values, hardening=hardening, gate=gate, refusal=refusal or ""

@@ -32,6 +32,7 @@ Source: TypeAlias = Literal["text", "image", "audio"]
 Complexity: TypeAlias = Literal["easy", "medium", "hard"]
 #: The published data: 5,000 texts, 209 images and 115 meetings.
 PUBLISHED: Final = "interfaze-ai/sob"
+_SAMPLE_FILE: Final = Path(__file__).with_name("sample.jsonl")
 #: The weight of a record of each complexity (the paper's section 4.4).
 COMPLEXITY_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType(
     {"easy": 1.0, "medium": 2.0, "hard": 3.0}
@@ -62,7 +63,7 @@ class SobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ground_truth: UntypedJson
     schema_complexity: str = ""
     question_difficulty: str = ""
-    #: The schema that a generated record's form is of; empty for published ones.
+    #: The form of a record of the sample; empty for published ones.
     family: str = ""
 
 
@@ -127,6 +128,12 @@ def sob_record(record: Record) -> SobRecord:
     except msgspec.ValidationError as error:
         what = f"no record of suite sob: {error}"
         raise BadData(what, record.key, _THEN) from error
+
+
+def sample_records() -> list[SobRecord]:
+    """Return 27 records of nine forms, nine of each source, sources in turn."""
+    lines = _SAMPLE_FILE.read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=SobRecord) for line in lines]
 
 
 def read_records(data: str) -> tuple[str, list[SobRecord]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from itertools import product
 from statistics import fmean
@@ -13,20 +14,37 @@ from evaluation.reporting.charts import Point, points
 from evaluation.reporting.report import Plot, Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Shift, Table
 from evaluation.results.suite_pairs import pair_sides, pairs_with_free
-from evaluation.suites.sob.leaderboard import CATEGORIES, RunFigures, figure
-from evaluation.suites.sob.metrics import SEVEN, Metric
+from evaluation.suites.common import SAMPLE
+from evaluation.suites.sob.leaderboard import (
+    CATEGORIES,
+    PUBLISHED_TOTALS,
+    SOURCES,
+    SourceSummary,
+    figure,
+    standings,
+    summarise,
+    totals_of,
+)
+from evaluation.suites.sob.metrics import Metric
+from evaluation.suites.sob.records import PUBLISHED
 from evaluation.suites.sob.scorer import LEAF_MISTAKES, LENIENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.statistics import Interval
 
+    #: The answers that count, of each model and condition.
+    _Answers = Mapping[str, Sequence[ScoredResponse]]
+
 #: Upper ends of the classes of breadth: how many leaves a truth has.
 _BREADTHS: Final = (5, 10, 15, 20, 40)
 _WEIGHTS: Final = "weighted by the schema's complexity (medium 2, hard 3)"
+#: Metrics of answers read strictly and leniently.
+_READ: Final = (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.VALUE_ACCURACY)
+#: The seven metrics as columns.
 _SHORT: Final = {
     Metric.VALUE_ACCURACY: "value",
     Metric.FAITHFULNESS: "faithful",
@@ -40,122 +58,149 @@ _SHORT: Final = {
 
 def report(run: ScoredRun) -> Report:
     """Return the tables and plots of a scored run, of one model or of several."""
-    figures = RunFigures(run)
+    counted = {
+        label: [one for one in responses if one.verdict.counted]
+        for label, responses in run.by_label.items()
+    }
+    responses = [one for side in run.by_label.values() for one in side]
+    weights = {
+        one.record: float(weight)
+        for one in responses
+        if is_number(weight := one.verdict.details.get("weight"))
+    }
+    summaries = [
+        summarise(label, source, answers, weights)
+        for label, side in counted.items()
+        for source in SOURCES
+        if (answers := [one for one in side if one.group == source])
+    ]
     tables = (
-        _leaderboard_table(figures),
-        _source_table(figures),
-        _interval_table(figures),
-        _category_table(figures),
+        _leaderboard_table(run, responses, weights, summaries),
+        _source_table(summaries),
+        _interval_table(summaries),
+        _category_table(summaries),
         _paired_table(run),
-        _lenient_table(figures),
-        _leaf_table(figures),
-        _breakdown_table(figures),
-        _quality_table(run),
+        _lenient_table(counted),
+        _leaf_table(counted),
+        _breakdown_table(counted),
+        _quality_table(responses),
     )
     return Report(
         tables=tuple(table for table in tables if table.rows),
-        plots=tuple(_plots(figures)),
+        plots=tuple(_plots(summaries)),
     )
 
 
-def _leaderboard_table(figures: RunFigures) -> Table:
-    sizes = ", ".join(
-        f"{source} {total.records:,}" for source, total in figures.totals.items()
-    )
-    kind = "a source counts whole" if figures.is_published else "records answered"
-    return Table(
-        title="Leaderboard",
-        columns=("model", "overall", "raw", "of all", *_SHORT.values()),
-        rows=tuple(
-            (
-                line.model,
-                line.overall,
-                line.raw,
-                line.coverage,
-                *(line.metrics.get(metric) for metric in SEVEN),
-            )
-            for line in figures.standings
-        ),
-        note=f"Sorted by overall = raw x of all; raw: mean of the seven; of all: share "
+def _leaderboard_table(
+    run: ScoredRun,
+    responses: Iterable[ScoredResponse],
+    weights: Mapping[str, float],
+    summaries: Iterable[SourceSummary],
+) -> Table:
+    """Return the board; the sample has none."""
+    totals = PUBLISHED_TOTALS
+    if not str(run.facts.get("data", "")).startswith(PUBLISHED):
+        groups = {one.record: one.group for one in responses}
+        totals = totals_of((groups[name], weights.get(name, 0.0)) for name in groups)
+    settings = run.facts.get("settings")
+    whole = isinstance(settings, dict) and settings.get("reading") == "paper"
+    weighted = [one for one in summaries if one.weighted is not None]
+    board = standings(weighted, totals, counted_coverage=not whole)
+    if str(run.facts.get("origin", "")).startswith(SAMPLE):
+        board = []
+    sizes = ", ".join(f"{source} {of.records:,}" for source, of in totals.items())
+    kind = "a source counts whole" if whole else "records answered"
+    rows: list[dict[str, Cell]] = [
+        {
+            "model": line.model,
+            "overall": line.overall,
+            "raw": line.raw,
+            "of all": line.coverage,
+            **{short: line.metrics.get(metric) for metric, short in _SHORT.items()},
+        }
+        for line in board
+    ]
+    note = (
+        f"Sorted by overall = raw x of all; raw: mean of the seven; of all: share "
         f"of the set's records ({sizes}; {kind}). Each metric is {_WEIGHTS}, its "
-        "sources by their weight; perfect without audio.",
-        name="leaderboard",
+        "sources by their weight; perfect without audio."
     )
+    return Table.of_records("Leaderboard", rows, note, "leaderboard")
 
 
-def _source_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for summary in figures.summaries:
-        values = (summary.means[metric].value for metric in SEVEN)
-        rows.append((summary.source, summary.model, summary.records, *values))
-    rows.sort(key=lambda row: str(row[0]), reverse=True)
+def _source_table(summaries: Iterable[SourceSummary]) -> Table:
+    rows: list[dict[str, Cell]] = [
+        {
+            "source": summary.source,
+            "model": summary.model,
+            "records": summary.records,
+            **{short: summary.means[metric].value for metric, short in _SHORT.items()},
+        }
+        for summary in summaries
+    ]
+    rows.sort(key=lambda row: str(row["source"]), reverse=True)
     explained = "; ".join(
         f"{short}: {metric.explanation}" for metric, short in _SHORT.items()
     )
-    return Table(
-        title="The seven metrics by source",
-        columns=("source", "model", "records", *_SHORT.values()),
-        rows=tuple(rows),
-        note=f"Means {_WEIGHTS}. {explained}.",
-        name="sources",
+    note = f"Means {_WEIGHTS}. {explained}."
+    return Table.of_records("The seven metrics by source", rows, note, "sources")
+
+
+def _interval_table(summaries: Iterable[SourceSummary]) -> Table:
+    value = Metric.VALUE_ACCURACY
+    rows: list[dict[str, Cell]] = [
+        {
+            "source": summary.source,
+            "model": summary.model,
+            "plain": summary.plain[value],
+            "weighted": summary.weighted[value] if summary.weighted else NOT_RUN,
+        }
+        for summary in summaries
+    ]
+    note = (
+        "Percentile bootstrap over clusters (records of the sample that share a form "
+        "are one, published records one each), 1,000 resamples."
     )
+    title = "Value Accuracy with its 95 % intervals"
+    return Table.of_records(title, rows, note, "intervals")
 
 
-def _interval_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for summary in figures.summaries:
-        plain = summary.plain[Metric.VALUE_ACCURACY]
-        heavy = summary.weighted
-        weighted = heavy[Metric.VALUE_ACCURACY] if heavy else NOT_RUN
-        rows.append((summary.source, summary.model, plain, weighted))
-    return Table(
-        title="Value Accuracy with its 95 % intervals",
-        columns=("source", "model", "plain", "weighted"),
-        rows=tuple(rows),
-        note="Percentile bootstrap over clusters (generated records of one schema are "
-        "one, published records one each), 1,000 resamples.",
-        name="intervals",
-    )
-
-
-def _category_table(figures: RunFigures) -> Table:
+def _category_table(summaries: Iterable[SourceSummary]) -> Table:
     names = {Metric.JSON_PARSE: "parse", **_SHORT}
     explained = "; ".join(
         f"{category.short}: {category.name}, {category.question} "
         f"({', '.join(names[metric] for metric in category.metrics)})"
         for category in CATEGORIES
     )
-    rows: list[tuple[Cell, ...]] = []
-    for summary in figures.summaries:
-        values = (category.mean(summary.means) for category in CATEGORIES)
-        rows.append((summary.source, summary.model, *values))
-    return Table(
-        title="The five categories",
-        columns=("source", "model", *(category.short for category in CATEGORIES)),
-        rows=tuple(rows),
-        note=f"Means {_WEIGHTS}. {explained}.",
-        name="categories",
-    )
+    rows: list[dict[str, Cell]] = [
+        {
+            "source": summary.source,
+            "model": summary.model,
+            **{one.short: one.mean(summary.means) for one in CATEGORIES},
+        }
+        for summary in summaries
+    ]
+    note = f"Means {_WEIGHTS}. {explained}."
+    return Table.of_records("The five categories", rows, note, "categories")
 
 
 def _ends(interval: Interval | None) -> tuple[float, float] | None:
     return None if interval is None else (interval.low, interval.high)
 
 
-def _plots(figures: RunFigures) -> Iterator[Plot]:
+def _plots(summaries: Sequence[SourceSummary]) -> Iterator[Plot]:
     """Yield a plot a source: JSON pass against Value Accuracy (the paper's Fig. 2)."""
-    for source in figures.totals:
-        models = {}
-        for summary in figures.summaries:
-            if summary.source == source:
-                passed = summary.plain[Metric.JSON_PASS]
-                value = summary.plain[Metric.VALUE_ACCURACY]
-                models[summary.model] = Point(
-                    x=passed.value,
-                    y=value.value,
-                    x_interval=_ends(passed.interval),
-                    y_interval=_ends(value.interval),
-                )
+    for source in SOURCES:
+        models = {
+            summary.model: Point(
+                x=(passed := summary.plain[Metric.JSON_PASS]).value,
+                y=(value := summary.plain[Metric.VALUE_ACCURACY]).value,
+                x_interval=_ends(passed.interval),
+                y_interval=_ends(value.interval),
+            )
+            for summary in summaries
+            if summary.source == source
+        }
         if models:
             yield points(
                 f"pass-and-value-{source}",
@@ -172,26 +217,27 @@ def _paired_table(run: ScoredRun) -> Table:
     A constrained side is compared with the free one of its model; if there is none,
     every side with the first.
     """
-    rows: list[tuple[Cell, ...]] = []
     labels = [*run.by_label]
     conditions = pairs_with_free(run.by_label) or product(labels[:1], labels[1:])
+    rows: list[dict[str, Cell]] = []
     for sides in pair_sides(run.by_label, conditions):
         pairs = sorted(sides.answers, key=lambda pair: (pair[0].record, pair[0].repeat))
-        if not pairs:
-            continue
-        figures = (
-            _shift(pairs, Metric.JSON_PASS),
-            _shift(pairs, Metric.VALUE_ACCURACY),
-        )
-        rows.append((sides.b, sides.a, len(pairs), *figures))
-    return Table(
-        title="Conditions compared on the same records",
-        columns=("condition", "against", "records", "pass", "value"),
-        rows=tuple(rows),
-        note="pass, value: mean difference of JSON pass and Value Accuracy, with a "
-        "95 % bootstrap interval over clusters.",
-        name="conditions",
+        if pairs:
+            rows.append(
+                {
+                    "condition": sides.b,
+                    "against": sides.a,
+                    "records": len(pairs),
+                    "pass": _shift(pairs, Metric.JSON_PASS),
+                    "value": _shift(pairs, Metric.VALUE_ACCURACY),
+                }
+            )
+    note = (
+        "pass, value: mean difference of JSON pass and Value Accuracy, with a 95 % "
+        "bootstrap interval over clusters."
     )
+    title = "Conditions compared on the same records"
+    return Table.of_records(title, rows, note, "conditions")
 
 
 def _shift(
@@ -205,80 +251,75 @@ def _shift(
     return Shift.of(difference)
 
 
-def _lenient_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for label, responses in figures.counted.items():
-        cells: list[Cell] = [label, len(responses)]
-        for metric in (Metric.JSON_PARSE, Metric.JSON_PASS, Metric.VALUE_ACCURACY):
-            cells.append(_mean(responses, metric))
-            cells.append(_mean(responses, f"{LENIENT}{metric}"))
-        rows.append(tuple(cells))
-    return Table(
-        title="Read strictly and leniently",
-        columns=(
-            "model",
-            "records",
-            *("parse", "lenient parse"),
-            *("pass", "lenient pass"),
-            *("value", "lenient value"),
-        ),
-        rows=tuple(rows),
-        note="Strictly the answer is JSON and nothing else, as the paper counts. "
-        "Leniently thinking, a fence and words around the braces are taken away. "
-        "Plain means over all sources.",
-        name="lenient",
+def _lenient_table(counted: _Answers) -> Table:
+    metrics = {name: _SHORT.get(name, "parse") for name in _READ}
+    rows: list[dict[str, Cell]] = []
+    for label, responses in counted.items():
+        row: dict[str, Cell] = {"model": label, "records": len(responses)}
+        for metric, short in metrics.items():
+            row[short] = _mean(responses, metric)
+            row[f"lenient {short}"] = _mean(responses, f"{LENIENT}{metric}")
+        rows.append(row)
+    note = (
+        "Strictly the answer is JSON and nothing else, as the paper counts. Leniently "
+        "thinking, a fence and words around the braces are taken away. Plain means "
+        "over all sources."
     )
+    return Table.of_records("Read strictly and leniently", rows, note, "lenient")
 
 
 def _mean(responses: Sequence[ScoredResponse], name: str) -> float | None:
     return fmean(figure(one, name) for one in responses) if responses else None
 
 
-def _leaf_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for label, responses in figures.counted.items():
+def _leaf_table(counted: _Answers) -> Table:
+    rows: list[dict[str, Cell]] = []
+    for label, responses in counted.items():
         parsed = [one for one in responses if figure(one, Metric.JSON_PARSE)]
-        leaves = sum(_whole(one.verdict.details.get("leaves")) for one in parsed)
         wrong = Counter[str]()
         for one in parsed:
             for mistake, entry in _members(one.verdict.details.get("wrong")).items():
                 wrong[mistake] += _whole(_members(entry).get("count"))
+        leaves = sum(_whole(one.verdict.details.get("leaves")) for one in parsed)
         rows.append(
-            (label, len(parsed), leaves, *(wrong[mistake] for mistake in LEAF_MISTAKES))
+            {
+                "model": label,
+                "answers": len(parsed),
+                "leaves": leaves,
+                **{str(kind): wrong[kind] for kind in LEAF_MISTAKES},
+            }
         )
     explained = "; ".join(f"{kind}: {kind.explanation}" for kind in LEAF_MISTAKES)
-    return Table(
-        title="Wrong leaves",
-        columns=("model", "answers", "leaves", *(str(kind) for kind in LEAF_MISTAKES)),
-        rows=tuple(rows),
-        note=f"Of the answers that parse, valid or not. {explained}.",
-        name="leaves",
-    )
+    note = f"Of the answers that parse, valid or not. {explained}."
+    return Table.of_records("Wrong leaves", rows, note, "leaves")
 
 
-def _breakdown_table(figures: RunFigures) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    slices: tuple[tuple[str, Callable[[ScoredResponse], str]], ...] = (
-        ("complexity", lambda one: str(one.verdict.details.get("complexity") or "?")),
-        ("leaves", _breadth),
-        ("deepest leaf", lambda one: str(one.verdict.details.get("depth", "?"))),
-    )
-    metrics = (Metric.JSON_PASS, Metric.VALUE_ACCURACY, Metric.PERFECT)
-    for kind, slice_of in slices:
-        for label, responses in figures.counted.items():
+def _breakdown_table(counted: _Answers) -> Table:
+    slices: dict[str, Callable[[ScoredResponse], str]] = {
+        "complexity": lambda one: str(one.verdict.details.get("complexity") or "?"),
+        "leaves": _breadth,
+        "deepest leaf": lambda one: str(one.verdict.details.get("depth", "?")),
+    }
+    rows: list[dict[str, Cell]] = []
+    for kind, slice_of in slices.items():
+        for label, responses in counted.items():
             parts: dict[str, list[ScoredResponse]] = defaultdict(list)
             for one in responses:
                 parts[slice_of(one)].append(one)
-            for name in sorted(filter(None, parts), key=_in_order):
-                means = (_mean(parts[name], metric) for metric in metrics)
-                rows.append((kind, name, label, len(parts[name]), *means))
-    return Table(
-        title="By complexity, breadth and depth of the truth",
-        columns=("of", "is", "model", "records", "pass", "value", "perfect"),
-        rows=tuple(rows),
-        note="Plain means.",
-        name="breakdown",
-    )
+            rows += [
+                {
+                    "of": kind,
+                    "is": name,
+                    "model": label,
+                    "records": len(parts[name]),
+                    "pass": _mean(parts[name], Metric.JSON_PASS),
+                    "value": _mean(parts[name], Metric.VALUE_ACCURACY),
+                    "perfect": _mean(parts[name], Metric.PERFECT),
+                }
+                for name in sorted(parts, key=_in_order)
+            ]
+    title = "By complexity, breadth and depth of the truth"
+    return Table.of_records(title, rows, "Plain means.", "breakdown")
 
 
 def _breadth(one: ScoredResponse) -> str:
@@ -292,35 +333,32 @@ def _breadth(one: ScoredResponse) -> str:
 
 
 def _in_order(part: str) -> tuple[int, str]:
-    digits = "".join(sign for sign in part.partition("-")[0] if sign.isdigit())
-    return (int(digits or 0) + (part.startswith("over")), part)
+    """Sort slices by their first number, or by their words."""
+    number = re.search(r"\d+", part)
+    return int(number[0]) if number else 0, part
 
 
-def _quality_table(run: ScoredRun) -> Table:
-    doubtful: dict[str, set[str]] = defaultdict(set)
-    records: set[str] = set()
-    for responses in run.by_label.values():
-        for one in responses:
-            records.add(one.record)
-            doubts = one.verdict.details.get("doubts")
-            for doubt in doubts if isinstance(doubts, list) else ():
-                doubtful[str(doubt)].add(one.record)
+def _quality_table(responses: Iterable[ScoredResponse]) -> Table:
+    records: dict[str, Json] = {}
+    for one in responses:
+        doubts = one.verdict.details.get("doubts")
+        records[one.record] = doubts or records.get(one.record)
     explained = {
         "unusable_schema": "no validator takes the schema",
         "invalid_truth": "the schema refuses the truth itself",
         "no_leaves": "the truth has no leaf to be met; --set empty_leaf=true counts "
         "an empty object or array as one",
     }
-    return Table(
-        title="Data quality",
-        columns=("what", "records", "means"),
-        rows=tuple(
-            (doubt, Rate(len(doubtful[doubt]), len(records)), why)
-            for doubt, why in explained.items()
-        ),
-        note="Such records are counted like others; no answer to them can be right.",
-        name="quality",
-    )
+    rows: list[dict[str, Cell]] = []
+    for doubt, why in explained.items():
+        doubtful = sum(
+            doubt in each for each in records.values() if isinstance(each, list)
+        )
+        rows.append(
+            {"what": doubt, "records": Rate(doubtful, len(records)), "means": why}
+        )
+    note = "Such records are counted like others; no answer to them can be right."
+    return Table.of_records("Data quality", rows, note, "quality")
 
 
 def _members(value: Json) -> dict[str, Json]:

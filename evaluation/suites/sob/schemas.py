@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import jsonschema_rs
 from referencing import Registry
@@ -22,10 +23,8 @@ ANY_INDEX: Final = "*"
 _SHOWN: Final = 200
 
 
-class _Check(Protocol):
-    """Says why an instance is refused; None if it is accepted."""
-
-    def __call__(self, instance: Json, /) -> str | None: ...
+#: Returns why an instance is refused; None if it is accepted.
+_Check: TypeAlias = Callable[[Json], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,49 +162,3 @@ class PublishedTypes:
             names = [name for name in kind if name != "null"]
             kind = names[0] if len(names) == 1 else None
         return kind if isinstance(kind, str) else None
-
-
-def required_paths(schema: Json, *, published: bool) -> frozenset[tuple[str, ...]]:
-    """Return the paths of all required members, `*` in the place of an index.
-
-    Required members of these, and items, are followed, references and unions are not.
-    For the published code each type must be said.
-    """
-    paths: set[tuple[str, ...]] = set()
-    stack: list[tuple[tuple[str, ...], Json]] = [((), schema)]
-    while stack:
-        place, inner = stack.pop()
-        if not isinstance(inner, dict):
-            continue
-        kind, required = inner.get("type"), inner.get("required")
-        names = {*map(str, required)} if isinstance(required, list) else set()
-        properties, items = inner.get("properties"), inner.get("items")
-        if not published or kind == "object":
-            paths.update((*place, name) for name in names)
-            members = properties if isinstance(properties, dict) else {}
-            stack += [((*place, name), members.get(name)) for name in names]
-        if isinstance(items, dict) and (not published or kind == "array"):
-            stack.append(((*place, ANY_INDEX), items))
-    return frozenset(paths)
-
-
-def required_recall(required: frozenset[tuple[str, ...]], answer: Json) -> float:
-    """Return the share of required paths that an answer has; 1 of none."""
-    if not required:
-        return 1.0
-    present: set[tuple[str, ...]] = set()
-    stack: list[tuple[tuple[str, ...], Json]] = [((), answer)]
-    while stack:
-        place, inner = stack.pop()
-        if isinstance(inner, dict):
-            for name, member in inner.items():
-                present.add((*place, name))
-                if isinstance(member, dict | list):
-                    stack.append(((*place, name), member))
-        elif isinstance(inner, list):
-            stack += [
-                ((*place, ANY_INDEX), item)
-                for item in inner
-                if isinstance(item, dict | list)
-            ]
-    return len(required & present) / len(required)

@@ -43,7 +43,7 @@ from evaluation.suites.sob.records import SobRecord, sob_record, weight_of
 from evaluation.suites.sob.schemas import ANY_INDEX
 
 if TYPE_CHECKING:
-    from evaluation.core.suite import Judge
+    from evaluation.core.suite import Judge, Scorer
 
 #: Before the name of a figure of the text read leniently.
 LENIENT: Final = "lenient_"
@@ -76,20 +76,13 @@ LEAF_MISTAKES: Final = (
 )
 
 
-class SobScorer:
-    """Judge responses under one reading."""
+def sob_scorer(rules: ScoringRules) -> Scorer:
+    """Return what judges the responses to records under one reading."""
 
-    def __init__(self, rules: ScoringRules) -> None:
-        """Set the reading."""
-        self._rules = rules
+    def prepare(record: Record) -> Judge:
+        return partial(judge, PreparedRecord.of(sob_record(record), rules))
 
-    def __call__(self, record: Record) -> Judge:
-        """Return the judge of one record's responses.
-
-        Raises:
-            BadData: the record is one of another suite.
-        """
-        return partial(judge, PreparedRecord.of(sob_record(record), self._rules))
+    return prepare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,20 +121,20 @@ def judge(prepared: PreparedRecord, response: Response) -> Verdict:
     """Return the verdict on one response; it depends on nothing else."""
     if response.text is None:
         error = response.error or "the model gave no answer"
-        return _verdict(prepared, _figures(ZERO), Mistake.NO_ANSWER, (error,))
+        return _verdict(prepared, None, Mistake.NO_ANSWER, (error,))
     expected = prepared.expected
     answer = parse_strictly(response.text, expected.rules)
     if answer.problem is not None:
         lenient = parse_leniently(response.text, expected.rules)
-        figures = _figures(ZERO, score_answer(lenient.value, expected))
+        scores = score_answer(lenient.value, expected)
         reason = f"not parsed: {answer.detail or answer.problem}"
-        return _verdict(prepared, figures, Mistake.PARSE, (reason,))
+        return _verdict(prepared, scores, Mistake.PARSE, (reason,))
     leaves = all_leaves(answer.value)
     scores = score_answer(answer.value, expected, leaves)
     wrong = leaf_mistakes(expected.leaves, leaves, expected.rules)
     mistake = mistake_of(scores, wrong, unusable=bool(expected.target.unusable))
     reasons = _reasons(scores, wrong, answer.duplicates)
-    return _verdict(prepared, _figures(scores, scores), mistake, reasons, wrong)
+    return _verdict(prepared, scores, mistake, reasons, wrong)
 
 
 def parse_strictly(text: str, rules: ScoringRules) -> JsonAnswer:
@@ -193,17 +186,9 @@ def _as_python_reads(text: str, refused: JsonAnswer) -> JsonAnswer:
         return refused
 
 
-@dataclass(frozen=True, slots=True)
-class LeafMistake:
-    """One wrong leaf."""
-
-    path: Path
-    mistake: Mistake
-
-
 def leaf_mistakes(
     truth: dict[Path, Json], answer: dict[Path, Json], rules: ScoringRules
-) -> list[LeafMistake]:
+) -> dict[Path, Mistake]:
     """Return every wrong leaf, those of the truth first; none if both are the same.
 
     Empty objects and arrays always count as leaves here, so that an answer is perfect
@@ -214,19 +199,9 @@ def leaf_mistakes(
         answer: All leaves of the answer.
         rules: Decides when two leaves are the same.
     """
-    wrong = [
-        LeafMistake(path, mistake)
-        for path, value in truth.items()
-        if (mistake := _mistake(path, value, answer, rules)) is not None
-    ]
-    if answer.keys() != truth.keys():
-        spurious = answer.keys() - truth.keys()
-        wrong += [
-            LeafMistake(path, Mistake.SPURIOUS_PATH)
-            for path in answer
-            if path in spurious
-        ]
-    return wrong
+    found = {path: _mistake(path, truth[path], answer, rules) for path in truth}
+    found |= {path: Mistake.SPURIOUS_PATH for path in answer if path not in truth}
+    return {path: mistake for path, mistake in found.items() if mistake is not None}
 
 
 def _mistake(
@@ -253,31 +228,28 @@ def _same_but_for_type(value: Json, other: Json, rules: ScoringRules) -> bool:
 
 
 def mistake_of(
-    scores: RecordScores, leaves: list[LeafMistake], *, unusable: bool
+    scores: RecordScores, wrong: dict[Path, Mistake], *, unusable: bool
 ) -> Mistake | None:
     """Return the gravest mistake of an answer that was parsed; None if it is right.
 
     Args:
         scores: The answer's scores.
-        leaves: Its wrong leaves.
+        wrong: Its wrong leaves.
         unusable: Whether its record's schema can judge no answer.
     """
     if unusable:
         return Mistake.UNUSABLE_SCHEMA
     if not scores.hardening:
         return Mistake.SCHEMA
-    kinds = {leaf.mistake for leaf in leaves}
-    return next((mistake for mistake in Mistake if mistake in kinds), None)
+    return min(wrong.values(), key=[*Mistake].index, default=None)
 
 
 def _reasons(
-    scores: RecordScores, wrong: list[LeafMistake], duplicates: tuple[str, ...]
+    scores: RecordScores, wrong: dict[Path, Mistake], duplicates: tuple[str, ...]
 ) -> tuple[str, ...]:
     reasons = [f"refused by the schema: {scores.refusal}"] if scores.refusal else []
-    gravest = sorted(wrong, key=lambda leaf: list(Mistake).index(leaf.mistake))
-    reasons += [
-        f"{leaf.mistake} at {pointer_of(leaf.path)}" for leaf in gravest[:_NAMED]
-    ]
+    gravest = sorted(wrong, key=lambda path: [*Mistake].index(wrong[path]))
+    reasons += [f"{wrong[path]} at {pointer_of(path)}" for path in gravest[:_NAMED]]
     if len(gravest) > _NAMED:
         reasons.append(f"{len(gravest) - _NAMED} more wrong leaves")
     if duplicates:
@@ -286,34 +258,32 @@ def _reasons(
     return tuple(reasons)
 
 
-def _figures(
-    scores: RecordScores, lenient: RecordScores | None = None
-) -> dict[str, float]:
-    """Return every metric, and some of the text read leniently if there is a text."""
-    figures = {str(metric): value for metric, value in scores.values.items()}
-    if lenient is not None:
-        for metric in (Metric.JSON_PARSE, *SEVEN):
-            figures[f"{LENIENT}{metric}"] = lenient.values[metric]
-    return figures
-
-
 def _verdict(
     prepared: PreparedRecord,
-    figures: dict[str, float],
+    scores: RecordScores | None,
     mistake: Mistake | None,
     reasons: tuple[str, ...],
-    wrong: list[LeafMistake] | None = None,
+    wrong: dict[Path, Mistake] | None = None,
 ) -> Verdict:
     """Return a verdict with the details by which reports are sliced.
 
     Args:
         prepared: The record.
-        figures: By name.
+        scores: Of the text read leniently; None without a text.
         mistake: The class of the answer; None if it is right.
         reasons: In words.
-        wrong: The wrong leaves; None if the answer has no leaves at all.
+        wrong: The wrong leaves of a text that was read strictly, to the same scores;
+            None if it could not be.
     """
     record, expected = prepared.record, prepared.expected
+    strict = ZERO if scores is None or wrong is None else scores
+    figures = {str(metric): value for metric, value in strict.values.items()}
+    if scores is not None:
+        for metric in (Metric.JSON_PARSE, *SEVEN):
+            figures[f"{LENIENT}{metric}"] = scores.values[metric]
+    places: dict[str, list[Json]] = {}
+    for path, kind in (wrong or {}).items():
+        places.setdefault(kind, []).append(_place(path))
     return Verdict(
         passed=mistake is None,
         failure_class=mistake or "",
@@ -328,22 +298,12 @@ def _verdict(
             "leaves": len(expected.leaves),
             "depth": max(map(len, expected.leaves), default=0),
             "doubts": [*prepared.doubts],
-            "wrong": _wrong_leaves(wrong or []),
+            "wrong": {
+                kind: {"count": len(paths), "places": paths[:_LISTED]}
+                for kind, paths in places.items()
+            },
         },
     )
-
-
-def _wrong_leaves(wrong: list[LeafMistake]) -> dict[str, Json]:
-    places: dict[str, list[Path]] = {}
-    for leaf in wrong:
-        places.setdefault(leaf.mistake, []).append(leaf.path)
-    return {
-        mistake: {
-            "count": len(paths),
-            "places": [_place(path) for path in paths[:_LISTED]],
-        }
-        for mistake, paths in places.items()
-    }
 
 
 def _place(path: Path) -> str:

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from curation.download.acquire import FetchSettings
 from evaluation.answers.extraction import outer_fence, split_thinking
 from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response
+from evaluation.core.suite import RecordRequest
 from evaluation.suites.ifstruct.rows import FenceWish, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evaluation.asking.request import SuiteChoice
     from evaluation.core.records import Verdict
     from evaluation.core.suite import Judge
 
@@ -174,17 +178,26 @@ _FORMS: Final = {
 }
 
 
+def own_records(choice: SuiteChoice, count: int, seed: int) -> list[Record]:
+    """Return records that a suite generates, its sample, or schemas of ours."""
+    suite = choice.suite
+    if suite.generate is not None:
+        return list(islice(suite.generate(count, seed, choice.settings), count))
+    if suite.records is not None and suite.published:
+        fetch = FetchSettings(mirror=None, cache=Path())
+        request = RecordRequest(data=None, fetch=fetch, first=True, limit=count)
+        return list(suite.records(request, choice.settings).records)[:count]
+    return [
+        Record(id=witness, schema=json.dumps(schema), fields={"witnesses": [witness]})
+        for schema, witness in zip(_SCHEMAS, _WITNESSES, strict=True)
+    ]
+
+
 @cache
 def right_answers(suite: str, count: int = 24) -> list[RightAnswer]:
     """Return right answers to records of a suite's own."""
     choice = choose_suite(suite, {})
-    if choice.suite.generate is None:
-        records = [
-            Record(id=one, schema=json.dumps(schema), fields={"witnesses": [one]})
-            for schema, one in zip(_SCHEMAS, _WITNESSES, strict=True)
-        ]
-    else:
-        records = list(islice(choice.suite.generate(count, 5, choice.settings), count))
+    records = own_records(choice, count, 5)
     score = choice.suite.scorer(choice.settings)
     answers = []
     for record in records:

@@ -196,9 +196,6 @@ def _sob_metrics(answer: Any, truth: Any, schema: Any, source: str) -> dict[str,
     faithful = sum(_words_f1(value, own.get(path)) for path, value in right.items())
     of = len(right)
     typed = sum(_has_type(value, _type_at(schema, path)) for path, value in own.items())
-    required = sorted(set(_required(schema, "")))
-    present = {re.sub(r"\[\d+\]", "[]", path) for path in _paths(answer, "")}
-    met = sum(path in present for path in required)
     canonical = [
         json.dumps(one, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         for one in (answer if structured else None, truth)
@@ -212,7 +209,6 @@ def _sob_metrics(answer: Any, truth: Any, schema: Any, source: str) -> dict[str,
         "structure_coverage": valid * coverage,
         "type_safety": valid * (typed / len(own) if own else 0.0),
         "perfect": float(canonical[0] == canonical[1]),
-        "required_keys": structured * (met / len(required) if required else 1.0),
     }
 
 
@@ -226,30 +222,6 @@ def _leaves(value: Any, prefix: str = "") -> dict[str, Any]:  # noqa: ANN401 (an
             found.update(_leaves(inner, f"{prefix}[{index}]"))
     elif prefix:
         found[prefix] = value
-    return found
-
-
-def _paths(value: Any, prefix: str) -> set[str]:  # noqa: ANN401 (any JSON)
-    found = {prefix} if prefix else set()
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            found |= _paths(inner, f"{prefix}.{name}" if prefix else name)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            found |= _paths(inner, f"{prefix}[{index}]")
-    return found
-
-
-def _required(schema: Any, prefix: str) -> list[str]:  # noqa: ANN401 (any schema)
-    if not isinstance(schema, dict):
-        return []
-    found = []
-    if schema.get("type") == "object":
-        for name in schema.get("required", []):
-            own = f"{prefix}.{name}" if prefix else name
-            found += [own, *_required(schema.get("properties", {}).get(name, {}), own)]
-    elif schema.get("type") == "array":
-        found += _required(schema.get("items", {}), f"{prefix}[]")
     return found
 
 

@@ -12,7 +12,7 @@ from evaluation.core.suite import ScoredResponse, ScoredRun
 from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.suites.concodeeval.report import report
-from evaluation.suites.concodeeval.scorer import ConcodeScorer
+from evaluation.suites.concodeeval.scorer import concode_scorer
 from evaluation.suites.concodeeval.settings import (
     ConcodeSettings,
     SuiteReading,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 def _run(settings: ConcodeSettings, kind: str) -> ScoredRun:
     """Return a run in which every record got its known answer of one kind."""
-    scorer = ConcodeScorer(settings)
+    scorer = concode_scorer(settings)
     scored = []
     for record in made_records(settings):
         for known in known_answers(record, settings):
@@ -178,7 +178,7 @@ _SETTINGS = [
 def _judged(
     settings: ConcodeSettings, records: list[Record]
 ) -> list[tuple[Record, KnownAnswer, Verdict]]:
-    scorer = ConcodeScorer(settings)
+    scorer = concode_scorer(settings)
     return [
         (
             record,
@@ -207,7 +207,7 @@ def test_the_answers_of_the_selftest_get_their_verdicts(
     settings: ConcodeSettings,
 ) -> None:
     """A handful a record, over both tasks and both readings."""
-    scorer = ConcodeScorer(settings)
+    scorer = concode_scorer(settings)
     classes = set()
     for record in made_records(settings)[::7]:
         for known in SUITE.known_answers(record, settings):

@@ -16,7 +16,7 @@ from evaluation.suites.concodeeval.answer_text import (
     read_yaml_text,
 )
 from evaluation.suites.concodeeval.prompts import shots
-from evaluation.suites.concodeeval.scorer import ConcodeScorer, Places, Reply, reply_of
+from evaluation.suites.concodeeval.scorer import Places, Reply, concode_scorer, reply_of
 from evaluation.suites.concodeeval.settings import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -68,7 +68,7 @@ def _verdict(
     condition: str = FREE,
     error: str = "",
 ) -> Verdict:
-    scorer = ConcodeScorer(settings or ConcodeSettings())
+    scorer = concode_scorer(settings or ConcodeSettings())
     response = Response(record="mine/m1", text=text, condition=condition, error=error)
     return scorer(record or _record())(response)
 

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.core.records import Record, Response
 from evaluation.suites.passrate.prompts import hints, prompt, question
-from evaluation.suites.passrate.scorer import PassrateScorer
+from evaluation.suites.passrate.scorer import passrate_scorer
 from evaluation.suites.passrate.settings import Mode, PassrateSettings, as_published
 from tests.tables import table
 
@@ -32,7 +32,7 @@ _GOOD = '{"shape": "round", "width": 10.5}'
 def _class(
     text: str | None, settings: PassrateSettings | None = None, **more: str
 ) -> str:
-    scorer = PassrateScorer(settings or PassrateSettings())
+    scorer = passrate_scorer(settings or PassrateSettings())
     response = Response(record="a", text=text, **more)  # type: ignore[arg-type] # as named
     return scorer(_RECORD)(response).failure_class
 
@@ -76,7 +76,7 @@ def test_every_text_has_one_class(text: str | None, expected: str) -> None:
 
 def test_members_that_stand_twice_are_told() -> None:
     """The last one counts, as parsers do, and the verdict names them."""
-    scorer = PassrateScorer(PassrateSettings())
+    scorer = passrate_scorer(PassrateSettings())
     text = '{"shape": "a", "shape": "b", "width": 1}'
     verdict = scorer(_RECORD)(Response(record="a", text=text))
     assert verdict.passed
@@ -98,7 +98,7 @@ def test_precedence() -> None:
 )
 def test_a_schema_that_cannot_be_used_counts_nowhere(schema: str | None) -> None:
     """It is a class of its own, outside of every rate."""
-    scorer = PassrateScorer(PassrateSettings())
+    scorer = passrate_scorer(PassrateSettings())
     judge = scorer(Record(id="a", schema=schema))
     verdict = judge(Response(record="a", text="{}"))
     assert (verdict.failure_class, verdict.counted) == ("schema_error", False)
@@ -110,7 +110,7 @@ def test_both_modes_and_both_cleanings() -> None:
     assert _class(extra, PassrateSettings(mode=Mode.SCHEMA)) == ""
     ticks = '```json\n{"shape": "a ``` b", "width": 1}\n```'
     assert _class(ticks) == ""
-    published = PassrateScorer(as_published(PassrateSettings()))
+    published = passrate_scorer(as_published(PassrateSettings()))
     other = Record(id="a", schema='{"const": {"shape": "a ``` b", "width": 1}}')
     assert not published(other)(Response(record="a", text=ticks)).passed
 
@@ -119,8 +119,8 @@ def test_formats_are_asserted_only_where_that_is_set() -> None:
     """The published harness asserted none."""
     record = Record(id="a", schema='{"format": "date"}')
     response = Response(record="a", text='"tomorrow"')
-    assert PassrateScorer(PassrateSettings())(record)(response).passed
-    strict = PassrateScorer(PassrateSettings(formats=True))
+    assert passrate_scorer(PassrateSettings())(record)(response).passed
+    strict = passrate_scorer(PassrateSettings(formats=True))
     assert strict(record)(response).failure_class == "schema_violation"
 
 
@@ -224,7 +224,7 @@ def test_the_truth_table(subtests: pytest.Subtests) -> None:
             continue  # Nothing in it can be wrong.
         with subtests.test(name, extra=extra, other=other, mode=mode):
             text = text.replace("A", '"one"' if other else "1")
-            scorer = PassrateScorer(PassrateSettings(mode=mode))
+            scorer = passrate_scorer(PassrateSettings(mode=mode))
             record = Record(id=name, schema=json.dumps(schema))
             verdict = scorer(record)(Response(record=name, text=text))
             expected = (strict if mode is Mode.STRICT else lenient) if extra else ""
@@ -236,7 +236,7 @@ def test_the_truth_table(subtests: pytest.Subtests) -> None:
 
 def test_a_violation_says_whether_there_are_members_too_many_besides() -> None:
     """The flag tells a model that invents members from one that only errs."""
-    scorer = PassrateScorer(PassrateSettings())
+    scorer = passrate_scorer(PassrateSettings())
     record = Record(id="x", schema=json.dumps(_CLOSED))
     both = scorer(record)(Response(record="x", text='{"a": "1", "b": 2}'))
     one = scorer(record)(Response(record="x", text='{"a": "1"}'))
@@ -255,5 +255,5 @@ def test_cases_between_a_violation_and_an_invention(
 ) -> None:
     """What the document leaves open has one reading each."""
     record = Record(id="x", schema=json.dumps(schema), dialect="draft-07")
-    scorer = PassrateScorer(PassrateSettings())
+    scorer = passrate_scorer(PassrateSettings())
     assert scorer(record)(Response(record="x", text=text)).failure_class == (expected)

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
 #: Every metric: of a text that is not parsed.
 EVERYTHING: Final = frozenset(Metric)
-#: Of an answer that its schema refuses, whose required keys are all there.
-REFUSED: Final = EVERYTHING - {Metric.JSON_PARSE, Metric.REQUIRED_KEYS}
-#: Of an answer that lacks a required key.
-LACKING: Final = EVERYTHING - {Metric.JSON_PARSE}
+#: Of an answer that its schema refuses.
+REFUSED: Final = EVERYTHING - {Metric.JSON_PARSE}
 _WHOLE: Final = frozenset({Metric.PERFECT, Metric.PERFECT_AND_VALID})
 #: Of a value in other words.
 SPELLING: Final = _WHOLE | {Metric.VALUE_ACCURACY}
@@ -351,11 +349,11 @@ _SHAPES: Final[tuple[tuple[str, frozenset[Metric], Mistake, Spoil], ...]] = (
     ("a key nobody asked for", EXTRA_ITEM, Mistake.SPURIOUS_PATH, _one_more_key),
     ("many keys nobody asked for", EXTRA_KEYS, Mistake.SPURIOUS_PATH, _many_more_keys),
     ("a forbidden key", REFUSED, Mistake.SCHEMA, _forbidden_key),
-    ("a required key left out", LACKING, Mistake.SCHEMA, _key_left_out),
-    ("a required key renamed", LACKING, Mistake.SCHEMA, _key_renamed),
-    ("in an array", LACKING, Mistake.SCHEMA, _wrapped(lambda truth: [truth])),
-    ("under a key", LACKING, Mistake.SCHEMA, _wrapped(lambda truth: {"answer": truth})),
-    ("an empty object", LACKING, Mistake.SCHEMA, _wrapped(lambda _truth: {})),
+    ("a required key left out", REFUSED, Mistake.SCHEMA, _key_left_out),
+    ("a required key renamed", REFUSED, Mistake.SCHEMA, _key_renamed),
+    ("in an array", REFUSED, Mistake.SCHEMA, _wrapped(lambda truth: [truth])),
+    ("under a key", REFUSED, Mistake.SCHEMA, _wrapped(lambda truth: {"answer": truth})),
+    ("an empty object", REFUSED, Mistake.SCHEMA, _wrapped(lambda _truth: {})),
     ("a text for everything", REFUSED, Mistake.SCHEMA, _text_for_everything),
 )
 

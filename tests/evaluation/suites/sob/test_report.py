@@ -28,7 +28,7 @@ from evaluation.suites.sob.leaderboard import (
     totals_of,
 )
 from evaluation.suites.sob.metrics import PUBLISHED, RECOMMENDED, SEVEN, Metric
-from evaluation.suites.sob.records import suite_record, weight_of
+from evaluation.suites.sob.records import sample_records, suite_record, weight_of
 from evaluation.suites.sob.report import report
 from evaluation.suites.sob.scorer import Mistake, PreparedRecord, judge
 from evaluation.suites.sob.suite import SobSettings, known_answers
@@ -39,7 +39,6 @@ from tests.evaluation.suites.sob.mutations import (
     answers_known,
     mutated,
 )
-from tests.evaluation.suites.sob.stored import stored_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
 @cache
 def _prepared() -> list[PreparedRecord]:
-    return [PreparedRecord.of(record, RECOMMENDED) for record in stored_records()[:18]]
+    return [PreparedRecord.of(record, RECOMMENDED) for record in sample_records()[:18]]
 
 
 def _answers(
@@ -357,16 +356,6 @@ def test_ties_are_told_apart_by_value_accuracy_and_then_by_name() -> None:
     assert [line.model for line in board] == ["c", "a", "b"]
 
 
-def test_two_summaries_of_one_source_are_refused() -> None:
-    """One model on one source has one summary."""
-    with pytest.raises(ValueError, match="text"):
-        standings(
-            [_one(1, perfect=1), _one(1, perfect=0)],
-            PUBLISHED_TOTALS,
-            counted_coverage=True,
-        )
-
-
 def test_the_published_weights_are_those_of_the_papers_counts() -> None:
     """61 % of 5,000 texts are hard: 3,054 of weight 3 and 1,946 of weight 2."""
     counts = {"text": (3_054, 1_946), "image": (184, 25), "audio": (113, 2)}
@@ -393,7 +382,7 @@ def _csbdata(*words: object, code: int = 0) -> str:
 def _submitted(folder: Path, model: str, *, right: bool) -> Path:
     """Write the answers of a model to six records as the authors' files have them."""
     lines = []
-    for record in stored_records()[:6]:
+    for record in sample_records()[:6]:
         answer = record.ground_truth if right else "I do not know."
         lines.append(
             {
@@ -446,7 +435,7 @@ def test_the_self_test_passes_in_both_readings() -> None:
 
 @cache
 def _all_prepared() -> list[PreparedRecord]:
-    return [PreparedRecord.of(record, RECOMMENDED) for record in stored_records()[:27]]
+    return [PreparedRecord.of(record, RECOMMENDED) for record in sample_records()[:27]]
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
@@ -487,7 +476,7 @@ def test_there_are_many_kinds_and_every_metric_is_lowered_by_some() -> None:
 
 def test_the_published_reading_gives_the_same_classes() -> None:
     """But for what the two readings disagree about, which is left out."""
-    for record in stored_records()[:6]:
+    for record in sample_records()[:6]:
         prepared = PreparedRecord.of(record, PUBLISHED)
         for known in answers_known(record, published=True):
             verdict = judge(prepared, Response(record="r", text=known.text))
@@ -497,7 +486,7 @@ def test_the_published_reading_gives_the_same_classes() -> None:
 def test_the_self_test_has_answers_of_every_class() -> None:
     """Each has its class in both readings; only an unusable schema cannot occur."""
     classes = set()
-    for record in stored_records()[:18]:
+    for record in sample_records()[:18]:
         for rules in (RECOMMENDED, PUBLISHED):
             prepared = PreparedRecord.of(record, rules)
             for known in known_answers(suite_record(record), SobSettings()):
