@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
-from evaluation.reporting.tables import Table
+from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
 from evaluation.results.refusal_messages import explain
@@ -81,11 +80,6 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
     }
 
 
-def all_tables(reports: Mapping[str, Report]) -> list[Table]:
-    """Return the tables of all reports, one report after the other."""
-    return [table for report in reports.values() for table in report.tables]
-
-
 def most_telling(reports: Mapping[str, Report]) -> list[Table]:
     """Return all tables in the order in which people want them on one screen.
 
@@ -99,7 +93,7 @@ def most_telling(reports: Mapping[str, Report]) -> list[Table]:
         )
         for name in reports
     )
-    return [table for tables in zip_longest(*by_task) for table in tables if table]
+    return in_turns(by_task)
 
 
 def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
