@@ -200,11 +200,11 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     lines = _attempt_lines(path, problems)
     while batch := [*islice(lines, _BATCH)]:
         attempts, *places = zip(*batch, strict=True)
-        columns = {name: [getattr(it, name) for it in attempts] for name in names}
+        columns: dict[str, Any] = dict(zip(_LINE, places, strict=True))
+        columns |= {name: [getattr(it, name) for it in attempts] for name in names}
         columns["label"] = [
             bytes(it.label).decode("utf-8", "replace") for it in attempts
         ]
-        columns |= dict(zip(_LINE, places, strict=True))
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
     return pl.concat(frames).with_columns(compile_ns=compile_ns)
