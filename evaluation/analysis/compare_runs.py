@@ -10,9 +10,9 @@ Between two runs a ratio of times is divided by that of the calibration work.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product, zip_longest
+from itertools import combinations, product
 from math import exp
 from pathlib import Path
 from statistics import fmean, geometric_mean
@@ -28,7 +28,7 @@ from curation.system.words import counted
 from evaluation.core.suite import ScoredRun
 from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.statistics import Interval
-from evaluation.reporting.tables import Cell, Rate, Ratio, Table
+from evaluation.reporting.tables import Cell, Rate, Ratio, Table, in_turns
 from evaluation.results.attempts import wrong_texts
 from evaluation.results.conditions import differences
 from evaluation.results.headline import ALL, headline, times_table
@@ -215,9 +215,9 @@ def write_outcomes(run: RecordedRun, path: Path) -> list[Path]:
     """
     sides = [side for task in run.tasks for side in compared_engines([run], task)]
     engines = engine_outcomes(run, sides)
-    names = Counter(engine.names[1] for engine in engines)
-    for name, count in names.items():
-        if count > 1:
+    names = [engine.names[1] for engine in engines]
+    for name in names:
+        if names.count(name) > 1:
             message = f"two engines are {name!r} without version and options"
             raise BadData(message, str(run.folder), "measure one of them alone")
     outcomes = [each for engine in engines for each in engine.outcomes.values()]
@@ -373,10 +373,9 @@ def comparison(pairs: Sequence[PairedEngines], task: str) -> Iterator[Table]:
         pairs: Which engines are compared.
         task: The task; times are compared only if they are results of it.
     """
-    sides = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
     cases = pl.concat(
         firsts(side.attempts).with_columns(engine=pl.lit(label))
-        for label, side in sides.items()
+        for label, side in _sides(pairs).items()
     )
     yield from paired_shares(pairs)
     yield coverage(cases)
@@ -523,9 +522,12 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
     """Return whether all that is compared comes of runs of suites."""
-    return all(
-        is_suite_run(side.run.raw_header) for pair in pairs for side in (pair.a, pair.b)
-    )
+    return all(is_suite_run(side.run.raw_header) for side in _sides(pairs).values())
+
+
+def _sides(pairs: Iterable[PairedEngines]) -> dict[str, ComparedEngine]:
+    """Return every engine of pairs by its label."""
+    return {side.label: side for pair in pairs for side in (pair.a, pair.b)}
 
 
 def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Table]:
@@ -548,10 +550,9 @@ def _answers(
     pairs: Sequence[PairedEngines], suite: str
 ) -> dict[str, Sequence[ScoredResponse]]:
     """Return the answers of every side by its label."""
-    sides = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
     return {
         label: scored_run(side.run, suite).by_label.get(side.engine, ())
-        for label, side in sides.items()
+        for label, side in _sides(pairs).items()
     }
 
 
@@ -632,7 +633,6 @@ def compare_runs(
         named = task if len(by_task) > 1 else ""
         made = (replace(table, task=named) for table in compare(found, task))
         tables.append([table for table in made if table.rows])
-    ranked = [table for each in zip_longest(*tables) for table in each if table]
     failures: list[str] = []
     if "worse" in fail_on:
         failures += _worse(compared)
@@ -640,7 +640,7 @@ def compare_runs(
         failures += slowdowns([pair for found in pairs.values() for pair in found])
     verdict = _baseline_tables(compared, limit)
     return ComparisonResult(
-        tables=[*(table for table in verdict if table.rows), *ranked],
+        tables=[*(table for table in verdict if table.rows), *in_turns(tables)],
         objections=objections(runs),
         failures=failures,
     )

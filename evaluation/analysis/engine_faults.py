@@ -75,9 +75,9 @@ def faults(run: RecordedRun, label: str, task: str) -> list[EngineFault]:
     """
     passes = task_named(task).passes
     smallest: dict[tuple[object, ...], EngineFault] = {}
-    for row in run.rows():
+    for row in run.rows(task):
         outcome = outcome_of(row)
-        if (row.engine, row.task) != (label, task) or outcome not in SEVERITY:
+        if row.engine != label or outcome not in SEVERITY:
             continue
         if passes is not None and passes(row):
             continue

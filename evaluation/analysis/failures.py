@@ -20,7 +20,7 @@ from evaluation.results.outcomes import (
 from evaluation.results.suite_rows import ask_again, is_suite_run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from evaluation.results.reader import RecordedRun
 
@@ -88,7 +88,7 @@ def failures(
         for row in run.rows()
         if row.engine in chosen and (not only or row.task in only)
         if row.task not in passes or not passes[row.task](row)
-        for failure in _failure(row)
+        if (failure := _failure(row))
     ]
     failed.sort(
         key=lambda failure: (
@@ -109,14 +109,14 @@ def failures(
     return [*once, *(it for it in failed if it.outcome is not Outcome.CRASH)]
 
 
-def _failure(row: Row) -> Iterator[FailedCase]:
+def _failure(row: Row) -> FailedCase | None:
     what = outcome_of(row)
     if what not in SEVERITY:
-        return
+        return None
     culprits = [walk for walk in row.walks if engine_is_wrong(walk)]
     shortest = min(culprits, key=lambda walk: walk.tokens, default=None)
     phase = f"{row.phase}: " if row.phase else ""
-    yield FailedCase(
+    return FailedCase(
         engine=row.engine,
         task=row.task,
         config=row.config,

@@ -7,7 +7,6 @@ figures that it prints.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from importlib.resources import files
 from itertools import groupby
 from operator import itemgetter
@@ -93,6 +92,9 @@ def _read(name: str, kind: Any) -> Any:  # noqa: ANN401 - of the kind that is na
 
 
 _PAPER: Final[_Paper] = _read("paper_tables.toml", _Paper)
+#: By the number of a table, the dataset and the framework.
+_Figures: TypeAlias = dict[str, dict[str, dict[str, list[int | float | str]]]]
+_FIGURES: Final[_Figures] = _read("paper_figures.toml", _Figures)
 #: How the paper names engines, by their names here.
 FRAMEWORKS: Final = _PAPER.frameworks
 #: What of a participant and its run was not as in the paper: one word for a row, to
@@ -203,20 +205,11 @@ def printed(number: int, dataset: str = "") -> Mapping[str, tuple[Cell, ...]]:
     whole, columns = _PARTS.get(number, (number, None))
     kinds: dict[type, Callable[[Any], Cell]]
     kinds = {str: MissingFigure, int: int, float: FixedFigure}
-    rows = _figures()[str(whole)].get(dataset, {})
+    rows = _FIGURES[str(whole)].get(dataset, {})
     return {
         framework: tuple(kinds[type(figure)](figure) for figure in figures[:columns])
         for framework, figures in rows.items()
     }
-
-
-@cache
-def _figures() -> dict[str, dict[str, dict[str, list[Any]]]]:
-    """Return figures by the number of a table, the dataset and the framework."""
-    kind = dict[str, dict[str, dict[str, list[int | float | str]]]]
-    figures: dict[str, dict[str, dict[str, list[Any]]]]
-    figures = _read("paper_figures.toml", kind)
-    return figures
 
 
 def suite_table(

@@ -116,11 +116,12 @@ def engine_of_failure(
     from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
 
     names = run.header.names()
+    cases = run.frame().filter(task=task).select("engine", "config", "id")
     labels = [
-        row.engine
-        for row in run.rows(task)
-        if f"{row.config}/{row.id}" == name
-        if label in (None, row.engine, names.get(row.engine))
+        engine
+        for engine, config, id_ in cases.iter_rows()
+        if f"{config}/{id_}" == name
+        if label in (None, engine, names.get(engine))
     ]
     if not labels:
         raise NoInput(f"no row of {name} in task {task}", str(run.folder))

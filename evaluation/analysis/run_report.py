@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import Result, Row
-from evaluation.reporting.tables import Table
+from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
 from evaluation.results.refusal_messages import explain
-from evaluation.results.suite_rows import SUITE, scored_run
+from evaluation.results.suite_rows import SUITE, is_suite_run, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +43,6 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
         task.needs_model for task in known_tasks.values()
     ):
         known_tasks = tasks()
-    suite = suite_of(run)
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     available = sorted({*run.tasks, *reading})
     if run.header.models.random_weights:
@@ -57,8 +55,8 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
                 f"no row of task {name!r}", str(run.folder), f"it has {listing}"
             )
     by_task = {
-        name: _suite_report(run, suite, name)
-        if suite is not None
+        name: _suite_report(run, name)
+        if is_suite_run(run.raw_header)
         else _paired_first(
             run,
             name,
@@ -81,11 +79,6 @@ def reports(run: RecordedRun, names: Sequence[str] = ()) -> dict[str, Report]:
     }
 
 
-def all_tables(reports: Mapping[str, Report]) -> list[Table]:
-    """Return the tables of all reports, one report after the other."""
-    return [table for report in reports.values() for table in report.tables]
-
-
 def most_telling(reports: Mapping[str, Report]) -> list[Table]:
     """Return all tables in the order in which people want them on one screen.
 
@@ -99,7 +92,7 @@ def most_telling(reports: Mapping[str, Report]) -> list[Table]:
         )
         for name in reports
     )
-    return [table for tables in zip_longest(*by_task) for table in tables if table]
+    return in_turns(by_task)
 
 
 def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
@@ -120,21 +113,15 @@ def _paired_first(run: RecordedRun, task: str, report: Report) -> Report:
     )
 
 
-def suite_of(run: RecordedRun) -> str | None:
-    """Return the name or the path of a run's suite; None if it is no suite's run."""
-    facts = run.raw_header.get(SUITE)
-    return str(facts.get("spec")) if isinstance(facts, dict) else None
-
-
-def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
+def _suite_report(run: RecordedRun, name: str) -> Report:
     from evaluation.results.suite_tables import suite_report  # noqa: PLC0415 (of suites)
     from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
 
     try:
-        named = recorded_suite(suite)
+        suite = recorded_suite(str(run.raw_header[SUITE].get("spec")))
     except CsbdataError:
         return overview(run, name)
-    return suite_report(named, scored_run(run, name))
+    return suite_report(suite, scored_run(run, name))
 
 
 def schema_matrix(run: RecordedRun, task: str) -> Table | None:

@@ -88,7 +88,7 @@ def print_run(  # noqa: PLR0913 (what is printed, and how)
         options: Which tables are wanted.
         lines: What people get above them.
     """
-    from evaluation.analysis.run_report import all_tables, most_telling, reports
+    from evaluation.analysis.run_report import most_telling, reports
 
     found = reports(run, tasks)
     print_report(
@@ -97,7 +97,7 @@ def print_run(  # noqa: PLR0913 (what is printed, and how)
         options or TableOptions(),
         format_,
         head,
-        every=all_tables(found),
+        every=[table for report in found.values() for table in report.tables],
         lines=lines,
     )
 

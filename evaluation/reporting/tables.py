@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
@@ -405,6 +406,11 @@ class Table:
     def path(self) -> str:
         """Its slug, after its task where that must be said."""
         return f"{self.task}/{self.slug}" if self.task else self.slug
+
+
+def in_turns(lists: Iterable[Iterable[Table]]) -> list[Table]:
+    """Return the first table of each list, the second of each, and so on."""
+    return [table for tables in zip_longest(*lists) for table in tables if table]
 
 
 def _is_empty(cell: Cell) -> bool:

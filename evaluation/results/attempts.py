@@ -10,7 +10,7 @@ as their schema's bound, so that few of them would be most of the time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain, zip_longest
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -80,7 +80,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     #: Whether it warned of the keyword of each invalid text that it accepted; None if
     #: it accepted none.
     warned: bool | None
-    #: The compile call; None unless it compiled.
+    #: The compile call, of a refusal too; a run's frame has None there.
     compile_ns: Whole | None
     #: Making the first matcher and computing its first mask.
     first_mask_ns: Whole | None
@@ -173,9 +173,9 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
     }
     why = {"; ".join(filter(None, it.why.cause)) for it in row.walks if it.why}
     shared = {
-        field.name: getattr(row, field.name)
-        for field in fields(Row)
-        if field.name in Attempt.__struct_fields__
+        name: getattr(row, name)
+        for name in Attempt.__struct_fields__
+        if hasattr(row, name)
     }
     computed: dict[str, Any] = {
         "outcome": outcome,
@@ -184,7 +184,6 @@ def attempt_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> 
         "warned": all(warns_of(row, keyword, refusals) for keyword in accepted)
         if accepted
         else None,
-        "compile_ns": row.compile_ns if compiled else None,
         "between_ns": sum(ordinary) / len(ordinary) if ordinary else None,
         "tokens": len(ordinary),
         "walked_ns": sum(ordinary) + sum(misses),
@@ -220,8 +219,6 @@ def line_of(row: Row, header: RunHeader, passes: Criterion | None = None) -> byt
         **columns,
         "label": row.label,
         "result": row.result,
-        # Of a refusal, too.
-        "compile_ns": net.compile_ns,
         "walks": net.walks,
     }
     return orjson.dumps(line, default=msgspec.to_builtins)

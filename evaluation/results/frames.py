@@ -11,7 +11,7 @@ from curation.system.atomic_files import atomic_file
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, number_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from evaluation.core.cases import Row
@@ -43,12 +43,12 @@ TEXT_COLUMNS: Final[dict[str, Any]] = {
     "setting": pl.String,
     "context": pl.String,
     "size": pl.Int64,
-    "detail": pl.String,
-    "label": pl.String,
 }
-#: The times of each text, in the table that is handed on.
+#: The table that is handed on also has what no table of a report shows.
 WALK_COLUMNS: Final[dict[str, Any]] = {
     **TEXT_COLUMNS,
+    "detail": pl.String,
+    "label": pl.String,
     "mask_ns": pl.List(pl.Int64),
     "commit_ns": pl.List(pl.Int64),
 }
@@ -68,7 +68,7 @@ def walk_frame(
     return pl.concat([*parts, pl.DataFrame(batch, schema=columns)])
 
 
-def _lines(row: Row, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _lines(row: Row, columns: Collection[str]) -> Iterator[dict[str, Any]]:
     for index, walk in enumerate(row.walks):
         line = {
             "engine": row.engine,
@@ -90,12 +90,15 @@ def _lines(row: Row, columns: Iterable[str]) -> Iterator[dict[str, Any]]:
             "setting": walk.why.setting if walk.why else None,
             "context": walk.why.context if walk.why else None,
             "size": number_in(row, "size", 0),
-            "detail": walk.detail,
-            "label": orjson.dumps(walk.label).decode(),
-            "mask_ns": list(walk.mask_ns),
-            "commit_ns": list(walk.commit_ns),
         }
-        yield {name: line[name] for name in columns}
+        if "label" in columns:
+            line |= {
+                "detail": walk.detail,
+                "label": orjson.dumps(walk.label).decode(),
+                "mask_ns": walk.mask_ns,
+                "commit_ns": walk.commit_ns,
+            }
+        yield line
 
 
 def write_parquet(run: RunRows, folder: Path) -> list[Path]:

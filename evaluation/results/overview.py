@@ -94,7 +94,6 @@ def coverage(cases: pl.DataFrame) -> Table:
     for (engine,), own in cases.group_by("engine", maintain_order=True):
         tested = own.filter(pl.col("passed").is_not_null())
         compiled = tested.filter("compiled")
-        keys = pl.struct("config", "id").alias("key")
         valid = _texts(own, "valid_accepted", "valid")
         reordered = _texts(own, "reordered_accepted", "reordered")
         rows.append(
@@ -103,18 +102,8 @@ def coverage(cases: pl.DataFrame) -> Table:
                 "declared": Rate(int(own["compiled"].sum()), own.height),
                 "passed": Rate(int(tested["passed"].sum()), tested.height),
                 "compliance": Rate(int(compiled["passed"].sum()), compiled.height),
-                "declared by cluster": ClusterRate.of_answers(
-                    (str(key), good, weight)
-                    for key, good, weight in own.select(
-                        keys, "compiled", "weight"
-                    ).iter_rows()
-                ),
-                "passed by cluster": ClusterRate.of_answers(
-                    (str(key), good, weight)
-                    for key, good, weight in tested.select(
-                        keys, "passed", "weight"
-                    ).iter_rows()
-                ),
+                "declared by cluster": _by_cluster(own, "compiled"),
+                "passed by cluster": _by_cluster(tested, "passed"),
                 "valid accepted": valid,
                 "orders accepted": reordered
                 if reordered.of or not valid.of
@@ -123,6 +112,13 @@ def coverage(cases: pl.DataFrame) -> Table:
             }
         )
     return Table.of_records("Coverage", rows, _COVERAGE_NOTE).without_empty_columns()
+
+
+def _by_cluster(cases: pl.DataFrame, good: str) -> ClusterRate | None:
+    answers = cases.select("config", "id", good, "weight").iter_rows()
+    return ClusterRate.of_answers(
+        ((config, id_), is_good, weight) for config, id_, is_good, weight in answers
+    )
 
 
 def _texts(cases: pl.DataFrame, good: str, whole: str) -> Rate:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -24,7 +25,7 @@ from evaluation.core.run_header import RunHeader
 from evaluation.results.attempts import ATTEMPTS, Attempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -40,6 +41,13 @@ _BATCH: Final = 4096
 _KEY: Final = ("engine", "task", "config", "id", "repetition")
 #: A line's number in its file, and where it begins and ends.
 _LINE: Final = ("number", "begin", "end")
+#: The columns of attempts that are no integers.
+_TEXTS: Final = (
+    *("engine", "task", "config", "id", "outcome", "phase", "detail", "wrong", "why"),
+    *("verdicts", "label", "fingerprint"),
+)
+_TRUTHS: Final = ("compiled", "passed", "warned", "quiet", "ended_by_wall_clock")
+_MEANS: Final = ("weight", "between_ns")
 
 
 class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
@@ -78,12 +86,12 @@ class RecordedRun:
     #: Engine, task, config and id of cases that the machine left undecided, which
     #: have no attempt.
     undecided: frozenset[tuple[str, str, str, str]]
-    #: `_KEY` and `_LINE` of the attempts that count, in the order of their keys.
-    _lines: pl.DataFrame = field(repr=False)
+    #: The attempts that count, in the order of their keys, with `_LINE`.
+    _attempts: pl.DataFrame = field(repr=False)
 
     def __len__(self) -> int:
         """Count the attempts, those of repetitions too."""
-        return self._lines.height
+        return self._attempts.height
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -95,9 +103,7 @@ class RecordedRun:
 
         The columns are those of `evaluation.results.attempts.Attempt`.
         """
-        lines = self._lines.filter(task=task).select("number")
-        found = scan(self.folder, []).filter(task=task)
-        return _joined(lines, found)
+        return self._attempts.filter(task=task).drop(_LINE)
 
     def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id; one at a time.
@@ -111,7 +117,7 @@ class RecordedRun:
             NoInput: the file has gone since.
             BadData: a line's texts are damaged.
         """
-        lines = _firsts(self._lines)
+        lines = _firsts(self._attempts)
         wanted = lines.filter(task=task) if task else lines
         path = self.folder / ATTEMPTS
         if not wanted.height:
@@ -132,8 +138,7 @@ class RecordedRun:
 
         `run.frame().to_pandas()` is the same for pandas.
         """
-        lines = _firsts(self._lines).select("number")
-        return _joined(lines, scan(self.folder, []))
+        return _firsts(self._attempts).drop(_LINE)
 
     def walks(self) -> pl.DataFrame:
         """Return one line for each walk (`frames.WALK_COLUMNS`), with all its times."""
@@ -147,12 +152,6 @@ def _firsts(lines: pl.DataFrame) -> pl.DataFrame:
     return lines.unique(_KEY[:4], keep="first", maintain_order=True)
 
 
-def _joined(lines: pl.DataFrame, found: pl.LazyFrame) -> pl.DataFrame:
-    """Return the attempts of lines, in their order."""
-    joined = lines.lazy().join(found, on="number", maintain_order="left")
-    return joined.drop(_LINE).collect()
-
-
 def open_run(folder: Path) -> RecordedRun:
     """Open a run's folder; every line is looked at once.
 
@@ -164,103 +163,72 @@ def open_run(folder: Path) -> RecordedRun:
 
     header, raw_header = read_header(folder / HEADER)
     problems: list[str] = []
-    asked = scan(folder, problems).select(*_KEY, "outcome", *_LINE).collect()
+    asked = _read_attempts(folder / ATTEMPTS, problems)
     last = asked.unique(_KEY, keep="last")
     is_decided = pl.col("outcome").is_not_null()
-    lines = last.filter(is_decided).drop("outcome").sort(_KEY)
-    counts = lines.group_by("engine", "task", maintain_order=True).len()
+    attempts = last.filter(is_decided).sort(_KEY)
+    counts = attempts.group_by("engine", "task", maintain_order=True).len()
     return RecordedRun(
         folder=folder,
         header=header,
         raw_header=raw_header,
         problems=tuple(problems),
-        replaced=asked.filter(is_decided).height - lines.height,
+        replaced=asked.filter(is_decided).height - attempts.height,
         row_counts={(engine, task): count for engine, task, count in counts.rows()},
         undecided=frozenset(last.filter(~is_decided).select(_KEY[:4]).rows()),
-        _lines=lines,
+        _attempts=attempts,
     )
 
 
-def scan(folder: Path, problems: list[str]) -> pl.LazyFrame:
-    """Return every line of a run's table that is an attempt, in the file's order.
-
-    Beside the columns of `Attempt` a line has its number, its begin and its end. Only
-    columns that a query asks for are made.
+def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
+    """Return every line of a table that is an attempt, in the file's order.
 
     Args:
-        folder: The run's folder.
-        problems: Where `file:line: why` is added for each other line, once a query has
-            come to the end.
+        path: The file; without it there are no attempts.
+        problems: Where `file:line: why` is added for each other line.
 
     Raises:
-        NoInput: the file cannot be read (when a query runs).
+        NoInput: the file cannot be read.
     """
     import polars as pl  # noqa: PLC0415 - loads polars
-    from polars.io.plugins import register_io_source  # noqa: PLC0415 - as above
 
-    kinds: dict[str, Any] = {
-        "Outcome": pl.String,
-        "str": pl.String,
-        "msgspec.Raw": pl.String,
-    }
-    kinds |= {"bool": pl.Boolean, "Whole": pl.Int64, "float": pl.Float64}
-    kinds |= {"Weight": pl.Float64, "tuple[str, ...]": pl.List(pl.String)}
-    columns = Attempt.__annotations__.items()
-    schema = {name: kinds[kind.removesuffix(" | None")] for name, kind in columns}
-    schema |= dict.fromkeys(_LINE, pl.Int64)
-
-    def read(
-        names: list[str] | None, where: pl.Expr | None, count: int | None, _: int | None
-    ) -> Iterator[pl.DataFrame]:
-        wanted = {name: schema[name] for name in names or schema}
-        for batch in _batches(folder / ATTEMPTS, problems):
-            values = {name: _values(batch, name) for name in wanted}
-            frame = pl.DataFrame(values, schema=wanted)
-            frame = frame if where is None else frame.filter(where)
-            yield frame.head(frame.height if count is None else count)
-            count = None if count is None else max(0, count - frame.height)
-
-    return register_io_source(read, schema=schema)
+    names = Attempt.__struct_fields__
+    schema: dict[str, Any] = dict.fromkeys((*names, *_LINE), pl.Int64)
+    schema |= dict.fromkeys(_TEXTS, pl.String) | dict.fromkeys(_TRUTHS, pl.Boolean)
+    schema |= dict.fromkeys(_MEANS, pl.Float64) | {"warnings": pl.List(pl.String)}
+    frames = [pl.DataFrame(schema=schema)]
+    lines = _attempt_lines(path, problems)
+    while batch := [*islice(lines, _BATCH)]:
+        attempts, *places = zip(*batch, strict=True)
+        columns: dict[str, Any] = dict(zip(_LINE, places, strict=True))
+        columns |= {name: [getattr(it, name) for it in attempts] for name in names}
+        columns["label"] = [
+            bytes(it.label).decode("utf-8", "replace") for it in attempts
+        ]
+        frames.append(pl.DataFrame(columns, schema=schema))
+    compile_ns = pl.when("compiled").then("compile_ns")
+    return pl.concat(frames).with_columns(compile_ns=compile_ns)
 
 
-_Line = tuple[tuple[int, int, int], Attempt]
-
-
-def _values(batch: Sequence[_Line], name: str) -> list[Any]:
-    """Return one column of lines."""
-    if name in _LINE:
-        place = _LINE.index(name)
-        return [line[place] for line, _ in batch]
-    if name == "label":
-        return [bytes(it.label).decode("utf-8", "replace") for _, it in batch]
-    if name == "compile_ns":
-        return [it.compile_ns if it.compiled else None for _, it in batch]
-    if name == "outcome":
-        return [it.outcome and it.outcome.value for _, it in batch]
-    return [getattr(attempt, name) for _, attempt in batch]
-
-
-def _batches(path: Path, problems: list[str]) -> Iterator[list[_Line]]:
-    batch: list[_Line] = []
+def _attempt_lines(
+    path: Path, problems: list[str]
+) -> Iterator[tuple[Attempt, int, int, int]]:
+    """Yield each attempt with the `_LINE` of it."""
     end = 0
     try:
         with refuse_large(path).open("rb") as file:
             for number, line in enumerate(file, start=1):
                 begin, end = end, end + len(line)
                 try:
-                    batch.append(((number, begin, end), _parse_attempt(line)))
+                    yield _parse_attempt(line), number, begin, end
                 except NotAnAttempt as error:
                     # A torn last line is what a killed writer leaves behind.
                     if line.endswith(b"\n"):
                         problems.append(f"{path.name}:{number}: {error}")
-                if len(batch) == _BATCH:
-                    yield batch
-                    batch = []
     except FileNotFoundError:
         pass
     except OSError as error:
         raise _gone(path, error) from error
-    yield batch
 
 
 def _parse_attempt(line: bytes) -> Attempt:

@@ -46,7 +46,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
         NoInput: the run has no such task.
         CannotCreate: a file cannot be written.
     """
-    keys = [(row.config, row.id) for row in run.rows(NAME)]
+    keys = run.attempts(NAME).select("config", "id").rows()
     if not keys:
         raise NoInput(
             f"no row of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"

@@ -61,20 +61,12 @@ def suite_cases(run: RunRows) -> pl.DataFrame:
     for row in run.rows(NAME):
         walked = [it for it in row.walks if it.verdict is not WalkVerdict.NOT_RUN]
         right = [it.valid for it in walked if engine_is_right(it)]
-        lines.append(
-            {
-                "engine": row.engine,
-                "config": row.config,
-                "suite": str(row.label.get("suite")),
-                "category": str(row.label.get("category")),
-                "failures": sorted(failures_of(row)),
-                "valid": sum(it.valid for it in walked),
-                "valid_accepted": right.count(True),
-                "invalid": sum(not it.valid for it in walked),
-                "invalid_blocked": right.count(False),
-            }
-        )
-    return pl.DataFrame(lines, schema=_CASES)
+        valid = sum(it.valid for it in walked)
+        names = str(row.label.get("suite")), str(row.label.get("category"))
+        counts = valid, right.count(True), len(walked) - valid, right.count(False)
+        failures = sorted(failures_of(row))
+        lines.append((row.engine, row.config, *names, failures, *counts))
+    return pl.DataFrame(lines, schema=_CASES, orient="row")
 
 
 def categories(cases: pl.DataFrame) -> pl.DataFrame:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import msgspec
+
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
-from evaluation.results.outcomes import did_compile, features_of, formats_of
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import (
@@ -37,7 +38,7 @@ from evaluation.tasks.probe.probe import CONTEXTS, ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from evaluation.core.cases import Row
+    from curation.core.json_types import UntypedJson
     from evaluation.core.task import RunRows
 
 #: From the contexts that a schema has to what is supported there.
@@ -71,10 +72,12 @@ def theoretical_coverages(
     """Return Table 11 of the run's schemas; nothing if it has none."""
     used: dict[tuple[str, str], list[str]] = {}
     compiled: dict[tuple[str, str, str], bool] = {}
-    for row in run.rows():
-        if "features" in row.label:
-            used.setdefault((row.config, row.id), [*_used(row)])
-            compiled.setdefault((row.engine, row.config, row.id), did_compile(row))
+    cases = run.frame().select("engine", "config", "id", "label", "compiled")
+    for *name, text, is_compiled in cases.iter_rows():
+        label, (engine, config, id_) = msgspec.json.decode(text), name
+        if "features" in label:
+            used.setdefault((config, id_), [*_used(label)])
+            compiled.setdefault((engine, config, id_), is_compiled)
     rows: list[dict[str, Cell]] = []
     bases = {it: [*_bases(names.get(it, ""), own)] for it, own in by_engine.items()}
     for config in (*sorted({config for config, _ in used}), _ALL) if used else ():
@@ -104,10 +107,13 @@ def theoretical_coverages(
     return [table] if rows else []
 
 
-def _used(row: Row) -> Iterator[str]:
-    """Yield a schema's features; for `format` its values, if the row says them."""
-    formats = formats_of(row)
-    for feature in features_of(row):
+def _used(label: Mapping[str, UntypedJson]) -> Iterator[str]:
+    """Yield a schema's features; for `format` its values, if its label has them."""
+    features, formats = (
+        [*map(str, names)] if isinstance(names, list) else []
+        for names in (label["features"], label.get("formats"))
+    )
+    for feature in features:
         if feature != "format" or not formats:
             yield feature
         else:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import BadUsage, NoInput
-from evaluation.analysis.paper_tables import _figures, by_dataset, paper_table, printed
+from evaluation.analysis.paper_tables import _FIGURES, by_dataset, paper_table, printed
 from evaluation.analysis.plots import draw_all
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
@@ -388,7 +388,7 @@ def test_table_7_says_of_each_row_what_the_run_did_otherwise(tmp_path: Path) -> 
 
 def test_a_printed_compliant_rate_is_empirical_over_declared() -> None:
     """Each is rounded to two digits; a slip of the pen would show."""
-    for dataset in _figures()["4"]:
+    for dataset in _FIGURES["4"]:
         for framework, cells in printed(4, dataset).items():
             declared, empirical, rate = (float(str(cell)) for cell in cells)
             least = (empirical - 0.005) / (declared + 0.005)

@@ -79,10 +79,13 @@ def test_nobody_knows_what_was_not_walked(verdict: WalkVerdict) -> None:
 
 
 @pytest.mark.parametrize("result", [Result.TIMEOUT, Result.COMPILE_ERROR, Result.CRASH])
-def test_what_did_not_compile_has_no_time_to_compile(result: Result) -> None:
+def test_what_did_not_compile_has_no_time_to_compile(
+    result: Result, tmp_path: Path
+) -> None:
     """A deadline, a refusal and a crash are no time of a compile call."""
     lost = row(result=result, phase="compile", compile_ns=9, walks=())
-    assert attempt_of(lost, RunHeader()).compile_ns is None
+    frame = open_run(write_run(tmp_path, [lost])).frame()
+    assert frame["compile_ns"].to_list() == [None]
 
 
 @pytest.mark.parametrize("phase", ["walk", "generate"])
