@@ -1,8 +1,8 @@
 """Packs: the selected files of an archive in one file, with a checksum of each.
 
-A pack is the contents one after another, their table as JSON (path, sha256 and size of
-each), and the table's length in eight bytes. It is named after the digest over its
-files, so nothing of a damaged pack is trusted.
+A pack is the contents one after another, their table as JSON, and its length in eight
+bytes. It is named after the digest over its files, so nothing of a damaged pack is
+trusted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import weakref
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +23,8 @@ from curation.system.errors import BadArchive, BadData, NoInput
 
 SUFFIX: Final = ".pack"
 _LENGTH_BYTES: Final = 8
-_Table = list[tuple[str, str, int]]
+#: Path to where its content starts, its size, and its sha256 in hexadecimal.
+_Rows = dict[str, tuple[int, int, str]]
 
 
 class Pack:
@@ -35,27 +35,19 @@ class Pack:
         try:
             self._file = path.open("rb")
             weakref.finalize(self, self._file.close)
-            table = self._table()
+            end = self._file.seek(-_LENGTH_BYTES, os.SEEK_END)
+            length = int.from_bytes(self._file.read(), "little")
+            self._file.seek(end - length)
+            self._rows = msgspec.json.decode(self._file.read(length), type=_Rows)
         except FileNotFoundError as error:
             raise NoInput("there is no such pack", str(path)) from error
         except (OSError, ValueError) as error:
             raise _damaged(path) from error
-        if path.stem != digest_of((name, checksum) for name, checksum, _ in table):
-            raise _damaged(path)
-        starts = accumulate((size for *_, size in table), initial=0)
-        self._rows = {
-            name: (start, size, checksum)
-            for (name, checksum, size), start in zip(table, starts, strict=False)
-        }
         self.path = path
         #: Paths inside the archive, sorted by code point.
         self.paths: tuple[str, ...] = tuple(sorted(self._rows))
-
-    def _table(self) -> _Table:
-        end = self._file.seek(-_LENGTH_BYTES, 2)
-        start = end - int.from_bytes(self._file.read(), "little")
-        self._file.seek(start)
-        return msgspec.json.decode(self._file.read(end - start), type=_Table)
+        if self.digest != _digest(self._rows):
+            raise _damaged(path)
 
     @property
     def digest(self) -> str:
@@ -72,7 +64,7 @@ class Pack:
         start, size, checksum = self._rows[path]
         try:
             content = os.pread(self._file.fileno(), size, start)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise _damaged(self.path) from error
         if hashlib.sha256(content).hexdigest() != checksum:
             raise _damaged(self.path)
@@ -114,20 +106,24 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
         BadArchive: a path comes twice, or is not UTF-8.
         CannotCreate: the folder cannot be written.
     """
-    table: dict[str, tuple[str, str, int]] = {}
+    rows: _Rows = {}
     with unfinished(folder, name) as temporary:
         with temporary.open("wb") as sink:
             for path, content in files:
-                if path in table:
+                if path in rows:
                     raise BadArchive("two files of one archive have this name", path)
-                table[path] = path, hashlib.sha256(content).hexdigest(), len(content)
+                checksum = hashlib.sha256(content).hexdigest()
+                rows[path] = sink.tell(), len(content), checksum
                 sink.write(content)
-            text = msgspec.json.encode([*table.values()])
-            sink.write(text + len(text).to_bytes(_LENGTH_BYTES, "little"))
-        digest = digest_of((path, checksum) for path, checksum, _ in table.values())
-        pack = folder / (digest + SUFFIX)
+            table = msgspec.json.encode(rows)
+            sink.write(table + len(table).to_bytes(_LENGTH_BYTES, "little"))
+        pack = folder / (_digest(rows) + SUFFIX)
         replace_file(temporary, pack)
     return pack
+
+
+def _digest(rows: _Rows) -> str:
+    return digest_of((path, checksum) for path, (_, _, checksum) in rows.items())
 
 
 def _damaged(path: Path) -> BadData:
