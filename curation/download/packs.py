@@ -70,10 +70,6 @@ class Pack:
             raise _damaged(self.path)
         return content
 
-    def __len__(self) -> int:
-        """Return the number of files."""
-        return len(self.paths)
-
 
 @lru_cache(maxsize=8)
 def _opened(path: Path, _inode: int, _changed_ns: int, _size: int) -> Pack:
