@@ -169,7 +169,7 @@ def _described(archive: Acquired | UnavailableArchive) -> dict[str, Any]:
         "route": archive.route,
         "commit": archive.commit,
         "digest": archive.digest,
-        "files": len(open_pack(archive.pack)),
+        "files": len(open_pack(archive.pack).paths),
         "bytes": archive.pack.stat().st_size,
         "pack": str(archive.pack),
     }

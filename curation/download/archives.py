@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final, cast
 
-from curation.download.packs import SUFFIX, write_pack
+from curation.download.packs import write_pack
 from curation.download.pins import ArchiveKind, ArchivePin
 from curation.system.errors import BadArchive, WrongDigest
 from curation.system.user_files import reading, refuse_large
@@ -95,12 +95,11 @@ def unpack(pin: ArchivePin, file: Path, packs: Path) -> Path:
         NoInput: there is no such file.
     """
     pack = pack_of(pin, file, packs)
-    digest = pack.name.removesuffix(SUFFIX)
-    if digest != pin.digest:
+    if pack.stem != pin.digest:
         pack.unlink()
         raise WrongDigest(
             f"{pin.name} is not what is pinned: sha256 over its selected files is "
-            f"{digest}, the pin says {pin.digest}",
+            f"{pack.stem}, the pin says {pin.digest}",
             str(file),
             f"get the archive of {pin.commit}",
         )

@@ -38,8 +38,6 @@ class FolderFiles:
     of the folder are left out.
     """
 
-    __slots__ = ("_most", "_path_set", "path", "paths", "unread")
-
     def __init__(
         self, root: Path, suffixes: tuple[str, ...] = ("",), most: int = -1
     ) -> None:
@@ -89,8 +87,6 @@ class FolderFiles:
 class MadeFile:
     """One file that was made here, read as an archive that holds only it."""
 
-    __slots__ = ("_content", "paths", "places")
-
     def __init__(self, name: str, content: bytes, places: tuple[str, ...] = ()) -> None:
         """Keep the content under a name, and where each row of it was found."""
         self._content = content
@@ -113,8 +109,6 @@ class MadeFile:
 
 class SingleFile(MadeFile):
     """One file of the user's read as an archive that holds only it."""
-
-    __slots__ = ()
 
     def __init__(self, file: Path) -> None:
         """Read the file.

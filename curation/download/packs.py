@@ -1,41 +1,53 @@
-"""Packs: the selected files of an archive in one uncompressed zip file.
+"""Packs: the selected files of an archive in one file, with a checksum of each.
 
-A pack is named after the digest over its files, and zip checks each content as it is
-read, so nothing of a damaged pack is trusted.
+A pack is the contents one after another, their table as JSON, and its length in eight
+bytes. It is named after the digest over its files, so nothing of a damaged pack is
+trusted.
 """
 
 from __future__ import annotations
 
 import hashlib
-import zipfile
+import os
+import weakref
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from curation.download.folder_files import FolderFiles, SingleFile, digest_of
 from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
 
 SUFFIX: Final = ".pack"
+_LENGTH_BYTES: Final = 8
+#: Path to where its content starts, its size, and its sha256 in hexadecimal.
+_Rows = dict[str, tuple[int, int, str]]
 
 
 class Pack:
     """The files of one archive: an immutable table, path to bytes."""
 
-    __slots__ = ("_zip", "path", "paths")
-
     def __init__(self, path: Path) -> None:
         """Read a pack's table of contents; `open_pack` is the way to call this."""
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._file = path.open("rb")
+            weakref.finalize(self, self._file.close)
+            end = self._file.seek(-_LENGTH_BYTES, os.SEEK_END)
+            length = int.from_bytes(self._file.read(), "little")
+            self._file.seek(end - length)
+            self._rows = msgspec.json.decode(self._file.read(length), type=_Rows)
         except FileNotFoundError as error:
             raise NoInput("there is no such pack", str(path)) from error
-        except (OSError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError) as error:
             raise _damaged(path) from error
         self.path = path
         #: Paths inside the archive, sorted by code point.
-        self.paths: tuple[str, ...] = tuple(sorted(self._zip.namelist()))
+        self.paths: tuple[str, ...] = tuple(sorted(self._rows))
+        if self.digest != _digest(self._rows):
+            raise _damaged(path)
 
     @property
     def digest(self) -> str:
@@ -49,14 +61,14 @@ class Pack:
             KeyError: there is no such file.
             BadData: the pack has been damaged since it was written.
         """
+        start, size, checksum = self._rows[path]
         try:
-            return self._zip.read(path)
-        except (OSError, EOFError, NotImplementedError, zipfile.BadZipFile) as error:
+            content = os.pread(self._file.fileno(), size, start)
+        except (OSError, ValueError) as error:
             raise _damaged(self.path) from error
-
-    def __len__(self) -> int:
-        """Return the number of files."""
-        return len(self.paths)
+        if hashlib.sha256(content).hexdigest() != checksum:
+            raise _damaged(self.path)
+        return content
 
 
 @lru_cache(maxsize=8)
@@ -65,7 +77,7 @@ def _opened(path: Path, _inode: int, _changed_ns: int, _size: int) -> Pack:
 
 
 def open_pack(path: Path) -> Pack:
-    """Open a pack; the last ones are open already, which saves up to a second.
+    """Open a pack; the last ones are open already, which saves a fifth of a second.
 
     Raises:
         NoInput: there is no such file.
@@ -90,17 +102,24 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
         BadArchive: a path comes twice, or is not UTF-8.
         CannotCreate: the folder cannot be written.
     """
-    checksums: dict[str, str] = {}
+    rows: _Rows = {}
     with unfinished(folder, name) as temporary:
-        with zipfile.ZipFile(temporary, "w") as sink:
+        with temporary.open("wb") as sink:
             for path, content in files:
-                if path in checksums:
+                if path in rows:
                     raise BadArchive("two files of one archive have this name", path)
-                checksums[path] = hashlib.sha256(content).hexdigest()
-                sink.writestr(zipfile.ZipInfo(path), content)
-        pack = folder / (digest_of(checksums.items()) + SUFFIX)
+                checksum = hashlib.sha256(content).hexdigest()
+                rows[path] = sink.tell(), len(content), checksum
+                sink.write(content)
+            table = msgspec.json.encode(rows)
+            sink.write(table + len(table).to_bytes(_LENGTH_BYTES, "little"))
+        pack = folder / (_digest(rows) + SUFFIX)
         replace_file(temporary, pack)
     return pack
+
+
+def _digest(rows: _Rows) -> str:
+    return digest_of((path, checksum) for path, (_, _, checksum) in rows.items())
 
 
 def _damaged(path: Path) -> BadData:

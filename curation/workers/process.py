@@ -7,6 +7,7 @@ Ctrl-C reaches only the parent.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -113,6 +114,10 @@ class Child:
         self._output = self._process.stdout.fileno()
         for descriptor in (self._commands, self._answers, self._output):
             os.set_blocking(descriptor, False)
+            if sys.platform == "linux":
+                # After 64 KiB, one side would wait for the other.
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _CHUNK)
         self._outgoing = bytearray()
         self._incoming = bytearray()
         self._last_output = b""

@@ -174,7 +174,7 @@ def test_a_damaged_cache_is_replaced(settings: FetchSettings) -> None:
     save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
     pack = _acquired(PIN, settings).pack
     pack.write_bytes(pack.read_bytes()[:-9])
-    assert len(open_pack(_acquired(PIN, settings).pack)) == len(FILES)
+    assert len(open_pack(_acquired(PIN, settings).pack).paths) == len(FILES)
 
 
 def test_what_a_killed_process_left_goes(settings: FetchSettings) -> None:
@@ -540,7 +540,7 @@ def test_a_pack_gives_back_what_it_was_made_of(pack: Path) -> None:
     opened = open_pack(pack)
     assert opened.paths == tuple(sorted(PACKED))
     assert {path: opened.read(path) for path in opened.paths} == PACKED
-    assert len(opened) == 4
+    assert len(opened.paths) == 4
 
 
 @pytest.mark.parametrize("path", ["", "a", "b/2.jso", "zzz"])
