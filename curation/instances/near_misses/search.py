@@ -45,9 +45,6 @@ from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from curation.instances.constraints.assertions import Assertion
-    from curation.instances.constraints.conjunction import Goals
     from curation.instances.values.model import NearMiss, Witness
 
 
@@ -116,8 +113,6 @@ _PRIORITY: Final = (
     *("exclusiveMinimum", "exclusiveMaximum", "maxItems", "maxLength", "required"),
     *("pattern", "format", "minItems", "minLength"),
 )
-
-
 #: Verdicts of a validator on a small witness; a large one costs more.
 _VERDICTS: Final = 900
 #: The same for `type`, which is edited last, with what is left of the others.
@@ -143,8 +138,6 @@ _PARTS: Final = 4
 _CUT: Final = 0.7
 #: Values of instances to which a witness is made to reach, for one keyword.
 _REACHED: Final = 2
-
-
 #: The keyword that every engine refuses at the first byte of a value.
 _TYPE: Final = "type"
 #: Near misses by other keywords: of most schemas, and of the largest.
