@@ -51,7 +51,7 @@ TROUBLES = {
     "abort-walk": (Result.CRASH, "walk", "SIGABRT"),
     "exit-compile": (Result.CRASH, "compile", "status 3"),
     "hang-compile": (Result.TIMEOUT, "compile", "within 3 s"),
-    "hang-walk": (Result.TIMEOUT, "walk", "within 2 s"),
+    "hang-walk": (Result.TIMEOUT, "walk", "within 6 s"),
     "raise-compile": (Result.COMPILE_ERROR, "compile", "RuntimeError: raised"),
     "raise-walk": (Result.ENGINE_ERROR, "walk", "RuntimeError: raised"),
     "raise-commit": (Result.ENGINE_ERROR, "walk", "RuntimeError: raised"),
@@ -61,7 +61,7 @@ TROUBLES = {
     "hog-compile": (Result.OUT_OF_MEMORY, "compile", ""),
     "hog-walk": (Result.OUT_OF_MEMORY, "walk", ""),
     "refuse": (Result.COMPILE_ERROR, "compile", "refused, as it says"),
-    "slow-walk": (Result.TIMEOUT, "walk", "not through within 1 s"),
+    "slow-walk": (Result.TIMEOUT, "walk", "not through within 3 s"),
     "lie": (Result.OK, "", ""),
 }
 
