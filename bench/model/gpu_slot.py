@@ -42,7 +42,7 @@ PRESENT: Final = (
 CARRIED: Final = (
     *("msgspec", "orjson", "platformdirs", "stamina", "tenacity", "llguidance"),
     *("xgrammar", "apache-tvm-ffi", "pydantic", "pydantic_core", "annotated-types"),
-    "typing-inspection",
+    *("typing-inspection", "pooch"),
 )
 _TOKENIZER: Final = "llama3.1"
 _MOST_BYTES: Final = 20_000_000
