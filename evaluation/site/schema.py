@@ -25,10 +25,10 @@ def pages(site: Site) -> Iterator[Page]:
     """Yield the page and the tables that its script reads."""
     yield data_script("profiles.js", "profiles", tables())
     yield render(
+        site,
         "schema.html",
         "schema",
-        site=site,
-        title="What happens to my schema?",
+        "What happens to my schema?",
         profiles=[load_profile(name) for name in profile_names()],
     )
 
