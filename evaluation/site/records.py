@@ -1,7 +1,7 @@
 """The page of a record: its schema, texts and story, and what each engine did.
 
 One page reads all records, since thousands of files are too many: the part behind `#`
-of its address names one, and its digest names the script that holds its content.
+of its address names one, and its bytes name the script that holds its content.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from contextlib import suppress
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
-from zlib import crc32
 
 from curation.system.words import counted
 from evaluation.results.outcomes import Outcome
@@ -96,4 +96,4 @@ def _cut(text: str) -> str:
 
 def bundle_of(key: str, scripts: int) -> int:
     """Return the number of the script with a record, as `record.js` does."""
-    return crc32(key.encode()) % scripts
+    return reduce(lambda value, byte: (31 * value + byte) % scripts, key.encode(), 0)
