@@ -40,7 +40,7 @@ def pages(site: Site) -> Iterator[Page]:
     rows: dict[str, dict[str, Line]] = defaultdict(dict)
     for line in site.masks.iter_rows(named=True):
         rows[line["key"]][line["engine"]] = line
-    scripts = min(_MOST, -(-max(site.features_of, len(rows)) // _PER_SCRIPT)) or 1
+    scripts = min(_MOST, -(-max(site.dataset.height, len(rows)) // _PER_SCRIPT)) or 1
     bundles: list[dict[str, str]] = [{} for _ in range(scripts)]
     for record in site.records():
         key = f"{record['config']}/{record['unique_id']}"

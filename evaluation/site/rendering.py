@@ -146,6 +146,7 @@ def _environment() -> Environment:
         "counted": counted,
         "duration": Duration,
         "figure": figure,
+        "percent": _percent,
         "side": _side,
         "lines": _lines,
     }
@@ -170,6 +171,10 @@ def figure(cell: Cell) -> str:
     """Return a cell of a table as the terminal shows it, with unbroken figures."""
     text = safe(text_of(cell))
     return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _side(cell: Cell) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,35 +73,33 @@ class Site:
         return max((line["asked"] for line in self.headline.values()), default=0)
 
     @cached_property
-    def features(self) -> Counter[str]:
-        """Features to the records of the dataset that have them; none without it."""
-        return Counter(self._columns("features")["features"].explode().drop_nulls())
+    def dataset(self) -> pl.DataFrame:
+        """Features and targets of each record of the dataset; no rows without it."""
+        names = ("features", *RecordFit._fields)
+        if self.data is None:
+            return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
+        files = [
+            path
+            for config in config_names(self.data)
+            for path in sorted((self.data / config).glob("*.parquet"))
+        ]
+        return pl.scan_parquet(files, glob=False).select(names).collect()
 
     @cached_property
-    def features_of(self) -> int:
-        """Number of records in the dataset."""
-        return self._columns("unique_id").height
+    def features(self) -> Counter[str]:
+        """Features to the records of the dataset that have them; none without it."""
+        return Counter(self.dataset["features"].explode().drop_nulls())
 
     @cached_property
     def fits(self) -> dict[str, TargetCount]:
         """Targets to the records that they take as they are; none without data."""
-        rows = self._columns(*RecordFit._fields)
-        return target_counts(RecordFit(**row) for row in rows.iter_rows(named=True))
+        rows = self.dataset.select(RecordFit._fields).iter_rows()
+        return target_counts(starmap(RecordFit, rows))
 
     @cached_property
     def reached(self) -> dict[str, list[Rate]]:
         """What targets take of the sample, by `WAYS`; none without `fits.parquet`."""
         return reached(read_fits(self.folder))
-
-    def _columns(self, *names: str) -> pl.DataFrame:
-        """Return columns of all records of the dataset, those that it has."""
-        if self.data is None:
-            return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
-        return pl.concat(
-            pl.scan_parquet(path, glob=False).select(f"^({'|'.join(names)})$").collect()
-            for config in config_names(self.data)
-            for path in sorted((self.data / config).glob("*.parquet"))
-        )
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield every record of the dataset: its columns, `config`, `split`.

@@ -34,7 +34,10 @@
     return `<span class="verdict ${kind}">${VERDICTS[kind]}</span>`;
   }
 
-  const source = ({ url, title, evidence }) => `${url ? `<a href="${escaped(url)}">${escaped(title)}</a>` : escaped(title)}, ${evidence}`;
+  const source = ({ url, title, date, evidence }) => {
+    const name = escaped(`${title} (${date})`);
+    return `${url ? `<a href="${escaped(url)}">${name}</a>` : name}, ${evidence}`;
+  };
 
   function section([{ name, title, note }, findings, untold]) {
     const rows = findings.slice(0, SHOWN).map((it) => [code(it.pointer || "(root)"), escaped(it.keyword || it.rule), it.effect, words(it.sentence), source(it.source)]);
