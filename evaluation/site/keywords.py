@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from curation.fit.profile import Profile, load_profiles
+from curation.fit.profile import load_profiles
 from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
 from evaluation.site.rendering import engine_path, keyword_path, link, render
@@ -19,6 +19,7 @@ from evaluation.tasks.probe.task import all_placed, case_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from curation.fit.profile import Profile, ProfileRule, ProfileSource
     from evaluation.core.cases import Case
     from evaluation.site.site import Page, Site
     from evaluation.tasks.probe.probe import PlacedProbe
@@ -163,14 +164,31 @@ def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
     }
 
 
-def _told(profile: Profile, keyword: str) -> tuple[str, list[Any]]:
-    """Return what a profile does with a keyword, and the rules that say so."""
+def _told(profile: Profile, keyword: str) -> tuple[str, list[str]]:
+    """Return what a profile does with a keyword, and where each rule is from."""
     rules = [
         rule
         for rule in profile.rules
         if keyword in rule.names and rule.check in {"keyword", "root-keyword"}
     ]
+    told = "taken" if keyword in profile.taken else "not told"
     always = [r for r in rules if r.check == "keyword" and not (r.beside or r.types)]
     if always:
-        return always[0].effect.value, always
-    return "taken" if keyword in profile.taken else "not told", rules
+        told, rules = always[0].effect.value, always
+    return told, [_sentence(rule, profile.sources[rule.source]) for rule in rules]
+
+
+def _sentence(rule: ProfileRule, source: ProfileSource) -> str:
+    words: list[str] = [rule.effect]
+    if rule.check == "root-keyword":
+        words.append("at the root")
+    for word, names in (
+        ("beside", rule.beside),
+        ("of type", rule.types),
+        ("but for", rule.values),
+    ):
+        if names:
+            words.append(f"{word} {', '.join(map(str, names))}")
+    if rule.note:
+        words.append(f"({rule.note})")
+    return f"{' '.join(words)}: {source.title}, {source.date} ({source.evidence})"

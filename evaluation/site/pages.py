@@ -119,6 +119,7 @@ def engines(site: Site) -> Iterator[Page]:
             entry.engine,
             entry=entry,
             tasks=TASKS,
+            masks=lines.height,
             versions={
                 it.engine: rates_of(site.headline[it.engine])
                 if it.engine in site.headline

@@ -180,11 +180,11 @@ csbdata.fit = (() => {
     ]).map(length)),
   };
 
-  function limit(rule, tables, scan) {
+  function limit(scan, rule, tables) {
     const count = COUNTS[rule.check];
     const number = count ? sum(scan.places.map(({ keywords }) => Number(count(keywords)))) : scan[rule.check] ?? 1;
     const whole = rule.scope === "request" ? " in one request" : "";
-    return when(number > rule.most, "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are taken`, []);
+    return when(number > rule.most, "", "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are taken`);
   }
 
   // A finding of a check: its keyword, what is said, and where from its schema on, at the
@@ -198,7 +198,6 @@ csbdata.fit = (() => {
         "type", `the root must be of type ${listed(rule.names)}, and ${own}`, types.length ? ["type"] : []);
     },
     "root-keyword": ({ keywords }, rule) => rule.names.flatMap((name) => when(name in keywords, name, `${code(name)} at the root is`)),
-    ...Object.fromEntries(["depth", "tools", ...Object.keys(COUNTS)].map((name) => [name, (_root, ...rest) => limit(...rest)])),
   };
   const OF_REFERENCES = {
     "remote-reference": ({ text }) => !text.startsWith("#") && "leads out of the schema",
@@ -269,6 +268,7 @@ csbdata.fit = (() => {
     const { check, names } = rule;
     const ask = (items, find) => items.flatMap((it) => find(it, rule, tables, scan)
       .map(([keyword, said, path = [keyword]]) => [it.key + pointer(path), keyword, said]));
+    if (check in tables.counts) return limit(scan, rule, tables);
     if (check in OF_ROOT) return ask([scan.places[0]], OF_ROOT[check]);
     if (check in CHECKS) return ask(scan.places, CHECKS[check]);
     return ask(scan.references, (it) => {
