@@ -160,7 +160,7 @@ def about(site: Site) -> Iterator[Page]:
         "How it was measured, and the data",
         columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
         files=[ROWS, INDEX],
-        words={
+        vocabulary={
             "classes of schemas": Class,
             "outcomes": Outcome,
             "probes": ProbeOutcome,

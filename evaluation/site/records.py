@@ -50,7 +50,14 @@ def pages(site: Site) -> Iterator[Page]:
         bundles[bundle_of(key, scripts)][key] = _content(site, key, lines, {})
     for number, bundle in enumerate(bundles):
         yield data_script(f"records/{number}.js", f"records-{number}", bundle)
-    yield render(site, "record.html", "record", "A record", scripts=scripts)
+    yield render(
+        site,
+        "record.html",
+        "record",
+        "A record",
+        needs=("data", "record"),
+        scripts=scripts,
+    )
 
 
 def _content(

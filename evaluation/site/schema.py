@@ -29,6 +29,7 @@ def pages(site: Site) -> Iterator[Page]:
         "schema.html",
         "schema",
         "What happens to my schema?",
+        needs=("data", "fit", "profiles", "schema-page"),
         profiles=load_profiles("all"),
     )
 
