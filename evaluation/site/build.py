@@ -21,8 +21,6 @@ _PAGES: Final = (
     *(pages.front, keywords.pages, pages.engines),
     *(records.pages, schema.pages, pages.about),
 )
-#: The file that is written first, and marks a folder as a site.
-_FIRST: Final = f"results/{INDEX}"
 #: Where all that lies is of the site.
 _FOLDERS: Final = ("can", "engine", "records", "results")
 
@@ -36,7 +34,8 @@ def build_site(results: Path, data: Path | None, out: Path) -> list[str]:
         BadConfiguration: the edition was measured on another dataset.
         CannotCreate: the folder cannot be written, or holds something else.
     """
-    refuse_foreign(out, _FIRST)
+    # This file is written first, and marks a folder as a site.
+    refuse_foreign(out, f"results/{INDEX}")
     paths: list[str] = []
     for page in files_of(open_site(results, data)):
         atomic_write_bytes(out / page.path, page.content)
@@ -55,5 +54,5 @@ def files_of(site: Site) -> Iterator[Page]:
         yield Page(path=f"results/{name}", content=(site.folder / name).read_bytes())
     for script in sorted(STATIC.glob("*.js")):
         yield Page(path=script.name, content=script.read_bytes())
-    for make in _PAGES:
-        yield from make(site)
+    for pages_of in _PAGES:
+        yield from pages_of(site)
