@@ -109,16 +109,6 @@ class TaskFigures(msgspec.Struct, frozen=True, kw_only=True):
 Tasks: TypeAlias = dict[str, TaskFigures | Literal["not run"]]
 
 
-def common_records(lines: Sequence[Line]) -> set[tuple[str, str]]:
-    """Return config and id of the records that every engine has in task masks."""
-    of_engine: dict[str, set[tuple[str, str]]] = {}
-    for line in lines:
-        if line["task"] == "masks":
-            key = (line["config"], line["id"])
-            of_engine.setdefault(line["engine"], set()).add(key)
-    return set.intersection(*of_engine.values()) if of_engine else set()
-
-
 class EngineEntry(msgspec.Struct, frozen=True, kw_only=True):
     """An engine in `index.json`, as it took part, and its figures."""
 

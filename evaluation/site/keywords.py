@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from curation.fit.profile import Profile, load_profiles
+from curation.fit.profile import load_profiles
 from curation.system.file_names import safe_name
 from evaluation.results.outcomes import Outcome
-from evaluation.site.rendering import keyword_path, render
+from evaluation.site.rendering import engine_path, keyword_path, link, render
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, of_outcome
 from evaluation.tasks.probe.task import all_placed, case_of
@@ -19,7 +19,8 @@ from evaluation.tasks.probe.task import all_placed, case_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from evaluation.results.edition import Line
+    from curation.fit.profile import Profile, ProfileRule, ProfileSource
+    from evaluation.core.cases import Case
     from evaluation.site.site import Page, Site
     from evaluation.tasks.probe.probe import PlacedProbe
 
@@ -40,79 +41,96 @@ def tone(outcome: ProbeOutcome | None) -> str:
     return "right" if outcome in GOOD else _TONES.get(outcome, "died")
 
 
-def probe_outcome(line: Line) -> ProbeOutcome:
-    """Return what became of the probe of a line."""
-    return of_outcome(Outcome(line["outcome"]), line["valid"] + line["invalid"])
-
-
 @cache
-def keywords_of_probes() -> dict[tuple[str, str], str]:
-    """Return the keyword whose page shows each probe, by dialect and id of its case."""
-    return {
-        (placed.dialect, case_of(placed).id): placed.probe.keyword
-        for placed in all_placed()
-    }
+def _placed() -> dict[str, list[tuple[PlacedProbe, Case]]]:
+    """Return the probes of each keyword, in every place of a schema."""
+    probes: dict[str, list[tuple[PlacedProbe, Case]]] = defaultdict(list)
+    for placed in all_placed():
+        probes[placed.probe.keyword].append((placed, case_of(placed)))
+    return dict(sorted(probes.items()))
 
 
-def keywords_of_messages(site: Site) -> dict[str, set[str]]:
+def keywords_of_messages(site: Site) -> dict[str, str]:
     """Return the keywords whose probes are refused with a message, by its digest."""
+    keywords = {
+        (case.config, case.id): keyword
+        for keyword, probes in _placed().items()
+        for _, case in probes
+        if "pair" not in case.label
+    }
     found: dict[str, set[str]] = defaultdict(set)
-    for line in site.lines:
-        keyword = keywords_of_probes().get((line["config"], line["id"]))
-        if keyword and line["message"] and " + " not in line["id"]:
+    for line in site.rows.filter(task=NAME).iter_rows(named=True):
+        keyword = keywords.get((line["config"], line["id"]))
+        if keyword and line["message"]:
             found[line["message"]].add(keyword)
-    return found
+    return {digest: " ".join(sorted(names)) for digest, names in found.items()}
 
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield the page of each keyword, and the list of them."""
     outcomes = {
-        (line["engine"], line["config"], line["id"]): probe_outcome(line)
-        for line in site.lines
-        if line["task"] == NAME
+        (line["engine"], line["config"], line["id"]): of_outcome(
+            Outcome(line["outcome"]), line["valid"] + line["invalid"]
+        )
+        for line in site.rows.filter(task=NAME).iter_rows(named=True)
     }
-    probes: dict[str, list[PlacedProbe]] = defaultdict(list)
-    for placed in all_placed():
-        probes[placed.probe.keyword].append(placed)
+    asked = {engine for engine, _, _ in outcomes}
     profiles = load_profiles("all")
     newest = newest_versions(site.engines)
     listed = []
-    for keyword, own in sorted(probes.items()):
-        cells = {
-            engine: [
-                outcomes.get((engine, placed.dialect, case_of(placed).id))
-                for placed in own
-                if " + " not in placed.probe.name
-            ]
-            for engine in newest
-        }
-        feature = own[0].probe.group
+    for keyword, probes in _placed().items():
+        feature = probes[0][0].probe.group
+        singles = [case for _, case in probes if "pair" not in case.label]
         listed.append(
             {
                 "keyword": keyword,
-                "cells": [_summary(cells[engine]) for engine in newest],
+                "cells": [
+                    _summary([outcomes.get((it, c.config, c.id)) for c in singles])
+                    for it in newest
+                ],
                 "feature": feature,
                 "schemas": site.features.get(feature),
             }
         )
+        places: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+        for placed, case in probes:
+            group = places[placed.probe.name, placed.dialect]
+            anchor = f"p{len(places) - 1}-{safe_name(placed.context)}"
+            group.append(
+                {
+                    "context": placed.context,
+                    "head": link(f"#{anchor}", placed.context),
+                    "anchor": anchor,
+                    "schema": json.dumps(placed.schema, ensure_ascii=False),
+                    "case": case,
+                    "outcomes": {
+                        it: outcomes.get((it, case.config, case.id)) for it in asked
+                    },
+                }
+            )
         yield render(
+            site,
             keyword_path(keyword),
             "keyword",
-            site=site,
-            title=f"Who enforces {keyword}, and where?",
+            f"Who enforces {keyword}, and where?",
             entry=listed[-1],
-            probes=_probes(site, own, outcomes),
+            probes=places,
+            asked=asked,
             profiles=[(profile, *_told(profile, keyword)) for profile in profiles],
             tone=tone,
             outcomes=list(ProbeOutcome),
         )
     yield render(
+        site,
         "can/index.html",
         "keywords",
-        site=site,
-        title="Who enforces which keyword?",
+        "Who enforces which keyword?",
         listed=listed,
-        newest=newest,
+        heads=[
+            "keyword",
+            *(link(f"../{engine_path(engine)}", engine) for engine in newest),
+            *(["real schemas with it"] if site.data else ()),
+        ],
     )
 
 
@@ -146,40 +164,31 @@ def _summary(outcomes: Sequence[ProbeOutcome | None]) -> dict[str, Any]:
     }
 
 
-def _probes(
-    site: Site,
-    probes: Sequence[PlacedProbe],
-    outcomes: dict[tuple[str, str, str], ProbeOutcome],
-) -> Iterator[dict[str, Any]]:
-    """Yield the probes of a keyword, each with its places and what engines did."""
-    groups: dict[tuple[str, str], list[PlacedProbe]] = defaultdict(list)
-    for placed in probes:
-        groups[placed.probe.name, placed.dialect].append(placed)
-    for number, ((name, dialect), placings) in enumerate(groups.items()):
-        places: dict[str, dict[str, Any]] = {}
-        run: set[str] = set()
-        for placed in placings:
-            case = case_of(placed)
-            own = {it: outcomes.get((it, dialect, case.id)) for it in site.engines}
-            run |= {engine for engine, outcome in own.items() if outcome}
-            places[placed.context] = {
-                "anchor": f"p{number}-{safe_name(placed.context)}",
-                "schema": json.dumps(placed.schema, ensure_ascii=False),
-                "texts": case.walks,
-                "id": f"{dialect}/{case.id}",
-                "outcomes": own,
-            }
-        yield {"name": name, "dialect": dialect, "places": places, "run": run}
-
-
-def _told(profile: Profile, keyword: str) -> tuple[str, list[Any]]:
-    """Return what a profile does with a keyword, and the rules that say so."""
+def _told(profile: Profile, keyword: str) -> tuple[str, list[str]]:
+    """Return what a profile does with a keyword, and where each rule is from."""
     rules = [
         rule
         for rule in profile.rules
         if keyword in rule.names and rule.check in {"keyword", "root-keyword"}
     ]
+    told = "taken" if keyword in profile.taken else "not told"
     always = [r for r in rules if r.check == "keyword" and not (r.beside or r.types)]
     if always:
-        return always[0].effect.value, always
-    return "taken" if keyword in profile.taken else "not told", rules
+        told, rules = always[0].effect.value, always
+    return told, [_sentence(rule, profile.sources[rule.source]) for rule in rules]
+
+
+def _sentence(rule: ProfileRule, source: ProfileSource) -> str:
+    words: list[str] = [rule.effect]
+    if rule.check == "root-keyword":
+        words.append("at the root")
+    for word, names in (
+        ("beside", rule.beside),
+        ("of type", rule.types),
+        ("but for", rule.values),
+    ):
+        if names:
+            words.append(f"{word} {', '.join(map(str, names))}")
+    if rule.note:
+        words.append(f"({rule.note})")
+    return f"{' '.join(words)}: {source.title}, {source.date} ({source.evidence})"

@@ -12,6 +12,7 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -23,13 +24,18 @@ from curation.system.escaping import safe, safe_lines
 from curation.system.file_names import safe_name
 from curation.system.words import counted
 from evaluation.reporting.tables import Cell, Duration, Rate, text_of
+from evaluation.results.edition import is_cut
 from evaluation.site.site import Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluation.site.classes import Class
+    from curation.core.documents import Explained
+    from evaluation.results.edition import Line
+    from evaluation.site.site import Site
 
+#: Scripts and styles.
+STATIC: Final = Path(__file__).with_name("static")
 #: Nothing is fetched but what is the site's own; no text can become a script.
 _POLICY: Final = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'self'; "
@@ -56,44 +62,36 @@ _WHISKER: Final = Markup(
 )
 
 
-def render(path: str, template: str, **values: object) -> Page:
+def render(site: Site, path: str, template: str, title: str, **values: object) -> Page:
     """Return the page of a template.
 
     Args:
+        site: The site that it is of.
         path: Of the page; its depth decides the addresses of all others.
         template: Its name without the ending.
-        values: What the template asks for, at least `site` and `title`.
+        title: Its heading.
+        values: What else the template asks for.
 
     Raises:
         jinja2.UndefinedError: the template asks for what is not there.
     """
-    style = static_text("site.css")
-    policy = _POLICY.format(style=b64encode(sha256(style.encode()).digest()).decode())
-    text = _environment().get_template(f"{template}.html.jinja")
-    content = text.render(
+    style = (STATIC / "site.css").read_text()
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    content = part(
+        template,
+        site=site,
+        title=title,
         root="../" * path.count("/"),
         style=Markup(style),  # noqa: S704 - our own file
-        policy=policy,
+        policy=_POLICY.format(style=digest),
         **values,
     )
     return Page(path=path, content=content.encode())
 
 
 def part(template: str, **values: object) -> str:
-    """Return the part of a page that a script puts there."""
-    return _environment().get_template(f"{template}.html.jinja").render(values, root="")
-
-
-def static_text(name: str) -> str:
-    """Return a file of `static/`."""
-    loader = PackageLoader("evaluation.site", "static")
-    return loader.get_source(_environment(), name)[0]
-
-
-def script_names() -> list[str]:
-    """Return the names of the scripts in `static/`, sorted."""
-    loader = PackageLoader("evaluation.site", "static")
-    return [name for name in loader.list_templates() if name.endswith(".js")]
+    """Return what a template makes of values: a page, or a part that a script adds."""
+    return _environment().get_template(f"{template}.html.jinja").render(values)
 
 
 def data_script(path: str, name: str, value: object) -> Page:
@@ -116,9 +114,22 @@ def keyword_path(keyword: str) -> str:
     return f"can/{safe_name(keyword)}.html"
 
 
-def record_address(config: str, id_: str) -> str:
-    """Return the address of a record's page."""
-    return f"record.html#{quote(f'{config}/{id_}')}"
+def record_address(key: str) -> str:
+    """Return the address of a record's page, by its `CONFIG/ID`."""
+    return f"record.html#{quote(key)}"
+
+
+def link(address: str, text: str) -> Markup:
+    """Return a link, its text escaped."""
+    return Markup('<a href="{}">{}</a>').format(address, safe(text))
+
+
+def times_of(line: Line) -> dict[str, Duration | None]:
+    """Return the time of the compile call and the time between masks."""
+    return {
+        name: None if line[name] is None else Duration(line[name], cut)
+        for name, cut in (("compile_ns", is_cut(line)), ("between_ns", False))
+    }
 
 
 @cache
@@ -135,14 +146,17 @@ def _environment() -> Environment:
         "counted": counted,
         "duration": Duration,
         "figure": figure,
+        "percent": _percent,
         "side": _side,
         "lines": _lines,
     }
     environment.globals |= {
         "engine_path": engine_path,
         "keyword_path": keyword_path,
+        "link": link,
         "record_address": record_address,
         "stacked_bar": stacked_bar,
+        "times_of": times_of,
     }
     return environment
 
@@ -159,6 +173,10 @@ def figure(cell: Cell) -> str:
     return text if isinstance(cell, str) else _INNER.sub("\N{NO-BREAK SPACE}", text)
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
 def _side(cell: Cell) -> str:
     """Return the class of a cell: figures stand to the right."""
     return "text" if cell is None or isinstance(cell, str) else "figure"
@@ -169,7 +187,7 @@ def _lines(text: str) -> Markup:
     return Markup(html.escape(safe_lines(text), quote=False))  # noqa: S704 - escaped
 
 
-def stacked_bar(rates: Mapping[Class, Rate]) -> Markup:
+def stacked_bar(rates: Mapping[Explained, Rate]) -> Markup:
     """Return a bar of shares, with the 95 % interval of the first one.
 
     It has no style in it, since a page's policy allows none.
@@ -179,7 +197,7 @@ def stacked_bar(rates: Mapping[Class, Rate]) -> Markup:
         width = _WIDTH * (rate.share or 0)
         if width:
             title = f"{each}: {rate}"
-            parts += _PART.format(name=each.slug, x=x, width=width, title=title)
+            parts += _PART.format(name=each.name.lower(), x=x, width=width, title=title)
         x += width
     first = next(iter(rates.values()))
     if (between := first.interval) is not None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.fit.checks import COUNTS, DONE, FEATURES, OUTSIDE, QUIET
-from curation.fit.profile import Profile, load_profile, profile_names
+from curation.fit.profile import load_profiles
 from curation.fit.verdict import told_keywords
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
+from curation.schema.dialects import ANY_DIALECT, BY_NAME
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.roots import TYPES
 from curation.sources.tools import MOST_LEVELS, SCHEMA_KEYWORDS, WRAPPERS
@@ -25,20 +25,32 @@ def pages(site: Site) -> Iterator[Page]:
     """Yield the page and the tables that its script reads."""
     yield data_script("profiles.js", "profiles", tables())
     yield render(
+        site,
         "schema.html",
         "schema",
-        site=site,
-        title="What happens to my schema?",
-        profiles=[load_profile(name) for name in profile_names()],
+        "What happens to my schema?",
+        needs=("data", "fit", "profiles", "schema-page"),
+        profiles=load_profiles("all"),
     )
 
 
 def tables() -> dict[str, object]:
     """Return all that `static/fit.js` knows: profiles and keywords."""
     return {
-        "profiles": [_profile(load_profile(name)) for name in profile_names()],
+        "profiles": [
+            {
+                **msgspec.to_builtins(profile),
+                "told": sorted(told_keywords(profile)) if profile.taken else [],
+            }
+            for profile in load_profiles("all")
+        ],
         "dialects": {
-            it.uri.partition("//")[2].rstrip("#"): _dialect(it)
+            it.uri.partition("//")[2].rstrip("#"): {
+                "applicators": {name: its.name for name, its in it.applicators.items()},
+                "anchors": [*it.anchor_keywords, it.id_keyword],
+                "references": it.reference_keywords,
+                "id": it.id_keyword,
+            }
             for it in (ANY_DIALECT, *BY_NAME.values())
         },
         "keywords": sorted(KNOWN_KEYWORDS),
@@ -53,32 +65,4 @@ def tables() -> dict[str, object]:
             "keywords": sorted(SCHEMA_KEYWORDS),
             "types": sorted(TYPES),
         },
-    }
-
-
-def _profile(profile: Profile) -> dict[str, object]:
-    return {
-        "name": profile.name,
-        "title": profile.title,
-        "date": profile.date,
-        "note": profile.note,
-        "rules": msgspec.to_builtins(profile.rules),
-        "sources": {
-            key: {
-                "title": f"{source.title} ({source.date})",
-                "url": source.url,
-                "evidence": source.evidence,
-            }
-            for key, source in profile.sources.items()
-        },
-        "told": sorted(told_keywords(profile)) if profile.taken else [],
-    }
-
-
-def _dialect(dialect: Dialect) -> dict[str, object]:
-    return {
-        "applicators": {name: it.name for name, it in dialect.applicators.items()},
-        "anchors": [*dialect.anchor_keywords, dialect.id_keyword],
-        "references": dialect.reference_keywords,
-        "id": dialect.id_keyword,
     }

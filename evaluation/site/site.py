@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -15,21 +16,19 @@ from curation.dataset.editions import config_names, instance_tables, split_of_fi
 from curation.fit.records import RecordFit, TargetCount, target_counts
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.user_files import reading_parquet
-from evaluation.results.edition import (
-    Index,
-    Line,
-    common_records,
-    read_index,
-    read_rows,
-)
+from evaluation.results.edition import Index, Line, read_index, read_rows
 from evaluation.results.fits import reached, read_fits
-from evaluation.results.headline import headline
+from evaluation.results.headline import ALL, headline, with_keys
 from evaluation.tasks.masks import NAME as MASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evaluation.reporting.tables import Rate
+
+#: Columns of an edit in the dataset's ledger, and their characters that are shown.
+_EDIT: Final = ("rule", "pointer", "before", "after")
+_LONGEST: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +47,7 @@ class Site:
     #: The edition's folder.
     folder: Path
     index: Index
-    lines: list[Line]
+    rows: pl.DataFrame
     #: The dataset's folder; None: pages say nothing of schemas and texts.
     data: Path | None = None
 
@@ -58,92 +57,73 @@ class Site:
         return [entry.engine for entry in self.index.engines]
 
     @cached_property
-    def by_task(self) -> dict[tuple[str, str], list[Line]]:
-        """Lines by engine and task."""
-        groups: dict[tuple[str, str], list[Line]] = {}
-        for line in self.lines:
-            groups.setdefault((line["engine"], line["task"]), []).append(line)
-        return groups
+    def masks(self) -> pl.DataFrame:
+        """The rows of task masks, with `CONFIG/ID` as their column `key`."""
+        return with_keys(self.rows.filter(task=MASKS))
 
     @cached_property
-    def common(self) -> frozenset[tuple[str, str]]:
-        """Config and id of the records of task masks that every engine was asked."""
-        return frozenset(common_records(self.lines))
+    def headline(self) -> dict[str, Line]:
+        """Engines to outcomes and times on the common records, the best first."""
+        lines = headline(self.masks).filter(config=ALL)
+        return {line["engine"]: line for line in lines.iter_rows(named=True)}
+
+    @property
+    def common(self) -> int:
+        """Number of records of task masks that every engine was asked."""
+        return max((line["asked"] for line in self.headline.values()), default=0)
 
     @cached_property
-    def common_lines(self) -> dict[str, list[Line]]:
-        """Lines of task masks about the common records, by engine; none is empty."""
-        lines = {
-            engine: [
-                line for line in own if (line["config"], line["id"]) in self.common
-            ]
-            for (engine, task), own in self.by_task.items()
-            if task == MASKS
-        }
-        return {engine: own for engine, own in lines.items() if own}
-
-    @cached_property
-    def rows(self) -> pl.DataFrame:
-        """The lines, as a table."""
-        return read_rows(self.folder)
-
-    @cached_property
-    def headline(self) -> pl.DataFrame:
-        """Outcomes and times, a line a config and engine."""
-        return headline(self.rows.filter(task=MASKS))
+    def dataset(self) -> pl.DataFrame:
+        """Features and targets of each record of the dataset; no rows without it."""
+        names = ("features", *RecordFit._fields)
+        if self.data is None:
+            return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
+        files = [
+            path
+            for config in config_names(self.data)
+            for path in sorted((self.data / config).glob("*.parquet"))
+        ]
+        return pl.scan_parquet(files, glob=False).select(names).collect()
 
     @cached_property
     def features(self) -> Counter[str]:
         """Features to the records of the dataset that have them; none without it."""
-        return Counter(
-            name
-            for own in self._columns("features")["features"].to_list()
-            for name in own or ()
-        )
-
-    @cached_property
-    def features_of(self) -> int:
-        """Number of records in the dataset."""
-        return self._columns("unique_id").height
+        return Counter(self.dataset["features"].explode().drop_nulls())
 
     @cached_property
     def fits(self) -> dict[str, TargetCount]:
         """Targets to the records that they take as they are; none without data."""
-        rows = self._columns(*RecordFit._fields)
-        return target_counts(RecordFit(**row) for row in rows.iter_rows(named=True))
+        rows = self.dataset.select(RecordFit._fields).iter_rows()
+        return target_counts(starmap(RecordFit, rows))
 
     @cached_property
     def reached(self) -> dict[str, list[Rate]]:
         """What targets take of the sample, by `WAYS`; none without `fits.parquet`."""
         return reached(read_fits(self.folder))
 
-    def _columns(self, *names: str) -> pl.DataFrame:
-        """Return columns of all records of the dataset, those that it has."""
-        if self.data is None:
-            return pl.DataFrame(schema=dict.fromkeys(names, pl.List(pl.String)))
-        return pl.concat(
-            pl.scan_parquet(path, glob=False).select(f"^({'|'.join(names)})$").collect()
-            for config in config_names(self.data)
-            for path in sorted((self.data / config).glob("*.parquet"))
-        )
-
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield every record of the dataset: its columns, `config`, `split`.
 
-        Under `instances` are its texts, each with the columns of their table.
+        Under `instances` are its texts, each with the columns of their table, and under
+        `edits` those of the ledger, where the dataset has one.
         """
         if self.data is None:
             return
+        edits = _edits(self.data / "ledger")
         for config in config_names(self.data):
-            texts: dict[str, list[dict[str, Any]]] = {}
+            texts: dict[str, list[dict[str, Any]]] = defaultdict(list)
             for path in instance_tables(self.data, config):
-                for row in _rows(path):
-                    texts.setdefault(row["unique_id"], []).append(row)
+                for row in _read(path).iter_rows(named=True):
+                    texts[row["unique_id"]].append(row)
             for path in sorted((self.data / config).glob("*.parquet")):
-                for row in _rows(path):
-                    own = texts.get(row["unique_id"], [])
-                    split = split_of_file(path) or ""
-                    yield {**row, "config": config, "split": split, "instances": own}
+                for row in _read(path).iter_rows(named=True):
+                    yield {
+                        **row,
+                        "config": config,
+                        "split": split_of_file(path) or "",
+                        "instances": texts[row["unique_id"]],
+                        "edits": edits[config, row["unique_id"]],
+                    }
 
 
 def open_site(results: Path, data: Path | None) -> Site:
@@ -154,24 +134,37 @@ def open_site(results: Path, data: Path | None) -> Site:
         BadData: a file of them cannot be read.
         BadConfiguration: the edition was measured on another dataset.
     """
-    index, lines = read_index(results), read_rows(results).to_dicts()
+    index, rows = read_index(results), read_rows(results)
     if data is not None:
         if not data.is_dir():
             raise NoInput("no such dataset", str(data), "csbdata build makes one")
-        if (own := content_digest(data)) != index.dataset.content:
+        if (content := content_digest(data)) != index.dataset.content:
             raise BadConfiguration(
-                f"content {own[:16]}, measured was {index.dataset.content[:16]}",
+                f"content {content[:16]}, measured was {index.dataset.content[:16]}",
                 str(data),
                 "name the dataset of the edition, or leave --data out",
             )
-    return Site(
-        folder=results,
-        index=index,
-        lines=lines,
-        data=data,
-    )
+    return Site(folder=results, index=index, rows=rows, data=data)
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _read(path: Path) -> pl.DataFrame:
     with reading_parquet(path):
-        yield from pl.read_parquet(path, glob=False).iter_rows(named=True)
+        return pl.read_parquet(path, glob=False)
+
+
+def _edits(ledger: Path) -> defaultdict[tuple[str, str], list[dict[str, str]]]:
+    """Return the edits of each record, by its config and id."""
+    edits: defaultdict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    if (ledger / "changes.pq").is_file():
+        kept = _read(ledger / "documents.pq").filter(outcome="kept")
+        changes = _read(ledger / "changes.pq").join(
+            kept.select("document", "config", "unique_id"), on="document"
+        )
+        shown = pl.col(_EDIT).fill_null("").str.head(_LONGEST)
+        for row in (
+            changes.sort("document", maintain_order=True)
+            .with_columns(shown)
+            .iter_rows(named=True)
+        ):
+            edits[row["config"], row["unique_id"]].append(row)
+    return edits

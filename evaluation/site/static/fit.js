@@ -12,13 +12,14 @@ csbdata.fit = (() => {
   const isSchema = (value) => isObject(value) || typeof value === "boolean";
   const has = (value, name) => isObject(value) && Object.hasOwn(value, name);
   const member = (value, name) => (has(value, name) || (Array.isArray(value) && /^\d+$/.test(name)) ? value[name] : undefined);
-  const objectAt = (value, name) => (isObject(member(value, name)) ? value[name] : {});
-  const listAt = (value, name) => (Array.isArray(member(value, name)) ? value[name] : []);
+  const objectOf = (value) => (isObject(value) ? value : {});
+  const listOf = (value) => (Array.isArray(value) ? value : []);
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
   const strings = (values) => values.filter((value) => typeof value === "string");
   const length = (text) => [...text].length;
   const pointer = (tokens) => tokens.map((token) => `/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+  const tokensOf = (text) => text.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const grouped = (number) => number.toLocaleString("en");
   const listed = (names) => names.join(", ");
   const code = (name) => `\`${name}\``;
   const quoted = (value) => code(shortened(JSON.stringify(value)));
@@ -26,8 +27,8 @@ csbdata.fit = (() => {
   // Control characters, and marks that reorder text, made visible.
   function safe(text) {
     return text.replace(UNSAFE, (character) => {
-      const point = character.codePointAt(0);
-      return point > 0xffff ? `\\U${point.toString(16).padStart(8, "0")}` : `\\u${point.toString(16).padStart(4, "0")}`;
+      const hex = character.codePointAt(0).toString(16);
+      return hex.length > 4 ? `\\U${hex.padStart(8, "0")}` : `\\u${hex.padStart(4, "0")}`;
     });
   }
 
@@ -36,57 +37,44 @@ csbdata.fit = (() => {
     return clean.length <= 60 ? clean.join("") : `${clean.slice(0, 57).join("")}...`;
   }
 
-  function typeOf(value) {
-    if (value === null) return "null";
-    return Array.isArray(value) ? "array" : typeof value;
-  }
-
   // The schemas directly inside a schema, each with its tokens.
-  function children(schema, applicators) {
-    const found = [];
-    for (const [keyword, value] of isObject(schema) ? Object.entries(schema) : []) {
+  function children(keywords, applicators) {
+    return Object.entries(keywords).flatMap(([keyword, value]) => {
       const shape = member(applicators, keyword);
-      if (Array.isArray(value)) {
-        if (shape === "SCHEMAS" || shape === "EITHER") value.forEach((item, index) => found.push([[keyword, String(index)], item]));
-      } else if (shape === "SCHEMA" || shape === "EITHER") found.push([[keyword], value]);
-      else if (shape && shape !== "SCHEMAS" && isObject(value)) {
-        for (const [name, inner] of Object.entries(value)) found.push([[keyword, name], inner]);
-      }
-    }
-    return found.filter(([, value]) => isSchema(value));
+      const isList = Array.isArray(value);
+      if (!isList && ["SCHEMA", "EITHER"].includes(shape)) return [[[keyword], value]];
+      const many = isList ? ["SCHEMAS", "EITHER"] : ["MAP", "DEPENDENCIES"];
+      return many.includes(shape) ? Object.entries(value ?? {}).map(([name, inner]) => [[keyword, name], inner]) : [];
+    });
   }
 
-  // Everything that checks ask about one schema: its subschemas, those that references
-  // alone reach included, and where its references lead.
+  // Everything that checks ask about one schema: its subschemas by their pointers, those
+  // that references alone reach included, and where its references lead.
   class Scan {
     constructor(schema, { dialects }) {
       const uri = String(member(schema, "$schema")).replace(/^https?:\/\/(www\.)?|#$/g, "");
-      const dialect = dialects[uri] ?? dialects[""];
-      this.schema = schema;
+      const dialect = member(dialects, uri) ?? dialects[""];
+      const places = new Map();
       this.id = dialect.id;
-      this.byKey = new Map();
       this.references = [];
       const anchors = new Map();
-      const starts = [{ tokens: [], key: "", schema }];
+      const starts = [{ key: "", schema }];
       while (starts.length) {
         const stack = [starts.pop()];
         while (stack.length) {
           const place = stack.pop();
-          if (this.byKey.has(place.key) || !isSchema(place.schema)) continue;
-          this.byKey.set(place.key, place);
-          for (const name of dialect.anchors) {
-            const anchor = member(place.schema, name);
-            if (typeof anchor === "string" && !anchors.has(anchor)) anchors.set(anchor, place);
+          const { key } = place;
+          if (places.has(key) || !isSchema(place.schema)) continue;
+          places.set(key, place);
+          const keywords = place.keywords = objectOf(place.schema);
+          for (const anchor of strings(dialect.anchors.map((name) => keywords[name]))) {
+            if (!anchors.has(anchor)) anchors.set(anchor, place);
           }
           for (const keyword of dialect.references) {
-            const text = member(place.schema, keyword);
-            if (typeof text === "string") this.references.push({ ...place, keyword, text });
+            const text = keywords[keyword];
+            if (typeof text === "string") this.references.push({ key, place, keyword, text });
           }
-          const inner = children(place.schema, dialect.applicators).map(([path, value]) => {
-            const tokens = [...place.tokens, ...path];
-            return { tokens, key: pointer(tokens), schema: value };
-          });
-          stack.push(...inner.reverse());
+          stack.push(...children(keywords, dialect.applicators).map(([tokens, inner]) => ({ key: key + pointer(tokens), schema: inner })).reverse());
         }
         for (const reference of this.references) {
           if (reference.target) continue;
@@ -94,36 +82,34 @@ csbdata.fit = (() => {
           if (reference.target) starts.push(reference.target);
         }
       }
-      this.places = [...this.byKey.values()];
-      this.holders = new Map();
-      for (const { tokens, key } of this.places) {
-        const count = tokens.findLastIndex((_, index) => this.byKey.has(pointer(tokens.slice(0, index))));
-        if (count >= 0) this.holders.set(key, [pointer(tokens.slice(0, count)), tokens[count], tokens[count + 1]]);
+      this.places = [...places.values()];
+      for (const place of this.places) {
+        place.inside = [];
+        for (let { key } = place; key && !place.holder;) {
+          key = key.slice(0, key.lastIndexOf("/"));
+          place.holder = places.get(key);
+          place.inside = tokensOf(place.key.slice(key.length));
+        }
       }
       this.recursive = recursive(this.references);
+      this.links = this.references.filter(({ key }) => !this.recursive.has(key)).map(({ place, target }) => [place, places.get(target?.key)]);
     }
 
     // The most objects and arrays inside each other, references followed.
     get depth() {
-      const depths = new Map();
-      const raise = (map, key, value) => map.set(key, Math.max(value, map.get(key) ?? 0));
-      for (let pass = 0, before = ""; pass <= this.references.length; pass += 1) {
-        const inner = new Map();
-        for (const { key, schema } of this.places.toReversed()) {
-          let own = Number(isObjectSchema(schema) || typesOf(schema).includes("array")) + (inner.get(key) ?? 0);
-          for (const it of this.references) {
-            if (it.key === key && it.target && !this.recursive.has(key)) own = Math.max(own, depths.get(it.target.key) ?? 0);
-          }
-          raise(depths, key, own);
-          const [holder, keyword] = this.holders.get(key) ?? ["", "$defs"];
-          if (IN_PLACE.includes(keyword)) raise(depths, holder, depths.get(key));
-          else if (!DEFINITIONS.includes(keyword)) raise(inner, holder, depths.get(key));
+      for (const place of this.places) Object.assign(place, { depth: 0, same: 0, inner: 0 });
+      const raise = (place, name, depth) => { place[name] = Math.max(place[name], depth); };
+      for (let before = -1, total = 0; total > before;) {
+        before = total;
+        for (const [place, target] of this.links) raise(place, "same", target?.depth ?? 0);
+        for (const place of this.places.toReversed()) {
+          const { keywords, holder, inside: [keyword] } = place;
+          place.depth = Math.max(place.same, place.inner + (isObjectSchema(keywords) || typesOf(keywords).includes("array")));
+          if (holder && !DEFINITIONS.includes(keyword)) raise(holder, IN_PLACE.includes(keyword) ? "same" : "inner", place.depth);
         }
-        const now = JSON.stringify([...depths]);
-        if (now === before) break;
-        before = now;
+        total = sum(this.places.map(({ depth }) => depth));
       }
-      return depths.get("") ?? 0;
+      return this.places[0].depth;
     }
   }
 
@@ -132,38 +118,39 @@ csbdata.fit = (() => {
     if (!reference.startsWith("#")) return null;
     const name = decodeURIComponent(reference.slice(1).replace(/%(?![0-9A-Fa-f]{2})/g, "%25"));
     if (name && !name.startsWith("/")) return anchors.get(name) ?? anchors.get(`#${name}`) ?? null;
-    const tokens = name.split("/").slice(1).map((it) => it.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const tokens = tokensOf(name);
     const value = tokens.reduce(member, schema);
-    return value === undefined ? null : { tokens, key: pointer(tokens), schema: value };
+    return value === undefined ? null : { key: pointer(tokens), schema: value };
   }
 
   // The schemas whose reference leads, by way of others, back above itself.
   function recursive(references) {
-    const targets = new Set(references.flatMap(({ target }) => (target ? [target.key] : [])));
-    const above = ({ tokens }) => [...tokens, ""].map((_, count) => pointer(tokens.slice(0, count))).filter((key) => targets.has(key));
-    const inside = new Map([...targets].map((key) => [key, new Set()]));
-    for (const it of references) for (const key of it.target ? above(it) : []) inside.get(key).add(it.target.key);
-    const reached = new Map([...targets].map((start) => {
+    const leading = references.filter(({ target }) => target);
+    const inside = new Map(leading.map(({ target }) => [target.key, new Set()]));
+    const above = ({ key }) => [...inside.keys()].filter((target) => `${key}/`.startsWith(`${target}/`));
+    for (const it of leading) for (const target of above(it)) inside.get(target).add(it.target.key);
+    const reached = new Map([...inside.keys()].map((start) => {
       const all = new Set([start]);
       for (const key of all) for (const next of inside.get(key)) all.add(next);
       return [start, all];
     }));
-    return new Set(references.filter((it) => it.target && above(it).some((key) => reached.get(it.target.key).has(key))).map(({ key }) => key));
+    return new Set(leading.filter((it) => above(it).some((key) => reached.get(it.target.key).has(key))).map(({ key }) => key));
   }
 
-  const typesOf = (schema) => strings([member(schema, "type")].flat());
-  const isOfTypes = (schema, types) => {
-    const own = typesOf(schema);
-    return !types.length || (own.length ? types.some((name) => own.includes(name)) : types.includes(""));
+  const typesOf = ({ type }) => strings([type].flat());
+  const isOfTypes = (keywords, types) => {
+    const own = typesOf(keywords);
+    return !types.length || (own.length ? own : [""]).some((name) => types.includes(name));
   };
-  const isObjectSchema = (schema) => {
-    const types = typesOf(schema);
-    return types.includes("object") || (!types.length && (has(schema, "properties") || has(schema, "additionalProperties")));
+  const isObjectSchema = (keywords) => {
+    const types = typesOf(keywords);
+    return types.includes("object") || (!types.length && ("properties" in keywords || "additionalProperties" in keywords));
   };
-  const propertiesOf = (schema) => Object.keys(objectAt(schema, "properties"));
-  const enumerated = (schema) => [
-    ...(Array.isArray(member(schema, "enum")) ? [["enum", schema.enum]] : []),
-    ...(has(schema, "const") ? [["const", [schema.const]]] : []),
+  const propertiesOf = ({ properties }) => Object.keys(objectOf(properties));
+  const optional = (keywords) => propertiesOf(keywords).filter((name) => !listOf(keywords.required).includes(name));
+  const enumerated = (keywords) => [
+    ...(Array.isArray(keywords.enum) ? [["enum", keywords.enum]] : []),
+    ...("const" in keywords ? [["const", [keywords.const]]] : []),
   ];
 
   function featuresOf(text, { outside, features }) {
@@ -173,172 +160,144 @@ csbdata.fit = (() => {
     return /\\[dDwWsS]/.test(text) ? [...inside, "class-escape"] : inside;
   }
 
-  const optional = (schema) => propertiesOf(schema).filter((name) => !listAt(schema, "required").includes(name));
-  const perSchema = (count) => ({ places }) => sum(places.map(({ schema }) => count(schema)));
-  const COUNTS = {
-    depth: (scan) => scan.depth,
-    properties: perSchema((schema) => propertiesOf(schema).length),
-    "optional-properties": perSchema((schema) => optional(schema).length),
-    unions: perSchema((schema) => Number(has(schema, "anyOf") || Array.isArray(member(schema, "type")))),
-    "enum-values": perSchema((schema) => listAt(schema, "enum").length),
-    characters: perSchema((schema) =>
-      sum(["properties", ...DEFINITIONS].flatMap((name) => Object.keys(objectAt(schema, name)).map(length)))
-      + sum(enumerated(schema).flatMap(([, values]) => strings(values).map(length)))),
-    tools: () => 1,
-  };
-
-  function limit(scan, rule, done, tables) {
-    const number = COUNTS[rule.check](scan);
-    if (number <= rule.most) return [];
-    const whole = rule.scope === "request" ? " in one request" : "";
-    return [[[], "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are taken`]];
-  }
-
-  // A check of each schema object: yields keyword (empty for none), sentence, and tokens.
-  const each = (find) => function* check(scan, rule, done, tables) {
-    for (const place of scan.places) {
-      for (const [keyword, sentence, path = [keyword]] of find(place.schema, rule, done, tables, place)) {
-        yield [[...place.tokens, ...path], keyword, sentence];
-      }
-    }
-  };
-
-  const reference = (words, holds) => function* check(scan, rule, done) {
-    for (const it of scan.references) {
-      if (holds(it, scan, rule)) yield [[...it.tokens, it.keyword], it.keyword, `${quoted(it.text)} ${words(rule)}: ${done}`];
-    }
-  };
-
-  function isRequired(scan, key) {
-    for (let holder = scan.holders.get(key); holder; holder = scan.holders.get(holder[0])) {
-      const [around, keyword, name] = holder;
-      if (keyword === "properties" && name !== undefined) return listAt(scan.byKey.get(around).schema, "required").includes(name);
+  function isRequired(place) {
+    for (; place.holder; place = place.holder) {
+      const [keyword, name] = place.inside;
+      if (keyword === "properties" && name !== undefined) return listOf(place.holder.keywords.required).includes(name);
     }
     return false;
   }
 
-  const CHECKS = {
-    keyword: each(function* find(schema, rule, done) {
-      const taken = rule.values.map((value) => JSON.stringify(value));
-      for (const name of rule.names) {
-        if (!has(schema, name) || !isOfTypes(schema, rule.types) || taken.includes(JSON.stringify(schema[name]))) continue;
-        const beside = rule.beside.filter((other) => has(schema, other));
-        if (rule.beside.length && !beside.length) continue;
-        if (rule.most !== null && !(typeof schema[name] === "number" && schema[name] > rule.most)) continue;
-        let what = beside.length ? `${code(name)} beside ${code(beside[0])}` : code(name);
-        if (taken.length || rule.most !== null) what += `: ${quoted(schema[name])}`;
-        if (taken.length) what += ` (not ${listed(rule.values.map(quoted))})`;
-        if (rule.most !== null) what += ` (over ${grouped(rule.most)})`;
-        yield [name, `${what} is ${done}`];
-      }
-    }),
-    "other-keyword": each(function* find(schema, rule, done, { keywords, quiet }) {
-      for (const name of Object.keys(schema)) {
-        if (keywords.includes(name) && !quiet.includes(name) && !rule.names.includes(name)) yield [name, `${code(name)} is ${done}`];
-      }
-    }),
-    *"root-type"({ schema }, rule) {
-      const types = typesOf(schema);
-      if (types.length && types.every((name) => rule.names.includes(name))) return;
-      const own = types.length ? `its \`type\` is ${quoted(schema.type)}` : "it has no `type`";
-      yield [types.length ? ["type"] : [], "type", `the root must be of type ${listed(rule.names)}, and ${own}`];
-    },
-    *"root-keyword"({ schema }, rule, done) {
-      for (const name of rule.names) if (has(schema, name)) yield [[name], name, `${code(name)} at the root is ${done}`];
-    },
-    "boolean-schema": each(function* find(schema, rule, done, tables, { tokens }) {
-      if (typeof schema === "boolean" && tokens.at(-1) !== "additionalProperties") yield ["", `a boolean for a schema is ${done}`, []];
-    }),
-    untyped: each(function* find(schema, rule, done) {
-      const names = ["type", ...rule.names];
-      if (isObject(schema) && !names.some((name) => has(schema, name))) yield ["type", `a schema with none of ${listed(names.map(code))} is ${done}`, []];
-    }),
-    "type-list": each(function* find(schema, rule, done) {
-      if (Array.isArray(member(schema, "type"))) yield ["type", `a list of types is ${done}`];
-    }),
-    "open-object": each(function* find(schema, rule) {
-      const name = "additionalProperties";
-      if (!isObjectSchema(schema) || member(schema, name) === false) return;
-      const own = has(schema, name) ? quoted(schema[name]) : "missing";
-      yield [name, `an object needs \`additionalProperties: false\`, and it is ${own}: ${rule.effect}`, has(schema, name) ? [name] : []];
-    }),
-    "optional-property": each(function* find(schema, rule, done) {
-      for (const name of optional(schema)) yield ["required", `property ${quoted(name)} is not in \`required\`: ${done}`, ["properties", name]];
-    }),
-    "undeclared-property": each(function* find(schema, rule, done) {
-      for (const name of strings(listAt(schema, "required"))) {
-        if (!propertiesOf(schema).includes(name)) yield ["required", `required ${quoted(name)} is not in \`properties\`: ${done}`];
-      }
-    }),
-    tuple: each(function* find(schema, rule, done) {
-      if (Array.isArray(member(schema, "items"))) yield ["items", `a list of schemas in \`items\` is ${done}`];
-    }),
-    "array-without-items": each(function* find(schema, rule, done) {
-      if (typesOf(schema).includes("array") && !has(schema, "items")) yield ["items", `an array without \`items\` is ${done}`, []];
-    }),
-    format: each(function* find(schema, rule, done) {
-      const value = member(schema, "format");
-      if (typeof value === "string" && !rule.names.includes(value) && isOfTypes(schema, rule.types)) yield ["format", `format ${quoted(value)} is ${done}`];
-    }),
-    "enum-type": each(function* find(schema, rule, done) {
-      for (const [keyword, values] of enumerated(schema)) {
-        const types = new Set(values.map(typeOf).filter((name) => !rule.names.includes(name)));
-        if (types.size) yield [keyword, `${listed([...types].sort())} in ${code(keyword)}: ${done}`];
-      }
-    }),
-    pattern: each(function* find(schema, rule, done, tables) {
-      const text = member(schema, "pattern");
-      const used = typeof text === "string" ? featuresOf(text, tables).filter((name) => rule.names.includes(name)) : [];
-      if (used.length) yield ["pattern", `pattern ${quoted(text)} (${listed(used)}): ${done}`];
-    }),
-    "remote-reference": reference(() => "leads out of the schema", (it) => !it.text.startsWith("#")),
-    "dangling-reference": reference(() => "leads nowhere", (it) => it.text.startsWith("#") && !it.target),
-    "no-pointer": reference(() => "is no pointer that begins with `#/`", (it) => !it.text.startsWith("#/")),
-    "recursive-reference": reference(() => "is recursive", (it, scan) => scan.recursive.has(it.key)),
-    "required-recursion": reference(() => "is recursive in a required property", (it, scan) => scan.recursive.has(it.key) && isRequired(scan, it.key)),
-    "reference-in": reference((rule) => `is in ${listed(rule.names.map(code))}`, (it, scan, rule) => rule.names.includes(scan.holders.get(it.key)?.[1])),
-    *"beside-reference"(scan, rule, done) {
-      for (const { tokens, schema, keyword } of scan.references) {
-        for (const name of Object.keys(schema)) {
-          if (name !== keyword && !rule.names.includes(name)) yield [[...tokens, name], name, `${code(name)} beside ${code(keyword)} is ${done}`];
-        }
-      }
-    },
-    *"nested-identifier"({ places, id }, rule, done) {
-      for (const { tokens, schema } of places) {
-        const own = member(schema, id);
-        if (tokens.length && typeof own === "string" && !own.startsWith("#")) yield [[...tokens, id], id, `${code(id)} inside the schema is ${done}`];
-      }
-    },
-    "long-enum": each(function* find(schema, rule) {
-      for (const [keyword, values] of enumerated(schema)) {
-        const texts = strings(values);
-        const number = sum(texts.map(length));
-        if (texts.length > rule.values[0] && number > rule.most) {
-          yield [keyword, `${grouped(number)} characters in ${grouped(texts.length)} values, and at most ${grouped(rule.most)} are taken`];
-        }
-      }
-    }),
-    ...Object.fromEntries(Object.keys(COUNTS).map((name) => [name, limit])),
+  // What is counted in one schema object; depth is of the whole.
+  const COUNTS = {
+    properties: (keywords) => propertiesOf(keywords).length,
+    "optional-properties": (keywords) => optional(keywords).length,
+    unions: (keywords) => "anyOf" in keywords || Array.isArray(keywords.type),
+    "enum-values": (keywords) => listOf(keywords.enum).length,
+    characters: (keywords) => sum(strings([
+      ...["properties", ...DEFINITIONS].flatMap((name) => Object.keys(objectOf(keywords[name]))),
+      ...enumerated(keywords).flatMap(([, values]) => values),
+    ]).map(length)),
   };
+
+  function limit(scan, rule, tables) {
+    const count = COUNTS[rule.check];
+    const number = count ? sum(scan.places.map(({ keywords }) => Number(count(keywords)))) : scan[rule.check] ?? 1;
+    const whole = rule.scope === "request" ? " in one request" : "";
+    return when(number > rule.most, "", "", `${grouped(number)} ${tables.counts[rule.check]}${whole}, and at most ${grouped(rule.most)} are taken`);
+  }
+
+  // A finding of a check: its keyword, what is said, and where from its schema on, at the
+  // keyword by default. What ends in `is` or `:` goes on with the effect.
+  const when = (holds, ...finding) => (holds ? [finding] : []);
+  const OF_ROOT = {
+    "root-type"({ keywords }, rule) {
+      const types = typesOf(keywords);
+      const own = types.length ? `its \`type\` is ${quoted(keywords.type)}` : "it has no `type`";
+      return when(!types.length || types.some((name) => !rule.names.includes(name)),
+        "type", `the root must be of type ${listed(rule.names)}, and ${own}`, types.length ? ["type"] : []);
+    },
+    "root-keyword": ({ keywords }, rule) => rule.names.flatMap((name) => when(name in keywords, name, `${code(name)} at the root is`)),
+  };
+  const OF_REFERENCES = {
+    "remote-reference": ({ text }) => !text.startsWith("#") && "leads out of the schema",
+    "dangling-reference": ({ text, target }) => text.startsWith("#") && !target && "leads nowhere",
+    "no-pointer": ({ text }) => !text.startsWith("#/") && "is no pointer that begins with `#/`",
+    "recursive-reference": ({ key }, rule, scan) => scan.recursive.has(key) && "is recursive",
+    "required-recursion": ({ key, place }, rule, scan) => scan.recursive.has(key) && isRequired(place) && "is recursive in a required property",
+    "reference-in": ({ place }, { names }) => names.includes(place.inside[0]) && `is in ${listed(names.map(code))}`,
+  };
+  const CHECKS = {
+    keyword: ({ keywords }, { names, values, types, most, ...rule }) => names.filter((name) => name in keywords).flatMap((name) => {
+      const value = keywords[name];
+      const beside = rule.beside.filter((other) => other in keywords);
+      let said = beside.length ? `${code(name)} beside ${code(beside[0])}` : code(name);
+      if (values.length || most !== null) said += `: ${quoted(value)}`;
+      if (values.length) said += ` (not ${listed(values.map(quoted))})`;
+      if (most !== null) said += ` (over ${grouped(most)})`;
+      return when(isOfTypes(keywords, types)
+        && !values.some((taken) => JSON.stringify(taken) === JSON.stringify(value))
+        && (beside.length || !rule.beside.length)
+        && (most === null || (typeof value === "number" && value > most)), name, `${said} is`);
+    }),
+    "other-keyword": ({ keywords }, rule, tables) => Object.keys(keywords)
+      .filter((name) => tables.keywords.includes(name) && !tables.quiet.includes(name) && !rule.names.includes(name))
+      .map((name) => [name, `${code(name)} is`]),
+    "boolean-schema": ({ key, schema }) => when(typeof schema === "boolean" && !key.endsWith("/additionalProperties"), "", "a boolean for a schema is", []),
+    untyped({ schema }, rule) {
+      const names = ["type", ...rule.names];
+      return when(isObject(schema) && !names.some((name) => name in schema), "type", `a schema with none of ${listed(names.map(code))} is`, []);
+    },
+    "type-list": ({ keywords }) => when(Array.isArray(keywords.type), "type", "a list of types is"),
+    "open-object"({ keywords }, rule) {
+      const name = "additionalProperties";
+      const own = name in keywords ? quoted(keywords[name]) : "missing";
+      return when(isObjectSchema(keywords) && keywords[name] !== false,
+        name, `an object needs \`additionalProperties: false\`, and it is ${own}: ${rule.effect}`, name in keywords ? [name] : []);
+    },
+    "optional-property": ({ keywords }) => optional(keywords)
+      .map((name) => ["required", `property ${quoted(name)} is not in \`required\`:`, ["properties", name]]),
+    "undeclared-property": ({ keywords }) => strings(listOf(keywords.required))
+      .filter((name) => !propertiesOf(keywords).includes(name))
+      .map((name) => ["required", `required ${quoted(name)} is not in \`properties\`:`]),
+    tuple: ({ keywords }) => when(Array.isArray(keywords.items), "items", "a list of schemas in `items` is"),
+    "array-without-items": ({ keywords }) => when(typesOf(keywords).includes("array") && !("items" in keywords), "items", "an array without `items` is", []),
+    format: ({ keywords }, { names, types }) => strings([keywords.format])
+      .filter((format) => !names.includes(format) && isOfTypes(keywords, types))
+      .map((format) => ["format", `format ${quoted(format)} is`]),
+    "enum-type": ({ keywords }, rule) => enumerated(keywords).flatMap(([keyword, values]) => {
+      const types = new Set(values.map((value) => (Array.isArray(value) ? "array" : value === null ? "null" : typeof value)));
+      const other = [...types].filter((name) => !rule.names.includes(name)).sort();
+      return when(other.length, keyword, `${listed(other)} in ${code(keyword)}:`);
+    }),
+    pattern: ({ keywords }, rule, tables) => strings([keywords.pattern]).flatMap((text) => {
+      const used = featuresOf(text, tables).filter((name) => rule.names.includes(name));
+      return when(used.length, "pattern", `pattern ${quoted(text)} (${listed(used)}):`);
+    }),
+    "nested-identifier": ({ key, keywords }, rule, tables, { id }) =>
+      when(key && typeof keywords[id] === "string" && !keywords[id].startsWith("#"), id, `${code(id)} inside the schema is`),
+    "long-enum": ({ keywords }, { values: [many], most }) => enumerated(keywords).flatMap(([keyword, values]) => {
+      const texts = strings(values);
+      const number = sum(texts.map(length));
+      return when(texts.length > many && number > most,
+        keyword, `${grouped(number)} characters in ${grouped(texts.length)} values, and at most ${grouped(most)} are taken`);
+    }),
+  };
+
+  function found(scan, rule, tables) {
+    const { check, names } = rule;
+    const ask = (items, find) => items.flatMap((it) => find(it, rule, tables, scan)
+      .map(([keyword, said, path = [keyword]]) => [it.key + pointer(path), keyword, said]));
+    if (check in tables.counts) return limit(scan, rule, tables);
+    if (check in OF_ROOT) return ask([scan.places[0]], OF_ROOT[check]);
+    if (check in CHECKS) return ask(scan.places, CHECKS[check]);
+    return ask(scan.references, (it) => {
+      if (check === "beside-reference") {
+        return Object.keys(it.place.keywords).filter((name) => name !== it.keyword && !names.includes(name))
+          .map((name) => [name, `${code(name)} beside ${code(it.keyword)} is`]);
+      }
+      const said = OF_REFERENCES[check](it, rule, scan);
+      return when(said, it.keyword, `${quoted(it.text)} ${said}:`);
+    });
+  }
 
   // What a target does not take of a scanned schema, or not as it is meant.
   function judge(scan, profile, tables) {
     return profile.rules.filter((rule) => rule.scope !== "tool").flatMap((rule) =>
-      [...CHECKS[rule.check](scan, rule, tables.done[rule.effect], tables)].map(([tokens, keyword, sentence]) => ({
-        pointer: pointer(tokens),
+      found(scan, rule, tables).map(([key, keyword, said]) => ({
+        pointer: key,
         keyword,
         rule: rule.check,
         effect: rule.effect,
-        sentence: rule.note ? `${sentence}; ${rule.note}` : sentence,
+        sentence: said + (/ is$|:$/.test(said) ? ` ${tables.done[rule.effect]}` : "") + (rule.note ? `; ${rule.note}` : ""),
         source: profile.sources[rule.source],
       })));
   }
 
   // Keywords of which the target's sources tell nothing.
-  function untold(scan, profile, tables) {
-    const used = new Set(scan.places.flatMap(({ schema }) => Object.keys(schema)));
-    return profile.told.length ? tables.keywords.filter((name) => used.has(name) && !profile.told.includes(name)) : [];
+  function untold(scan, { told }, tables) {
+    const used = new Set(scan.places.flatMap(({ keywords }) => Object.keys(keywords)));
+    return told.length ? tables.keywords.filter((name) => used.has(name) && !told.includes(name)) : [];
   }
 
   const isTaken = (findings) => !findings.some(({ effect }) => effect === "refused" || effect === "limited");
@@ -346,8 +305,8 @@ csbdata.fit = (() => {
   // The tokens and the value of the first schema in a request, as curation/sources/tools.py
   // finds it; null where there is none.
   function inRequest(value, { requests }, most = requests.most) {
-    const { type } = isObject(value) ? value : {};
-    if (requests.keywords.some((name) => has(value, name)) || (isObject(value) && (Array.isArray(type) || requests.types.includes(type)))) return [[], value];
+    const { type } = objectOf(value);
+    if (requests.keywords.some((name) => has(value, name)) || Array.isArray(type) || requests.types.includes(type)) return [[], value];
     const names = Array.isArray(value) ? Object.keys(value) : requests.wrappers.filter((name) => has(value, name));
     for (const name of most ? names : []) {
       const found = inRequest(value[name], { requests }, most - 1);

@@ -3,15 +3,9 @@
 "use strict";
 const [place, input, state] = ["record", "name", "state"].map((id) => document.getElementById(id));
 
-// As `zlib.crc32`: the script that holds a record is told by its name.
-function crc32(text) {
-  let value = -1;
-  for (const byte of new TextEncoder().encode(text)) {
-    value ^= byte;
-    for (let bit = 0; bit < 8; bit++) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0);
-  }
-  return (value ^ -1) >>> 0;
-}
+// As `evaluation.site.records.bundle_of`: the script that holds a record is told by its name.
+const bundle = (name) => [...new TextEncoder().encode(name)]
+  .reduce((value, byte) => (31 * value + byte) % place.dataset.scripts, 0);
 
 // The records of one script, which is fetched once.
 const load = (number) => csbdata.packed[`records-${number}`] !== undefined
@@ -34,7 +28,7 @@ async function show() {
   if (!name) return;
   let message = "";
   try {
-    const records = await load(crc32(name) % Number(place.dataset.scripts));
+    const records = await load(bundle(name));
     // While a script is read the address may change, and change back.
     if (name !== wanted()) return;
     if (Object.hasOwn(records, name)) place.innerHTML = records[name];

@@ -34,48 +34,53 @@
     return `<span class="verdict ${kind}">${VERDICTS[kind]}</span>`;
   }
 
-  const source = ({ url, title, evidence }) => `${url ? `<a href="${escaped(url)}">${escaped(title)}</a>` : escaped(title)}, ${evidence}`;
+  const source = ({ url, title, date, evidence }) => {
+    const name = escaped(`${title} (${date})`);
+    return `${url ? `<a href="${escaped(url)}">${name}</a>` : name}, ${evidence}`;
+  };
 
-  function section(profile, findings, untold) {
+  function section([{ name, title, note }, findings, untold]) {
     const rows = findings.slice(0, SHOWN).map((it) => [code(it.pointer || "(root)"), escaped(it.keyword || it.rule), it.effect, words(it.sentence), source(it.source)]);
     const more = findings.length - rows.length;
-    return `<section><h2 id="target-${profile.name}">${escaped(profile.title)}: ${badge(findings)}</h2>
-      ${profile.note ? `<p class="note">${words(profile.note)}</p>` : ""}
-      ${rows.length ? table(`What ${profile.title} does not take as it is meant`, ["place", "about", "effect", "what", "source"], rows) : ""}
-      ${more ? `<p>and ${fit.grouped(more)} more</p>` : ""}
-      ${untold.length ? `<p class="note">No source tells anything of ${escaped(untold.join(", "))}.</p>` : ""}
-      ${fit.isTaken(findings) ? "" : `<p class="note">To rewrite it: ${code(`csbdata fit schema.json --for ${profile.name} --write sent.json`)}</p>`}</section>`;
+    const notes = [
+      untold.length && `No source tells anything of ${escaped(untold.join(", "))}.`,
+      !fit.isTaken(findings) && `To rewrite it: ${code(`csbdata fit schema.json --for ${name} --write sent.json`)}`,
+    ];
+    const paragraphs = (texts) => texts.map((text) => (text ? `<p class="note">${text}</p>` : "")).join("");
+    return `<section><h2 id="target-${name}">${escaped(title)}: ${badge(findings)}</h2>
+      ${paragraphs([words(note)])}
+      ${rows.length ? table(`What ${title} does not take as it is meant`, ["place", "about", "effect", "what", "source"], rows) : ""}
+      ${paragraphs([more && `and ${fit.grouped(more)} more`, ...notes])}</section>`;
   }
 
-  function judge() {
-    const text = field.value;
+  // Shows what becomes of a schema; returns the line above it.
+  function judge(text) {
     result.replaceChildren();
-    if (!text.trim()) { status.textContent = "Nothing is pasted yet."; return; }
-    if (text.length > LONGEST) { status.textContent = `Too long: at most ${fit.grouped(LONGEST)} characters are judged here; csbdata fit FILE has no such limit.`; return; }
+    if (!text.trim()) return "Nothing is pasted yet.";
+    if (text.length > LONGEST) return `Too long: at most ${fit.grouped(LONGEST)} characters are judged here; csbdata fit FILE has no such limit.`;
     let pasted;
     try {
       pasted = JSON.parse(text);
     } catch (error) {
-      status.textContent = fit.safe(`Not JSON: ${error.message}`);
-      return;
+      return `Not JSON: ${error.message}`;
     }
     const [tokens, schema] = fit.inRequest(pasted, tables) ?? [[], pasted];
-    if (!fit.isSchema(schema)) { status.textContent = "No JSON Schema: neither an object nor a boolean."; return; }
+    if (!fit.isSchema(schema)) return "No JSON Schema: neither an object nor a boolean.";
     const scan = new fit.Scan(schema, tables);
     const judged = tables.profiles.map((profile) => [profile, fit.judge(scan, profile, tables), fit.untold(scan, profile, tables)]);
+    const count = (findings, ...effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
+    const rows = judged.map(([{ name, title }, findings]) => [`<a href="#target-${name}">${escaped(title)}</a>`, badge(findings),
+      count(findings, "refused", "limited"), count(findings, "ignored"), count(findings, "routed")]);
+    result.innerHTML = table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], rows) + judged.map(section).join("");
     const taken = judged.filter(([, findings]) => fit.isTaken(findings)).length;
     const where = tokens.length ? ` It is the schema at ${fit.pointer(tokens)} of what was pasted, and judged alone.` : "";
-    status.textContent = fit.safe(`${taken} of ${judged.length} targets take it.${where}`);
-    const count = (findings, ...effects) => findings.filter(({ effect }) => effects.includes(effect)).length;
-    result.innerHTML = table("What becomes of it", ["target", "verdict", "refused", "ignored", "left to another engine"], judged.map(([profile, findings]) => [
-      `<a href="#target-${profile.name}">${escaped(profile.title)}</a>`, badge(findings),
-      count(findings, "refused", "limited"), count(findings, "ignored"), count(findings, "routed")]))
-      + judged.map((each) => section(...each)).join("");
+    return `${taken} of ${judged.length} targets take it.${where}`;
   }
 
+  const show = () => { status.textContent = fit.safe(judge(field.value)); };
   let timer;
-  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(judge, 150); });
-  example.addEventListener("click", () => { field.value = JSON.stringify(EXAMPLE, null, 2); judge(); });
-  file.addEventListener("change", async () => { if (file.files[0]) { field.value = await file.files[0].text(); judge(); } });
-  judge();
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 150); });
+  example.addEventListener("click", () => { field.value = JSON.stringify(EXAMPLE, null, 2); show(); });
+  file.addEventListener("change", async () => { if (file.files[0]) { field.value = await file.files[0].text(); show(); } });
+  show();
 })();

@@ -1,6 +1,6 @@
-// Sorts the tables that say `data-sortable` by a click on a column's name.
+// Sorts tables of class `sortable` by a click on a column's name.
 "use strict";
-for (const table of document.querySelectorAll("table[data-sortable]")) {
+for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();

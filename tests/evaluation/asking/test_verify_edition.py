@@ -31,7 +31,6 @@ from evaluation.asking.verify_edition import (
 from evaluation.results.edition import (
     ROWS,
     Line,
-    common_records,
     read_index,
     read_rows,
 )
@@ -292,17 +291,6 @@ def test_a_time_out_is_equal_as_far_as_both_walked(
     then |= {"valid_accepted": 4, "invalid_blocked": 9, **dict.fromkeys(KEY, "")}
     pairs = paired_lines(line_table([then]), line_table([then | now]))
     assert pairs.filter(~pl.col("equal")).height == differing
-
-
-def test_engines_are_shown_on_the_records_that_all_were_asked() -> None:
-    """A record that one engine lacks in task masks is not common; tasks count apart."""
-
-    def line(engine: str, task: str, name: str) -> Line:
-        return {"engine": engine, "task": task, "config": "c", "id": name}
-
-    lines = [line(*one.split()) for one in ("a masks x", "a masks y", "b masks y")]
-    assert common_records([*lines, line("c", "probe", "p")]) == {("c", "y")}
-    assert common_records([]) == set()
 
 
 def test_a_draw_holds_rare_outcomes() -> None:

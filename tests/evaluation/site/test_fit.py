@@ -62,7 +62,8 @@ _JUDGED = """({ texts, tables }) => texts.map((text) => {
   const scan = new csbdata.fit.Scan(JSON.parse(text), tables);
   return tables.profiles.map((profile) => [
     csbdata.fit.judge(scan, profile, tables).map((it) => [
-      it.pointer, it.keyword, it.rule, it.effect, it.sentence, it.source.title]),
+      it.pointer, it.keyword, it.rule, it.effect, it.sentence,
+      `${it.source.title} (${it.source.date})`]),
     csbdata.fit.untold(scan, profile, tables)]);
 })"""
 #: What records of the dataset do not have: a case for each part of the port.

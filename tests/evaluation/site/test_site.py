@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,9 @@ from curation.fit.profile import load_profiles
 from curation.packaging.rewritten_fits import FITS
 from evaluation.results.edition import INDEX
 from evaluation.results.fits import FitRow
-from evaluation.site import engines, front, keywords, records
+from evaluation.site import keywords, records
 from evaluation.site.build import build_site, files_of
+from evaluation.site.pages import engines, front
 from evaluation.site.rendering import engine_path, keyword_path
 from evaluation.site.site import Site, open_site
 from tests.evaluation.site.browser import visited
@@ -98,8 +100,8 @@ def test_a_site_is_safe_whole_and_the_same_each_time(
     site: Site, files: dict[str, bytes]
 ) -> None:
     """Foreign text is text, every link has its target, nothing loads from elsewhere."""
-    again = Site(folder=site.folder, index=site.index, lines=site.lines)
-    assert {page.path: page.content for page in files_of(again)} == files
+    again = files_of(replace(site))
+    assert {page.path: page.content for page in again} == files
     sources = {"data:,"} | {
         source.url
         for profile in load_profiles("all")
@@ -128,7 +130,7 @@ def test_the_first_page_counts_what_all_engines_were_asked(tmp_path: Path) -> No
 
     It is at most 150 kB with its styles.
     """
-    page = next(front.pages(_site(tmp_path, hostile=False)))
+    page = next(front(_site(tmp_path, hostile=False)))
     text = _Page(page.content).text
     assert "2 real schemas that all of 2 engines were asked" in text
     assert re.search(r"beta 2.0.* 0.0 % 0.* 50.0 % 9.* 50.0 % 9", text)
@@ -144,8 +146,7 @@ def test_providers_have_what_rewrites_reach_or_no_data(tmp_path: Path) -> None:
     )
     frame = pl.DataFrame([msgspec.to_builtins(row)])
     frame.write_parquet(made.folder / FITS)
-    site = Site(folder=made.folder, index=made.index, lines=made.lines, data=data)
-    page = next(front.pages(site))
+    page = next(front(replace(made, data=data)))
     rows = re.findall(
         r"<tr><th scope=\"row\">(.*?)</tr>", page.content.decode(), re.DOTALL
     )
@@ -173,7 +174,7 @@ def test_the_page_of_an_engine_names_causes_and_the_slowest_schema(
     tmp_path: Path,
 ) -> None:
     """With a record of each; what is refused is counted by the keyword it is for."""
-    pages = engines.pages(_site(tmp_path, hostile=False))
+    pages = engines(_site(tmp_path, hostile=False))
     page = next(each for each in pages if each.path == engine_path("beta 2.0"))
     text = _Page(page.content).text
     assert "accepted to its end: 1 schema, such as Github_easy/o0" in text
@@ -191,7 +192,7 @@ def test_an_engines_page_marks_the_calls_that_a_deadline_cut_off(
         line("alpha 1.0", "o1", "timeout", phase="compile", compiled=False,
              compile_ns=40_000_000_000, between_ns=None),
     ]  # fmt: skip
-    (page,) = engines.pages(open_site(write_edition(tmp_path, lines), None))
+    (page,) = engines(open_site(write_edition(tmp_path, lines), None))
     text = _Page(page.content).text
     slowest = text.partition("Slowest schemas")[2]
     assert "compile call ≥ 40.0 s: Github_easy/o1" in slowest
@@ -228,13 +229,7 @@ def _bundles(site: Site) -> dict[int, dict[str, str]]:
 
 def test_each_record_is_in_the_script_of_its_name(site: Site, tmp_path: Path) -> None:
     """With schema, texts and rows; one that the dataset lacks has its rows alone."""
-    own = Site(
-        folder=site.folder,
-        index=site.index,
-        lines=site.lines,
-        data=write_dataset(tmp_path / "data"),
-    )
-    bundles = _bundles(own)
+    bundles = _bundles(replace(site, data=write_dataset(tmp_path / "data")))
     for number, bundle in bundles.items():
         for key in bundle:
             assert records.bundle_of(key, len(bundles)) == number
@@ -282,8 +277,7 @@ def test_a_site_that_is_built_again_drops_what_it_has_no_more(tmp_path: Path) ->
 def test_a_hostile_record_is_text_in_a_browser(site: Site, tmp_path: Path) -> None:
     """Script in titles, keys, ids and texts, marks that turn text, a megabyte."""
     out, data = tmp_path / "out", write_dataset(tmp_path / "data")
-    own = Site(folder=site.folder, index=site.index, lines=site.lines, data=data)
-    for page in records.pages(own):
+    for page in records.pages(replace(site, data=data)):
         (out / page.path).parent.mkdir(parents=True, exist_ok=True)
         (out / page.path).write_bytes(page.content)
     build_site(site.folder, None, tmp_path / "whole")

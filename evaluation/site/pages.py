@@ -1,0 +1,169 @@
+"""The first page, the pages of engines, and the page about the edition."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from curation.core.documents import Explained
+from curation.fit.profile import SourceKind, load_profiles
+from evaluation.reporting.tables import Rate
+from evaluation.results.edition import (
+    COLUMNS,
+    INDEX,
+    ROWS,
+    TASKS,
+    all_asked_table,
+    scorecards_table,
+)
+from evaluation.results.outcomes import Outcome
+from evaluation.site.keywords import keywords_of_messages
+from evaluation.site.rendering import engine_path, render
+from evaluation.tasks.probe.outcomes import ProbeOutcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.results.edition import Line
+    from evaluation.site.site import Page, Site
+
+#: Lines of a list, and examples of one of them.
+_MOST: Final = 10
+_EXAMPLES: Final = 3
+#: Times of the first page, by columns of the headline.
+_TIMES: Final = {
+    "compile": "compile_median",
+    "first mask": "first_median",
+    "mask": "mask_median",
+}
+
+
+class Class(Explained):
+    """What became of a schema, for who has to choose."""
+
+    RIGHT = (
+        "taken and right",
+        "every valid text could be written, every invalid one was blocked",
+    )
+    REFUSED = (
+        "refused honestly",
+        "the schema was not compiled, and the engine said so",
+    )
+    SILENT = (
+        "accepts invalid",
+        "compiled, and an invalid text could be written, warned of or not",
+    )
+    BLOCKED = ("blocked valid", "a valid text could not be written")
+    DIED = ("died", "crashed, ran out of time or memory, or was at odds with itself")
+    UNTESTED = ("untested", "compiled, and there was no text to judge by")
+
+
+def rates_of(line: Line) -> dict[Class, Rate]:
+    """Return the share of each class, by a line of the headline."""
+    counts = [
+        line["passed"],
+        line["refused"],
+        line["accepts_invalid"],
+        line["blocks_valid"],
+        line["limited"] + line["failed"],
+    ]
+    counts.append(line["asked"] - sum(counts))
+    return {
+        each: Rate(count, line["asked"])
+        for each, count in zip(Class, counts, strict=True)
+    }
+
+
+def front(site: Site) -> Iterator[Page]:
+    """Yield the first page: which engine to take, which provider."""
+    rates = {engine: rates_of(line) for engine, line in site.headline.items()}
+    classes = [each for each in Class if any(own[each].count for own in rates.values())]
+    providers = [
+        (profile, site.fits[profile.name])
+        for profile in load_profiles("all")
+        if profile.name in site.fits
+        and {it.evidence for it in profile.sources.values()} != {SourceKind.PROBED}
+    ]
+    yield render(
+        site,
+        "index.html",
+        "front",
+        "Which engine, which provider?",
+        rates=rates,
+        classes=classes,
+        times=_TIMES,
+        heads={
+            "engine": "",
+            "outcomes": "wide",
+            **dict.fromkeys([*classes, *_TIMES], "figure"),
+        },
+        timed=max((it["schemas"] or 0 for it in site.headline.values()), default=0),
+        table=all_asked_table(site.index, site.rows),
+        providers=sorted(providers, key=lambda each: -each[1].taken),
+    )
+
+
+def engines(site: Site) -> Iterator[Page]:
+    """Yield the page of each engine: what stops it, causes, slowest schemas."""
+    keywords = keywords_of_messages(site)
+    for entry in site.index.engines:
+        lines = site.masks.filter(engine=entry.engine).sort("config", "id")
+        names = [keywords.get(message, "") for message in lines["message"]]
+        refused = lines.with_columns(name=pl.Series(names, dtype=pl.String))
+        causes = lines.with_columns(name=pl.col("why").str.split(" | "))
+        yield render(
+            site,
+            engine_path(entry.engine),
+            "engine",
+            entry.engine,
+            entry=entry,
+            tasks=TASKS,
+            masks=lines.height,
+            versions={
+                it.engine: rates_of(site.headline[it.engine])
+                if it.engine in site.headline
+                else {}
+                for it in site.index.engines
+                if it.name == entry.name
+            },
+            refusals=_ranked(refused.filter(outcome="compile_error")),
+            causes=_ranked(causes.explode("name").filter(pl.col("name") != "")),
+            slowest={
+                column: lines.drop_nulls(column)
+                .sort(column, descending=True, maintain_order=True)
+                .head(_MOST)
+                .to_dicts()
+                for column in ("compile_ns", "between_ns")
+            },
+        )
+
+
+def _ranked(lines: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the names of lines with their count and first records.
+
+    The most frequent first, the empty one last.
+    """
+    groups = lines.group_by("name").agg(
+        count=pl.len(), examples=pl.col("key").head(_EXAMPLES)
+    )
+    order = (pl.col("name") == "", -pl.col("count").cast(pl.Int64), "name")
+    return groups.sort(*order).to_dicts()
+
+
+def about(site: Site) -> Iterator[Page]:
+    """Yield the page about the edition: how it was measured, files, columns, words."""
+    yield render(
+        site,
+        "about.html",
+        "about",
+        "How it was measured, and the data",
+        columns={name: meaning for name, (_, meaning) in COLUMNS.items()},
+        files=[ROWS, INDEX],
+        vocabulary={
+            "classes of schemas": Class,
+            "outcomes": Outcome,
+            "probes": ProbeOutcome,
+        },
+        suites=scorecards_table(site.index),
+    )
