@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.records import FREE
-from evaluation.generation.text_generation import (
-    GenerationRequest,
-    TextWriter,
-    TokenPrices,
-)
+from evaluation.generation.text_generation import TextWriter, TokenPrices
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.batches import BatchWriter
 from evaluation.servers.model_server import ModelServer
@@ -246,19 +242,10 @@ class Writer:
             "prices": asdict(prices) if (prices := self.loaded.prices) else None,
         }
 
-    def count(self, text: str) -> int:
-        """Return the tokens of a text."""
-        return self.loaded.count(text)
-
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
         return getattr(self.writer, "parameters", Parameters({})).changes
-
-    def owe(self, request: GenerationRequest) -> None:
-        """Count the most that a server's answer can have cost, which is not told."""
-        if isinstance(self.writer, ServerWriter | BatchWriter):
-            self.writer.owe(request)
 
     def close(self) -> None:
         """End its processes and connections."""
