@@ -192,9 +192,9 @@ class Questioner:
                 missing.append(index)
                 continue
             self.totals.reused += 1
-            serves = isinstance(writer.writer, ServerWriter | BatchWriter)
-            if answer.cost is None and serves:
-                writer.writer.owe(request)
+            server = writer.writer
+            if answer.cost is None and isinstance(server, ServerWriter | BatchWriter):
+                server.owe(request)
         if not missing or writer.writer is None:
             return answers
 
