@@ -433,7 +433,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
         return [f"no response to any of {len(records.records):,} records"]
     file = file or read_responses(folder / RESPONSES)
     with progress.bar("Scoring", len(file.responses)) as advance:
-        matched = score_into(
+        problems = score_into(
             folder,
             choice,
             records.records,
@@ -441,12 +441,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
             jobs=jobs or os.cpu_count() or 1,
             advance=advance,
         )
-    unanswered = [
-        f"{label} has not answered {count:,} of {len(records.records):,} records"
-        for label, count in matched.unanswered.items()
-        if count
-    ]
-    return (*file.problems, *matched.problems, *unanswered)
+    return (*file.problems, *problems)
 
 
 def _finished(

@@ -66,7 +66,17 @@ class LoadedModel:
             get_tokenizer, tokenizer, fetch, say
         )
         if not options.over_http:
-            model = self._model = _loaded(options, fetch, say)
+            check_installed()
+            from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
+
+            loading = LoadOptions(
+                revision=options.revision,
+                device=options.device,
+                dtype=options.dtype,
+                threads=options.threads,
+                attention=options.attention,
+            )
+            model = self._model = get_model(options.model, loading, fetch, say)
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
         #: Counts the tokens of a text.
@@ -147,22 +157,6 @@ class LoadedModel:
             memory_mb=self.options.memory_mb,
             say=self._say,
         )
-
-
-def _loaded(
-    options: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
-) -> LanguageModel:
-    check_installed()
-    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-
-    loading = LoadOptions(
-        revision=options.revision,
-        device=options.device,
-        dtype=options.dtype,
-        threads=options.threads,
-        attention=options.attention,
-    )
-    return get_model(options.model, loading, fetch, say)
 
 
 def _vocabulary(
