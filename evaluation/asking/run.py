@@ -362,7 +362,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     totals: RunTotals,
 ) -> None:
     """Have models answer the records; responses are in the folder then."""
-    from evaluation.asking.scoring import LiveScorer  # noqa: PLC0415 - where models answer
+    from evaluation.asking.scoring import live_scorer  # noqa: PLC0415 - where models answer
     from evaluation.asking.writers import in_batches  # noqa: PLC0415 - as above
     from evaluation.asking.writing import Questioner, ResponseStore  # noqa: PLC0415 - as above
     from evaluation.servers.model_server import ModelServer  # noqa: PLC0415 - as above
@@ -376,9 +376,9 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         if request.batches:
             writers = in_batches(writers, folder, request.batches, stack)
         store = stack.enter_context(ResponseStore(folder))
-        scorer = None
+        score = None
         if request.repairs:
-            scorer = stack.enter_context(LiveScorer(choice))
+            score = stack.enter_context(live_scorer(choice))
         texts = _count_texts(records, writers)
         served = any(writer.options.over_http for writer in writers)
         for response in store.by_fingerprint.values() if served else ():
@@ -390,7 +390,7 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         questioner = Questioner(
             choice=choice,
             store=store,
-            scorer=scorer,
+            score=score,
             repairs=request.repairs,
             seed=request.settings.seed,
             batch=texts

@@ -7,10 +7,10 @@ no response is dropped silently.
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -259,34 +259,25 @@ def _verdicts(
     return [_verdict(result) for index in sorted(results) for result in results[index]]
 
 
-class LiveScorer:
-    """Scores one response after the other, while a run goes on.
+@contextmanager
+def live_scorer(
+    choice: SuiteChoice,
+) -> Iterator[Callable[[Record, Response], Verdict]]:
+    """Open what scores one response after the other, while a run goes on.
+
+    The process is started when first needed. `WorkerDidNotStart` is raised then if the
+    suite cannot be loaded in it.
 
     Example:
-        >>> with LiveScorer(choose_suite("passrate")) as scorer:
-        ...     scorer.score(record, response).passed
+        >>> with live_scorer(choose_suite("passrate")) as score:
+        ...     score(record, response).passed
     """
+    with closing(Worker(*_worker(choice))) as worker:
 
-    def __init__(self, choice: SuiteChoice) -> None:
-        """Prepare; the process is started when first needed."""
-        self._worker = Worker(*_worker(choice))
+        def score(record: Record, response: Response) -> Verdict:
+            return _verdict(worker.ask(ScoringCase(record=record, response=response)))
 
-    def __enter__(self) -> Self:
-        """Return the scorer."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self._worker.close()
-
-    def score(self, record: Record, response: Response) -> Verdict:
-        """Return the verdict on one response.
-
-        Raises:
-            WorkerDidNotStart: the suite cannot be loaded in a worker.
-        """
-        case = ScoringCase(record=record, response=response)
-        return _verdict(self._worker.ask(case))
+        yield score
 
 
 def _weight(case: ScoringCase) -> int:

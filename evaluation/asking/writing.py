@@ -16,7 +16,7 @@ import msgspec
 from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.asking.response_files import RESPONSES, parse_response
-from evaluation.core.records import Message, Record, Response
+from evaluation.core.records import Message, Record, Response, Verdict
 from evaluation.generation.text_generation import (
     FINISHES,
     Generation,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from evaluation.asking.request import SuiteChoice
-    from evaluation.asking.scoring import LiveScorer
     from evaluation.asking.writers import Writer
     from evaluation.walking.run import RunTotals
 
@@ -96,7 +95,7 @@ class Questioner:
     choice: SuiteChoice
     store: ResponseStore
     #: Needed if answers are handed back.
-    scorer: LiveScorer | None
+    score: Callable[[Record, Response], Verdict] | None
     repairs: int
     seed: int
     #: Texts that a writer is given at a time.
@@ -220,9 +219,9 @@ class Questioner:
     ) -> Iterator[GenerationRequest]:
         """Yield requests to repair the answers that fail, with the reasons."""
         for request, answer in zip(requests, answers, strict=True):
-            if answer is None or answer.error or self.scorer is None:
+            if answer is None or answer.error or self.score is None:
                 continue
-            verdict = self.scorer.score(request.record, answer)
+            verdict = self.score(request.record, answer)
             if verdict.passed or not verdict.counted:
                 continue
             reasons = "\n".join(f"- {reason}" for reason in verdict.reasons)

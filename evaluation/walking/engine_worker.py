@@ -28,7 +28,6 @@ from evaluation.core.cases import (
     LONG_TEXT,
     Case,
     InstanceResult,
-    InstanceWalk,
     Result,
     Row,
     WalkVerdict,
@@ -432,14 +431,7 @@ def build_row(
         first_mask_ns=walked.first_mask_ns,
         rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
-        walks=tuple(
-            replace(result, why=why_of(case.schema, walk, result))
-            for walk, result in zip(
-                case.walks,
-                _results(case.walks, pending.tokens, walked.walks),
-                strict=True,
-            )
-        ),
+        walks=tuple(_results(case, pending.tokens, walked.walks)),
         label=case.label,
         fingerprint=pending.fingerprint,
     )
@@ -479,14 +471,14 @@ def _without_addresses(text: str) -> str:
 
 
 def _results(
-    walks: Sequence[InstanceWalk],
+    case: Case,
     tokens: Sequence[Sequence[int] | None],
     walked: Sequence[WalkedText],
 ) -> Iterator[InstanceResult]:
     """Yield the result of each walk; those without an answer were not run."""
     never_begun = WalkedText(verdict=WalkVerdict.NOT_RUN)
     contradictions = find_contradictions(tokens, walked)
-    for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
+    for index, (walk, ids) in enumerate(zip(case.walks, tokens, strict=True)):
         text = walked[index] if index < len(walked) else never_begun
         verdict, detail = text.verdict, _without_addresses(text.detail)
         if verdict is WalkVerdict.MASK_GAP and not walk.valid:
@@ -497,19 +489,13 @@ def _results(
             blocked = "the end" if text.at is None else "this token"
             other = contradictions[index] + 1
             detail = f"{blocked} was allowed after the same tokens in text {other}"
-        yield InstanceResult(
-            verdict=verdict,
+        result = InstanceResult(
+            **msgspec.structs.asdict(text)
+            | {"verdict": verdict, "detail": detail, "label": walk.label},
             valid=walk.valid,
             tokens=len(ids or ()),
-            at=text.at,
-            byte=text.byte,
-            mask_ns=text.mask_ns,
-            commit_ns=text.commit_ns,
-            waited_ns=text.waited_ns,
-            forced=text.forced,
-            detail=detail,
-            label=walk.label,
         )
+        yield replace(result, why=why_of(case.schema, walk, result))
 
 
 #: Stands for the end of a text; no token has this id.
