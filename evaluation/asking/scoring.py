@@ -23,9 +23,9 @@ from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker
-from evaluation.asking.batch_output import custom_id, names_of
+from evaluation.asking.response_files import names_of_records
 from evaluation.asking.scoring_worker import ScoringCase
-from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.run_header import RunHeader
 from evaluation.core.suite import (
     SCORING_CLASSES,
@@ -187,16 +187,6 @@ def match_responses(
             what = f"has not answered {missing:,} of {len(records):,} records"
             problems.append(f"{label} {what}")
     return pairs, problems
-
-
-def names_of_records(records: Sequence[Record]) -> dict[str, Record]:
-    """Return records by key, and by id where only one has it."""
-    by_id: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_id[record.id].append(record)
-    names = {name: same[0] for name, same in by_id.items() if len(same) == 1}
-    names |= {names_of(custom_id(it.key, FREE))[0]: it for it in records}
-    return {**names, **{record.key: record for record in records}}
 
 
 def _line(names: Sequence[str], what: str) -> str:

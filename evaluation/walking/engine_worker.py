@@ -134,16 +134,6 @@ class Bounds:
     #: MiB above what the worker holds when it is ready.
     memory_mb: int = 4096
 
-    def limits(self) -> Limits:
-        """Return the limits of the worker."""
-        return Limits(
-            seconds=max(self.compile_seconds, self.run_seconds),
-            wall_times=self.wall_times,
-            start_seconds=self.load_seconds,
-            memory_mb=self.memory_mb,
-            recycle_after=_NEVER,
-        )
-
 
 @dataclass(slots=True)
 class PendingCase:
@@ -237,7 +227,14 @@ class EngineWorker:
             ),
             environment=participant.environment(),
         )
-        self._worker = Worker(program, bounds.limits())
+        limits = Limits(
+            seconds=max(bounds.compile_seconds, bounds.run_seconds),
+            wall_times=bounds.wall_times,
+            start_seconds=bounds.load_seconds,
+            memory_mb=bounds.memory_mb,
+            recycle_after=_NEVER,
+        )
+        self._worker = Worker(program, limits)
         self._pending: PendingCase | None = None
         #: Whether the present process has finished a case.
         self._served = False

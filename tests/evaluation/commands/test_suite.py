@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from curation.fit.profile import load_profile
 from curation.fit.verdict import is_taken, judge_fit
 from curation.system.errors import BadUsage, CannotCreate
-from evaluation.asking.batch_output import names_of
+from evaluation.asking.response_files import names_of
 from evaluation.commands import suite
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
