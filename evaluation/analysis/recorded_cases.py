@@ -48,15 +48,16 @@ def open_engine(
 
         def ask(case: Case) -> Row:
             tokens = encode([walk.text for walk in case.walks])
-            worker.give([PendingCase(case=case, tokens=tokens, fingerprint="")])
-            while True:
+            worker.give(PendingCase(case=case, tokens=tokens, fingerprint=""))
+            row: Row | None = None
+            while row is None:
                 exchange([worker.child] if worker.child else [], worker.patience())
-                for _, row in worker.collect():
-                    if row.result is Result.UNDECIDED:
-                        raise TemporarilyUnavailable(
-                            f"undecided: {row.detail}", participant.label, _QUIETER
-                        )
-                    return row
+                row = worker.collect()
+            if row.result is Result.UNDECIDED:
+                raise TemporarilyUnavailable(
+                    f"undecided: {row.detail}", participant.label, _QUIETER
+                )
+            return row
 
         yield ask
 

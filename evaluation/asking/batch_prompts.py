@@ -11,7 +11,7 @@ import orjson
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.credentials import redacted
 from curation.system.errors import BadUsage
-from evaluation.asking.batch_output import custom_id
+from evaluation.asking.response_files import custom_id
 from evaluation.generation.text_generation import GenerationRequest
 from evaluation.results.reader import HEADER
 from evaluation.servers.adaptation import FITS

@@ -43,8 +43,19 @@ def participants_of(
             not answer (exit 69).
     """
     _check_settings(tasks, request.settings, choice)
-    _check_repeats(tasks, request.repeats)
-    _check_servers(request, tasks)
+    named = ", ".join(task.name for task in tasks)
+    if request.repeats > 1 and not any(task.takes_turns for task in tasks):
+        timed = [task.name for task in all_tasks().values() if task.takes_turns]
+        raise BadUsage(
+            f"repeats: the times of {named} are no results",
+            then=f"add --task {timed[0]}" if timed else "",
+        )
+    walking = [task.name for task in tasks if not task.needs_model]
+    if walking and any(options.over_http for options in request.models):
+        raise BadUsage(
+            f"a server gives no masks, so it cannot be asked for {', '.join(walking)}",
+            then="say --task coverage --task efficiency",
+        )
     sides = engines_of(request)
     _check_usable(
         [engine for _, side in sides for engine in side], request, tasks, choice
@@ -149,40 +160,6 @@ def _alternatives(name: str, tasks: Sequence[Task], accepted: set[str]) -> str:
     return f"there are: {', '.join(settings)}" if settings else "they have none"
 
 
-def _check_repeats(tasks: Sequence[Task], repeats: int) -> None:
-    """Check that a task of the run takes times, if they are to be taken repeatedly.
-
-    Args:
-        tasks: The tasks of the run.
-        repeats: How often every case is to be measured.
-
-    Raises:
-        BadUsage: none of them does.
-    """
-    if repeats > 1 and not any(task.takes_turns for task in tasks):
-        named = ", ".join(task.name for task in tasks)
-        timed = [task.name for task in all_tasks().values() if task.takes_turns]
-        raise BadUsage(
-            f"repeats: the times of {named} are no results",
-            then=f"add --task {timed[0]}" if timed else "",
-        )
-
-
-def _check_servers(request: RunRequest, tasks: Sequence[Task]) -> None:
-    """Check that no server is asked for masks.
-
-    Raises:
-        BadUsage: a task wants them of one.
-    """
-    engine_tasks = [task.name for task in tasks if not task.needs_model]
-    if engine_tasks and any(options.over_http for options in request.models):
-        named = ", ".join(engine_tasks)
-        raise BadUsage(
-            f"a server gives no masks, so it cannot be asked for {named}",
-            then="say --task coverage --task efficiency",
-        )
-
-
 def _check_usable(
     engines: Sequence[EngineUnderTest | ModelServer],
     request: RunRequest,
@@ -211,18 +188,13 @@ def _check_usable(
     judging = [task.name for task in tasks if task.judges_texts]
     if request.suite is not None:
         judging.append(f"suite {request.suite.suite.name}")
-    if judging or choice is not None:
-        _check_models(local, judging, installed=choice is not None)
-
-
-def _check_models(
-    models: Sequence[ModelOptions], judging: Sequence[str], *, installed: bool
-) -> None:
+    if not judging and choice is None:
+        return
     from evaluation.models.shapes import check_learnt  # noqa: PLC0415 - of models alone
     from evaluation.models.store import check_installed  # noqa: PLC0415 - as above
 
-    for options in models:
+    for options in local:
         for name in judging:
             check_learnt(options.model, name)
-    if installed and models:
+    if local and choice is not None:
         check_installed()

@@ -65,9 +65,7 @@ def open_records(
 
 
 def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
-    selected = [record for record in records if choice.allows(record)]
-    if choice.limit is not None and choice.limit < len(selected):
-        selected = _drawn(selected, choice.limit, choice.seed)
+    selected = _drawn([it for it in records if choice.allows(it)], choice)
     return Dataset(
         name=GIVEN,
         origin=GIVEN,
@@ -80,11 +78,17 @@ def _given(records: Sequence[Record], choice: RecordSelection) -> Dataset:
     )
 
 
-def _drawn(records: Sequence[Record], count: int, seed: int) -> list[Record]:
+def _drawn(
+    records: Sequence[Record], request: RecordSelection | RecordRequest
+) -> Sequence[Record]:
+    """Return as many records as a request wants."""
+    limit = request.limit
+    if limit is None or limit >= len(records):
+        return records
     names = ((place, record.group, record.id) for place, record in enumerate(records))
     from evaluation.data.sampling import draw  # noqa: PLC0415 - where some are drawn
 
-    return [records[place] for place in draw(names, count, seed)]
+    return [records[place] for place in draw(names, limit, request.seed)]
 
 
 _JSON_LINES: Final = re.compile(r"\.jsonl\Z", re.IGNORECASE)
@@ -110,12 +114,14 @@ def records_of(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
     for record in own.records if own else ():
         choice.prompt(record)
     records = own or _of_suite(choice, request)
-    _check_keys(records)
-    return RecordSet(
-        name=records.name,
-        origin=records.origin,
-        records=_select(records.records, request),
-    )
+    keys: set[str] = set()
+    for record in records.records:
+        if record.key in keys:
+            raise BadData(f"two records are called {record.key!r}", records.name)
+        keys.add(record.key)
+    if not keys:
+        raise NoInput("no records", records.name)
+    return replace(records, records=_select(records.records, request))
 
 
 def _of_suite(choice: SuiteChoice, request: RecordRequest) -> RecordSet:
@@ -161,20 +167,16 @@ def read_records(path: Path) -> list[Record]:
         with refuse_large(path).open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    records.append(_record(line, path, number))
+                    try:
+                        records.append(msgspec.json.decode(line, type=Record))
+                    except (ValueError, RecursionError) as error:
+                        what = f"no record: {error}"
+                        raise BadData(what, f"{path}:{number}") from error
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise NoInput(
-            why, str(path), "csbdata suite generate NAME writes one"
-        ) from error
+        then = "csbdata suite generate NAME writes one"
+        raise NoInput(why, str(path), then) from error
     return records
-
-
-def _record(line: bytes, path: Path, number: int) -> Record:
-    try:
-        return msgspec.json.decode(line, type=Record)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadData(f"no record: {error}", f"{path}:{number}") from error
 
 
 def _own_file(data: str | None) -> RecordSet | None:
@@ -183,26 +185,12 @@ def _own_file(data: str | None) -> RecordSet | None:
         return None
     try:
         records = read_records(Path(data))
-    except BadData:
-        with Path(data).open("rb") as file:
-            first = file.readline()
-        try:
-            msgspec.json.decode(first, type=Record)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except BadData as error:
+        if error.where == f"{Path(data)}:1":
             # Another layout from the first line on: the suite may read it.
             return None
         raise
     return RecordSet(name=data, origin="file", records=records)
-
-
-def _check_keys(records: RecordSet) -> None:
-    keys: set[str] = set()
-    for record in records.records:
-        if record.key in keys:
-            raise BadData(f"two records are called {record.key!r}", records.name)
-        keys.add(record.key)
-    if not records.records:
-        raise NoInput("no records", records.name)
 
 
 def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Record]:
@@ -214,9 +202,4 @@ def _select(records: Sequence[Record], request: RecordRequest) -> Sequence[Recor
     ]
     if not selected:
         raise NoInput("none of the records is selected", then="look at --id, --config")
-    if request.limit is not None and request.limit < len(selected):
-        if request.first:
-            selected = selected[: request.limit]
-        else:
-            selected = _drawn(selected, request.limit, request.seed)
-    return selected
+    return selected[: request.limit] if request.first else _drawn(selected, request)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.download.acquire import FetchSettings
-    from evaluation.core.records import Prompt, Record
+    from evaluation.core.records import Record
 
 #: Requests that are under way at the same time.
 _AT_ONCE: Final = 8
@@ -67,11 +67,14 @@ def reworded_records(
     try:
         if writer.writer is None:
             raise BadConfiguration(f"{model.recorded_model}: {writer.unavailable}")
-        prompts = (rewording.prompt(record, choice.settings) for record in records)
-        requests = [
-            _request(record, prompt)
-            for record, prompt in zip(records, prompts, strict=True)
-        ]
+        requests = []
+        for record in records:
+            prompt = rewording.prompt(record, choice.settings)
+            free = msgspec.structs.replace(record, schema=None)
+            messages, budget = prompt.messages, prompt.budget
+            requests.append(
+                GenerationRequest(record=free, messages=messages, budget=budget)
+            )
         for start in range(0, len(requests), _AT_ONCE):
             part = requests[start : start + _AT_ONCE]
             writer.writer.write(part, partial(take, start))
@@ -80,11 +83,3 @@ def reworded_records(
     changed = sum(new != old for new, old in zip(reworded, records, strict=True))
     say(f"{changed:,} of {len(records):,} requests reworded; the others lost a fact")
     return reworded
-
-
-def _request(record: Record, prompt: Prompt) -> GenerationRequest:
-    return GenerationRequest(
-        record=msgspec.structs.replace(record, schema=None),
-        messages=prompt.messages,
-        budget=prompt.budget,
-    )

@@ -6,19 +6,24 @@ suite, and at the end all responses are scored.
 
 from __future__ import annotations
 
+import datetime
 import os
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import asdict, replace
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
-from curation.system.errors import BadData, BadUsage, NoInput, Unavailable
+from curation.system.credentials import redacted_words
+from curation.system.errors import BadData, BadUsage, Unavailable
 from curation.system.progress import Progress, Quiet
-from evaluation.asking.header import header, suite_header
+from curation.system.terminal import command_line
+from curation.workers.fingerprint import fingerprint
 from evaluation.asking.participants import participants_of
-from evaluation.asking.records import open_records, read_records, records_of
+from evaluation.asking.records import digest_of, open_records, read_records, records_of
 from evaluation.asking.request import (
     RUNS,
     RunRequest,
@@ -27,14 +32,18 @@ from evaluation.asking.request import (
     choose_suite,
 )
 from evaluation.core.records import encode_records
-from evaluation.core.run_header import Participant, RunHeader
+from evaluation.core.run_header import MOVING_FACTS, Participant, RunHeader
 from evaluation.core.suite import RecordSet
+from evaluation.data.find_data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
+from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
+from evaluation.walking.code_digest import measuring_digest, writing_digest
+from evaluation.walking.rerun import absolute_words
 from evaluation.walking.run import RunPlan, RunTotals, wanted_cases
 from evaluation.walking.run import run as run_engines
 from evaluation.walking.run_folder import (
@@ -48,12 +57,10 @@ from evaluation.walking.run_folder import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from curation.core.json_types import Json
     from evaluation.asking.response_files import ResponseFile
     from evaluation.asking.writers import Writer
-    from evaluation.asking.writing import ResponseStore
     from evaluation.core.task import Task
     from evaluation.data import Dataset
     from evaluation.servers.model_server import ModelServer
@@ -95,7 +102,10 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     sides = participants_of(request, tasks, choice)
     engines = [engine for _, side in sides for engine in side]
     tasks = [task.prepared(request.fetch, progress.say) for task in tasks]
-    data = _open_data(request, tasks, progress)
+    data = None
+    if any(task.needs_data for task in tasks):
+        walks = not request.given_only and any(task.needs_instances for task in tasks)
+        data = open_records(request, progress, instances=walks)
     _check_digest(request, tasks, data)
     with ExitStack() as stack:
         writers: list[Writer] = []
@@ -111,11 +121,17 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             for writer in writers:
                 stack.callback(writer.close)
         plan = _plan(request, tasks, data, writers, progress)
-        head = _header(request, choice, engines, plan, data, records, writers)
+        if plan is not None:
+            head = header(engines, plan, data, request.limit, _models(choice, writers))
+        elif choice is not None and records is not None:
+            entries = [writer.header() for writer in writers]
+            head = suite_header(choice, records, entries, _facts(request))
+        else:
+            raise BadUsage("neither a task nor a suite is named")
         cases = _count_cases(engines, plan, data)
         texts = 0 if records is None else _count_texts(records, writers)
         head["rows"] = cases + texts
-        folder = request.run_dir or RUNS / _name(head)
+        folder = request.run_dir or RUNS / str(head["plan"])[:12]
         for line in describe(msgspec.convert(head, RunHeader)):
             progress.say(line)
         progress.say(f"folder: {folder}")
@@ -123,8 +139,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         totals = _measure(engines, plan, folder, cases, progress)
         problems: Sequence[str] = ()
         if choice is not None and records is not None and spending is not None:
-            totals.add(
-                _write(request, choice, records, writers, folder, progress, spending)
+            _write(
+                request, choice, records, writers, folder, progress, spending, totals
             )
             problems = _score(choice, records, folder, request.jobs, progress)
         # A text that a server in trouble left without an answer is asked for again.
@@ -174,10 +190,12 @@ def score_file(
     folder = path
     same = head is not None and choice.header().items() <= head.get(SUITE, {}).items()
     if head is None or request.run_dir is not None or not same:
-        participants = _participants(file) if head is None else head["engines"]
+        labels = dict.fromkeys(response.label for response in file.responses)
+        participants = [{"engine": label, "name": label} for label in labels]
+        participants = participants if head is None else head["engines"]
         facts: dict[str, Json] = {"file": path.name, "sha256": file.sha256}
         head = suite_header(choice, records, participants, facts)
-        folder = request.run_dir or RUNS / _name(head)
+        folder = request.run_dir or RUNS / str(head["plan"])[:12]
     with hold_run_folder(folder, head):
         if folder != path:
             atomic_write_bytes(folder / RECORDS, encode_records(records.records))
@@ -198,14 +216,6 @@ def _records_beside(request: RunRequest, choice: SuiteChoice, path: Path) -> Rec
     return records_of(choice, request.records())
 
 
-def _participants(file: ResponseFile) -> list[dict[str, Json]]:
-    """Return an entry of the header for each model and condition of a file."""
-    labels = dict.fromkeys(response.label for response in file.responses)
-    if not labels:
-        raise NoInput("no responses", str(file.path))
-    return [{"engine": label, "name": label} for label in labels]
-
-
 def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
     """Return the suite whose answers the tasks of a request read; None if none does."""
     names = dict.fromkeys(task.reads or task.name for task in tasks if task.needs_model)
@@ -221,16 +231,6 @@ def _suite_of(request: RunRequest, tasks: Sequence[Task]) -> SuiteChoice | None:
         {field: values[field] for field in fields if field in values},
         request.models[0].compat,
     )
-
-
-def _open_data(
-    request: RunRequest, tasks: Sequence[Task], progress: Progress
-) -> Dataset | None:
-    """Return the data of the tasks; None if no task reads any."""
-    if not any(task.needs_data for task in tasks):
-        return None
-    instances = not request.given_only and any(task.needs_instances for task in tasks)
-    return open_records(request, progress, instances=instances)
 
 
 def _check_digest(
@@ -277,28 +277,13 @@ def _plan(
     )
 
 
-def _header(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    request: RunRequest,
-    choice: SuiteChoice | None,
-    engines: Sequence[Participant],
-    plan: RunPlan | None,
-    data: Dataset | None,
-    records: RecordSet | None,
-    writers: Sequence[Writer],
-) -> dict[str, Json]:
-    if plan is None:
-        if choice is None or records is None:
-            raise BadUsage("neither a task nor a suite is named")
-        entries = [writer.header() for writer in writers]
-        facts = _facts(request)
-        return suite_header(choice, records, entries, facts)
-    models: dict[str, Json] = {}
-    if choice is not None and writers:
-        models = writers[0].loaded.header()
-        if choice.suite.facts is not None:
-            models |= choice.suite.facts(choice.settings)
-    about = {} if data is None else data.header()
-    return header(engines, plan, about, request.limit, models)
+def _models(choice: SuiteChoice | None, writers: Sequence[Writer]) -> dict[str, Json]:
+    """Return the facts of the model that writes for tasks; empty if none does."""
+    if choice is None or not writers:
+        return {}
+    facts = choice.suite.facts
+    about = {} if facts is None else facts(choice.settings)
+    return {**writers[0].loaded.header(), **about}
 
 
 def _facts(request: RunRequest) -> dict[str, Json]:
@@ -313,10 +298,6 @@ def _facts(request: RunRequest) -> dict[str, Json]:
         for options in request.models
     ]
     return {"seed": request.settings.seed, "repairs": request.repairs, "models": models}
-
-
-def _name(head: Mapping[str, Json]) -> str:
-    return str(head["plan"])[:12]
 
 
 def _count_cases(
@@ -378,9 +359,10 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
     folder: Path,
     progress: Progress,
     spending: Spending,
-) -> RunTotals:
+    totals: RunTotals,
+) -> None:
     """Have models answer the records; responses are in the folder then."""
-    from evaluation.asking.scoring import LiveScorer  # noqa: PLC0415 - where models answer
+    from evaluation.asking.scoring import live_scorer  # noqa: PLC0415 - where models answer
     from evaluation.asking.writers import in_batches  # noqa: PLC0415 - as above
     from evaluation.asking.writing import Questioner, ResponseStore  # noqa: PLC0415 - as above
     from evaluation.servers.model_server import ModelServer  # noqa: PLC0415 - as above
@@ -394,11 +376,11 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         if request.batches:
             writers = in_batches(writers, folder, request.batches, stack)
         store = stack.enter_context(ResponseStore(folder))
-        scorer = None
+        score = None
         if request.repairs:
-            scorer = stack.enter_context(LiveScorer(choice))
+            score = stack.enter_context(live_scorer(choice))
         texts = _count_texts(records, writers)
-        served = any(writer.loaded.options.over_http for writer in writers)
+        served = any(writer.options.over_http for writer in writers)
         for response in store.by_fingerprint.values() if served else ():
             spending.pay(response.cost)
         note = (lambda: str(spending)) if served else str
@@ -408,33 +390,28 @@ def _write(  # noqa: PLR0913, PLR0917 (the run's own parts)
         questioner = Questioner(
             choice=choice,
             store=store,
-            scorer=scorer,
+            score=score,
             repairs=request.repairs,
             seed=request.settings.seed,
             batch=texts
             if request.batches
             else max(writer.loaded.texts_at_a_time for writer in writers),
             advance=advance,
+            totals=totals,
         )
         try:
-            totals = questioner.ask_all(records.records, writers)
+            questioner.ask_all(records.records, writers)
         finally:
             if served:
                 progress.say(str(spending))
             record_parameters(folder, {it.label: it.discovered for it in writers})
         answered = totals.ran + totals.reused
         totals.waiting = (texts - answered) * bool(request.batches)
-        if all(writer.loaded.options.over_http for writer in writers):
-            _check_answered(store, writers)
-        return totals
-
-
-def _check_answered(store: ResponseStore, writers: Sequence[Writer]) -> None:
-    """Raise `Unavailable` with the last reason if no request was answered."""
-    if store.by_fingerprint and not store.answered:
-        what = f"no request was answered; the last one: {store.error}"
-        then = "the same command asks again"
-        raise Unavailable(what, writers[0].options.recorded_model, then)
+        unanswered = store.by_fingerprint and not store.answered
+        if unanswered and all(writer.options.over_http for writer in writers):
+            what = f"no request was answered; the last one: {store.error}"
+            then = "the same command asks again"
+            raise Unavailable(what, writers[0].options.recorded_model, then)
 
 
 def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
@@ -456,7 +433,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
         return [f"no response to any of {len(records.records):,} records"]
     file = file or read_responses(folder / RESPONSES)
     with progress.bar("Scoring", len(file.responses)) as advance:
-        matched = score_into(
+        problems = score_into(
             folder,
             choice,
             records.records,
@@ -464,12 +441,7 @@ def _score(  # noqa: PLR0913, PLR0917 (the run's own parts)
             jobs=jobs or os.cpu_count() or 1,
             advance=advance,
         )
-    unanswered = [
-        f"{label} has not answered {count:,} of {len(records.records):,} records"
-        for label, count in matched.unanswered.items()
-        if count
-    ]
-    return (*file.problems, *matched.problems, *unanswered)
+    return (*file.problems, *problems)
 
 
 def _finished(
@@ -485,4 +457,132 @@ def _finished(
         for label in (entry["engine"] for entry in head["engines"])
         if label not in totals.unavailable
         for task in names
+    }
+
+
+def header(
+    participants: Sequence[Participant],
+    plan: RunPlan,
+    data: Dataset | None,
+    limit: int | None,
+    models: Mapping[str, Json],
+) -> dict[str, Json]:
+    """Return the content of `run.json` for tasks.
+
+    Two runs with the same member `plan` have the same cases, with any number of jobs.
+
+    Args:
+        participants: The engines of the run.
+        plan: The tasks, and their limits.
+        data: The records; None if no task reads any.
+        limit: The most records; None for all.
+        models: The facts of the model that writes, for tasks in which one does.
+    """
+    tokenizer = plan.tokenizer
+    about: dict[str, Json] = {} if data is None else data.header()
+    sources: dict[str, dict[str, Json]] = {
+        task.name: dict(task.sources()) for task in plan.tasks if task.sources
+    }
+    tasks: list[Json] = [task.name for task in plan.tasks]
+    decisive: dict[str, Json] = {
+        "code": measuring_digest(),
+        "writing": writing_digest() if models else None,
+        "limits": asdict(plan.bounds),
+        "settings": asdict(plan.settings),
+        "limit": limit,
+        "repeats": plan.repeats,
+        "only": [*sorted(plan.only)],
+    }
+    return {
+        **_head([participant.header() for participant in participants], tasks),
+        "plan": fingerprint(
+            **decisive,
+            engines=[participant.identity for participant in participants],
+            labels=[participant.label for participant in participants],
+            tokenizer=tokenizer.digest,
+            data=about.get("sha256"),
+            tasks=tasks,
+            models={k: it for k, it in models.items() if k not in MOVING_FACTS},
+            sources={name: facts["sha256"] for name, facts in sources.items()},
+        ),
+        **decisive,
+        "jobs": plan.jobs,
+        "tokenizer": {
+            "name": tokenizer.name,
+            "sha256": tokenizer.digest,
+            "vocab_size": tokenizer.vocab_size,
+        },
+        "data": about,
+        "sources": {**sources},
+        "models": dict(models),
+        "timer_ns": clock_cost_ns(),
+    }
+
+
+def suite_header(
+    choice: SuiteChoice,
+    records: RecordSet,
+    participants: Sequence[Mapping[str, Json]],
+    facts: Mapping[str, Json],
+) -> dict[str, Json]:
+    """Return the content of `run.json` for a suite.
+
+    Scoring settings are part of its member `plan`, so that a folder holds the rows of
+    one reading, and so is the first prompt, as a file or a suite of yours may change.
+
+    Args:
+        choice: The suite, with its settings.
+        records: The records of the run.
+        participants: An entry for each model and condition, its label as `engine`.
+        facts: What else decides the responses: seed, repairs, ...
+    """
+    digest, count = digest_of(records.records), len(records.records)
+    groups = {record.group for record in records.records}
+    suite: dict[str, Json] = {**choice.header(), **facts}
+    if choice.suite.facts is not None:
+        suite |= choice.suite.facts(choice.settings)
+    return {
+        **_head(participants, [choice.suite.name]),
+        "code": writing_digest(),
+        "plan": fingerprint(
+            code=writing_digest(),
+            suite=suite,
+            records=digest,
+            engines=[dict(participant) for participant in participants],
+            asked=[
+                [turn.role, turn.content]
+                for record in records.records[:1]
+                for turn in choice.prompt(record).messages
+            ],
+        ),
+        "data": {
+            "name": records.name,
+            "origin": records.origin,
+            "sha256": digest,
+            "records": count,
+            "partial": [*partial_data(Path(records.name), records.origin, groups)],
+        },
+        "settings": {"seed": facts.get("seed", 0)},
+        SUITE: {
+            **suite,
+            "data": records.name,
+            "origin": records.origin,
+            "records": count,
+        },
+    }
+
+
+def _head(
+    participants: Sequence[Mapping[str, Json]], tasks: Sequence[Json]
+) -> dict[str, Json]:
+    """Return the members that every header has."""
+    return {
+        "csbdata": version("csbdata"),
+        "command": [*redacted_words(absolute_words(command_line()))],
+        "engines": [dict(participant) for participant in participants],
+        "tasks": [*tasks],
+        "machine": machine(),
+        "governor": cpu_governor(),
+        "finished": None,
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

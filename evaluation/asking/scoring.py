@@ -7,11 +7,10 @@ no response is dropped silently.
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -24,9 +23,9 @@ from curation.workers.pool import Pool, in_batches
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.asking import scoring_worker
-from evaluation.asking.batch_output import custom_id, names_of
-from evaluation.asking.scoring_worker import ScoringCase, ScoringSetup
-from evaluation.core.records import FREE, Record, Response, Verdict
+from evaluation.asking.response_files import names_of_records
+from evaluation.asking.scoring_worker import ScoringCase
+from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.run_header import RunHeader
 from evaluation.core.suite import (
     SCORING_CLASSES,
@@ -44,9 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.asking.request import SuiteChoice
-
-    #: One answer: record key, repeat, model, condition.
-    AnswerKey: TypeAlias = tuple[str, int, str, str]
 
 _Number = TypeVar("_Number", int, float)
 #: Responses, and bytes of them, that a worker is given at a time.
@@ -69,7 +65,7 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
     *,
     jobs: int,
     advance: Callable[[int], None] = lambda _steps: None,
-) -> MatchedResponses:
+) -> list[str]:
     """Score all responses and write the suite's attempts anew.
 
     Args:
@@ -81,10 +77,10 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
         advance: Called with the number of responses that were scored.
 
     Returns:
-        The responses with their records, and the problems of the others.
+        What could not be matched, a line for each kind of trouble.
     """
-    matched = match_responses(records, responses)
-    verdicts = score_all(choice, matched.pairs, jobs=jobs, advance=advance)
+    pairs, problems = match_responses(records, responses)
+    verdicts = score_all(choice, pairs, jobs=jobs, advance=advance)
     settings = msgspec.to_builtins(choice.settings)
     path = folder / ATTEMPTS
     with atomic_file(path) as temporary, temporary.open("wb") as file:
@@ -93,13 +89,13 @@ def score_into(  # noqa: PLR0913 (one parameter an independent choice)
                 if parse_line(line, _Asked).task == choice.suite.name:
                     continue
             file.write(line)
-        for scored, marks in _scored(matched.pairs, verdicts):
+        for scored, marks in _scored(pairs, verdicts):
             mark = fingerprint(
                 suite=choice.suite.name, settings=settings, responses=marks
             )
             row = row_from_scored(scored, choice.suite.name, mark)
             file.write(line_of(row, RunHeader()) + b"\n")
-    return matched
+    return problems
 
 
 def _scored(
@@ -107,7 +103,7 @@ def _scored(
 ) -> Iterator[tuple[ScoredResponse, list[str]]]:
     """Yield the attempts at one answer as one, with what identifies them."""
     judged = zip(pairs, verdicts, strict=True)
-    for _, same in groupby(judged, key=lambda item: _answer_key(*item[0])):
+    for _, same in groupby(judged, key=_answer_key):
         attempts = list(same)
         (record, first), _ = attempts[0]
         answers = [response for (_, response), _ in attempts]
@@ -130,7 +126,8 @@ def _scored(
         yield scored, [answer.fingerprint or str(answer.text) for answer in answers]
 
 
-def _answer_key(record: Record, response: Response) -> AnswerKey:
+def _answer_key(judged: tuple[tuple[Record, Response], Verdict]) -> object:
+    (record, response), _ = judged
     return record.key, response.repeat, response.model, response.condition
 
 
@@ -140,31 +137,17 @@ def _sum(figures: Sequence[_Number | None]) -> _Number | None:
     return sum(present[1:], present[0]) if len(present) == len(figures) else None
 
 
-@dataclass(slots=True, kw_only=True)
-class MatchedResponses:
-    """Every response with its record, and the responses without one."""
-
-    #: By record in the records' order, then by model, condition, repeat and attempt.
-    pairs: list[tuple[Record, Response]] = field(default_factory=list)
-    #: One line for each kind of trouble.
-    problems: list[str] = field(default_factory=list)
-    #: Number of responses to unknown records, and of second responses to the same.
-    unknown: int = 0
-    repeated: int = 0
-    #: Label of model and condition to the records that it has not answered.
-    unanswered: dict[str, int] = field(default_factory=dict)
-
-
 def match_responses(
     records: Sequence[Record], responses: Iterable[Response]
-) -> MatchedResponses:
-    """Return the responses with their records.
+) -> tuple[list[tuple[Record, Response]], list[str]]:
+    """Return the responses with their records, and a line for each kind of trouble.
+
+    They are in the records' order, then by model, condition, repeat and attempt.
 
     A response names its record by key, or by a unique id. Of two responses with the
     same record, model, condition, repeat and attempt the first one counts, unless it
     only reports a server in trouble.
     """
-    matched = MatchedResponses()
     by_name = names_of_records(records)
     by_record: dict[str, dict[tuple[str, str, int, int], Response]] = defaultdict(dict)
     unknown: list[str] = []
@@ -187,33 +170,23 @@ def match_responses(
         responses_to[key] = response
         answered = labels.setdefault((response.label, response.condition), set())
         answered.add(record.key)
-    for record in records:
-        responses_to = by_record.get(record.key, {})
-        matched.pairs += [(record, responses_to[key]) for key in sorted(responses_to)]
-    matched.unknown, matched.repeated = len(unknown), len(repeated)
-    matched.unanswered = {
-        label: sum(
-            record.key not in keys and record.is_asked(condition) for record in records
-        )
-        for (label, condition), keys in labels.items()
-    }
+    pairs = [
+        (record, by_record[record.key][key])
+        for record in records
+        for key in sorted(by_record[record.key])
+    ]
+    problems = []
     if unknown:
-        matched.problems.append(_line(unknown, "for no record of this set"))
+        problems.append(_line(unknown, "for no record of this set"))
     if repeated:
-        matched.problems.append(
-            _line(repeated, "for what was answered already; the first one counts")
-        )
-    return matched
-
-
-def names_of_records(records: Sequence[Record]) -> dict[str, Record]:
-    """Return records by key, and by id where only one has it."""
-    by_id: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        by_id[record.id].append(record)
-    names = {name: same[0] for name, same in by_id.items() if len(same) == 1}
-    names |= {names_of(custom_id(it.key, FREE))[0]: it for it in records}
-    return {**names, **{record.key: record for record in records}}
+        what = "for what was answered already; the first one counts"
+        problems.append(_line(repeated, what))
+    for (label, condition), keys in labels.items():
+        asked = {record.key for record in records if record.is_asked(condition)}
+        if missing := len(asked - keys):
+            what = f"has not answered {missing:,} of {len(records):,} records"
+            problems.append(f"{label} {what}")
+    return pairs, problems
 
 
 def _line(names: Sequence[str], what: str) -> str:
@@ -249,9 +222,8 @@ def score_all(
     ]
     if failed and choice.suite.fallback is not None:
         again = [pairs[place] for place in failed]
-        for place, verdict in zip(
-            failed, _verdicts(choice, again, jobs, fallback=True), strict=True
-        ):
+        later = _verdicts(choice, again, jobs, fallback=True)
+        for place, verdict in zip(failed, later, strict=True):
             verdicts[place] = verdict
     return verdicts
 
@@ -269,8 +241,7 @@ def _verdicts(
     )
     batches = in_batches(cases, _weight, most=_MOST, heaviest=_HEAVIEST)
     results: dict[int, Sequence[ProcessResult]] = {}
-    program = _program(choice, fallback=fallback)
-    limits = _limits(choice)
+    program, limits = _worker(choice, fallback=fallback)
     with Pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
         for batch in pool.run_batches(batches):
             results[batch.index] = batch.results
@@ -278,53 +249,42 @@ def _verdicts(
     return [_verdict(result) for index in sorted(results) for result in results[index]]
 
 
-class LiveScorer:
-    """Scores one response after the other, while a run goes on.
+@contextmanager
+def live_scorer(
+    choice: SuiteChoice,
+) -> Iterator[Callable[[Record, Response], Verdict]]:
+    """Open what scores one response after the other, while a run goes on.
+
+    The process is started when first needed. `WorkerDidNotStart` is raised then if the
+    suite cannot be loaded in it.
 
     Example:
-        >>> with LiveScorer(choose_suite("passrate")) as scorer:
-        ...     scorer.score(record, response).passed
+        >>> with live_scorer(choose_suite("passrate")) as score:
+        ...     score(record, response).passed
     """
+    with closing(Worker(*_worker(choice))) as worker:
 
-    def __init__(self, choice: SuiteChoice) -> None:
-        """Prepare; the process is started when first needed."""
-        self._worker = Worker(_program(choice), _limits(choice))
+        def score(record: Record, response: Response) -> Verdict:
+            return _verdict(worker.ask(ScoringCase(record=record, response=response)))
 
-    def __enter__(self) -> Self:
-        """Return the scorer."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self._worker.close()
-
-    def score(self, record: Record, response: Response) -> Verdict:
-        """Return the verdict on one response.
-
-        Raises:
-            WorkerDidNotStart: the suite cannot be loaded in a worker.
-        """
-        case = ScoringCase(record=record, response=response)
-        return _verdict(self._worker.ask(case))
+        yield score
 
 
 def _weight(case: ScoringCase) -> int:
     return len(case.response.text or "") + len(case.record.schema or "")
 
 
-def _limits(choice: SuiteChoice) -> Limits:
-    return Limits(seconds=choice.suite.scoring_seconds, recycle_after=_FOREVER)
-
-
-def _program(choice: SuiteChoice, *, fallback: bool = False) -> Program:
+def _worker(choice: SuiteChoice, *, fallback: bool = False) -> tuple[Program, Limits]:
+    limits = Limits(seconds=choice.suite.scoring_seconds, recycle_after=_FOREVER)
     spec = choice.spec
     if is_path(spec):
         spec = str(Path(spec).resolve())
     settings = msgspec.to_builtins(choice.settings)
-    return Program(
+    program = Program(
         file=Path(scoring_worker.__file__),
-        setup=ScoringSetup(suite=spec, settings=settings, fallback=fallback),
+        setup={"suite": spec, "settings": settings, "fallback": fallback},
     )
+    return program, limits
 
 
 def _verdict(result: ProcessResult) -> Verdict:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from curation.core.json_types import UntypedJson
 from curation.workers.protocol import serve
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import ENGINE_ERROR, Judge
@@ -18,16 +17,6 @@ from evaluation.suites.registry import suite_named
 
 #: Records that stay prepared; those of several writers come in turns.
 _MOST_PREPARED: Final = 512
-
-
-class ScoringSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """The suite that scores, and its settings."""
-
-    #: The suite's name, or the path of its folder.
-    suite: str
-    settings: UntypedJson
-    #: Whether the suite's `fallback` scores.
-    fallback: bool = False
 
 
 class ScoringCase(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +27,15 @@ class ScoringCase(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def start(message: dict[str, Any]) -> Callable[[Any], Verdict]:
-    """Make the scorer of a suite; return the handler of one case."""
-    setup = msgspec.convert(message, ScoringSetup)
-    suite = suite_named(setup.suite)
-    settings = msgspec.convert(setup.settings, suite.settings)
-    make = suite.fallback if setup.fallback else suite.scorer
+    """Make the scorer of a suite; return the handler of one case.
+
+    Args:
+        message: `suite`, its name or the path of its folder; `settings`; and whether
+            its `fallback` scores.
+    """
+    suite = suite_named(message["suite"])
+    settings = msgspec.convert(message["settings"], suite.settings)
+    make = suite.fallback if message["fallback"] else suite.scorer
     scorer = (make or suite.scorer)(settings)
     judges: dict[str, Judge] = {}
 

@@ -56,24 +56,24 @@ def known_pairs(
     for record in records:
         answers = choice.suite.known_answers(record, choice.settings)
         pairs += [
-            (record, answer, _as_response(record, answer, place))
+            (
+                record,
+                answer,
+                Response(
+                    record=record.key,
+                    model=answer.kind,
+                    repeat=place,
+                    text=answer.text,
+                    reasoning=answer.reasoning,
+                    finish=answer.finish,
+                    error=answer.error,
+                    writing=answer.writing,
+                ),
+            )
             for place, answer in enumerate(answers)
         ]
         advance(1)
     return pairs
-
-
-def _as_response(record: Record, answer: KnownAnswer, place: int) -> Response:
-    return Response(
-        record=record.key,
-        model=answer.kind,
-        repeat=place,
-        text=answer.text,
-        reasoning=answer.reasoning,
-        finish=answer.finish,
-        error=answer.error,
-        writing=answer.writing,
-    )
 
 
 def self_test(

@@ -53,11 +53,18 @@ class EditionVerdict(NamedTuple):
 
     def tables(self) -> list[Table]:
         """Return equal lines by outcome, then each line that differs."""
+        ratios = [
+            (pl.col(f"{name}_now") / pl.col(name))
+            .filter((pl.col(f"{name}_now") > 0) & (pl.col(name) > 0))
+            .median()
+            .alias(name)
+            for name in _TIMES
+        ]
         every = self.pairs.with_columns(outcome=pl.lit("all"))
         counts = (
             pl.concat([self.pairs.sort("outcome"), every])
             .group_by("outcome", maintain_order=True)
-            .agg(pl.len(), pl.sum("equal"), *map(_median_ratio, _TIMES))
+            .agg(pl.len(), pl.sum("equal"), *ratios)
         )
         summary = Table.of_records(
             "Published lines, asked again",
@@ -93,11 +100,6 @@ class EditionVerdict(NamedTuple):
         return [summary, listed] if listed.rows else [summary]
 
 
-def _median_ratio(name: str) -> pl.Expr:
-    now, then = pl.col(f"{name}_now"), pl.col(name)
-    return (now / then).filter((now > 0) & (then > 0)).median().alias(name)
-
-
 def _told(line: Line, suffix: str = "") -> str:
     return " ".join(filter(None, (line[it + suffix] for it in _TOLD)))
 
@@ -125,7 +127,12 @@ def paired_lines(then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
 
 def draw_lines(lines: Sequence[Line], count: int, seed: int) -> list[Line]:
     """Return lines drawn by a seed: 20 of each outcome at least, if there are."""
-    ranked = sorted(lines, key=lambda line: _rank(line, seed))
+    ranked = sorted(
+        lines,
+        key=lambda line: sha256(
+            "/".join([str(seed), *(line[name] for name in KEY)]).encode()
+        ).digest(),
+    )
     seen: Counter[str] = Counter()
     first: list[Line] = []
     rest: list[Line] = []
@@ -133,10 +140,6 @@ def draw_lines(lines: Sequence[Line], count: int, seed: int) -> list[Line]:
         seen[line["outcome"]] += 1
         (first if seen[line["outcome"]] <= _LEAST else rest).append(line)
     return [*first, *rest[: max(0, count - len(first))]]
-
-
-def _rank(line: Line, seed: int) -> str:
-    return sha256("/".join([str(seed), *(line[n] for n in KEY)]).encode()).hexdigest()
 
 
 def verify_edition(  # noqa: PLR0913 (what is asked, of what, and where)

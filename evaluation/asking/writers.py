@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.records import FREE
-from evaluation.generation.text_generation import (
-    GenerationRequest,
-    TextWriter,
-    TokenPrices,
-)
+from evaluation.generation.text_generation import TextWriter, TokenPrices
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.batches import BatchWriter
 from evaluation.servers.model_server import ModelServer
@@ -70,7 +66,17 @@ class LoadedModel:
             get_tokenizer, tokenizer, fetch, say
         )
         if not options.over_http:
-            model = self._model = _loaded(options, fetch, say)
+            check_installed()
+            from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
+
+            loading = LoadOptions(
+                revision=options.revision,
+                device=options.device,
+                dtype=options.dtype,
+                threads=options.threads,
+                attention=options.attention,
+            )
+            model = self._model = get_model(options.model, loading, fetch, say)
             self._load_tokenizer = partial(_vocabulary, model, fetch, say)
         self.options = options
         #: Counts the tokens of a text.
@@ -153,22 +159,6 @@ class LoadedModel:
         )
 
 
-def _loaded(
-    options: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
-) -> LanguageModel:
-    check_installed()
-    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
-
-    loading = LoadOptions(
-        revision=options.revision,
-        device=options.device,
-        dtype=options.dtype,
-        threads=options.threads,
-        attention=options.attention,
-    )
-    return get_model(options.model, loading, fetch, say)
-
-
 def _vocabulary(
     model: LanguageModel, fetch: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
@@ -246,19 +236,10 @@ class Writer:
             "prices": asdict(prices) if (prices := self.loaded.prices) else None,
         }
 
-    def count(self, text: str) -> int:
-        """Return the tokens of a text."""
-        return self.loaded.count(text)
-
     @property
     def discovered(self) -> Mapping[str, str]:
         """The parameters that its server refuses, with the names that it takes."""
         return getattr(self.writer, "parameters", Parameters({})).changes
-
-    def owe(self, request: GenerationRequest) -> None:
-        """Count the most that a server's answer can have cost, which is not told."""
-        if isinstance(self.writer, ServerWriter | BatchWriter):
-            self.writer.owe(request)
 
     def close(self) -> None:
         """End its processes and connections."""

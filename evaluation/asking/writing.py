@@ -6,7 +6,7 @@ side. Responses in the run's folder are not written again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -23,9 +23,10 @@ from evaluation.generation.text_generation import (
     GenerationRequest,
     TextEnding,
 )
+from evaluation.servers.batches import BatchWriter
 from evaluation.servers.pacing import SpendingLimit
+from evaluation.servers.writer import ServerWriter
 from evaluation.walking.code_digest import writing_digest
-from evaluation.walking.run import RunTotals
 from evaluation.walking.run_folder import AppendedLines, whole_lines
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from evaluation.asking.request import SuiteChoice
-    from evaluation.asking.scoring import LiveScorer
     from evaluation.asking.writers import Writer
+    from evaluation.walking.run import RunTotals
 
 _NS: Final = 1e9
 
@@ -88,44 +89,33 @@ class ResponseStore:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Conversation:
-    """One record, put once to one writer, with the turns so far."""
-
-    record: Record
-    repeat: int
-    messages: tuple[Message, ...]
-    budget: int
-    #: The last response; None before the first.
-    answer: Response | None = None
-
-
-@dataclass(slots=True, kw_only=True)
 class Questioner:
     """Puts records to writers, and failed answers back to them."""
 
     choice: SuiteChoice
     store: ResponseStore
     #: Needed if answers are handed back.
-    scorer: LiveScorer | None
+    score: Callable[[Record, Response], Verdict] | None
     repairs: int
     seed: int
     #: Texts that a writer is given at a time.
     batch: int
-    advance: Callable[[int], None] = lambda _steps: None
-    totals: RunTotals = field(default_factory=RunTotals)
+    advance: Callable[[int], None]
+    totals: RunTotals
 
-    def ask_all(
-        self, records: Iterable[Record], writers: Sequence[Writer]
-    ) -> RunTotals:
-        """Put every record to every writer; return the totals."""
+    def ask_all(self, records: Iterable[Record], writers: Sequence[Writer]) -> None:
+        """Put every record to every writer."""
         for writer in writers:
             if writer.writer is None:
                 self.totals.unavailable[writer.label] = writer.unavailable
         most = max((writer.options.samples for writer in writers), default=1)
-        for number, group in enumerate(_groups(records, max(1, self.batch // most))):
+        waiting = iter(records)
+        number = 0
+        while group := list(islice(waiting, max(1, self.batch // most))):
             # What the first leaves behind, a server's prompt cache above all, is to
             # favour none of the others.
             turn = number % len(writers) if writers else 0
+            number += 1
             try:
                 for writer in (*writers[turn:], *writers[:turn]):
                     if writer.label not in self.totals.unavailable:
@@ -133,149 +123,121 @@ class Questioner:
             except SpendingLimit as limit:
                 self.totals.stopped = str(limit)
                 break
-        return self.totals
 
     def _ask(self, records: Sequence[Record], writer: Writer) -> None:
         """Put a group of records to one writer, its repairs included.
 
         A record without a schema is asked free alone: nothing constrains the answer.
         """
-        conversations = [
-            conversation
-            for record in records
-            if record.is_asked(writer.condition)
-            for conversation in self._conversations(record, writer)
-        ]
-        count = len(conversations)
+        options = writer.options
+        requests: list[GenerationRequest] = []
+        for record in records:
+            if record.is_asked(writer.condition):
+                prompt = self.choice.prompt(record)
+                budget = options.budget or prompt.tokens(writer.loaded.count)
+                requests += [
+                    GenerationRequest(
+                        record=record,
+                        messages=prompt.messages,
+                        budget=budget,
+                        repeat=repeat,
+                        temperature=options.temperature,
+                    )
+                    for repeat in range(options.samples)
+                ]
+        count = len(requests)
         for attempt in range(self.repairs + 1):
+            marked = [self._marked(request, writer, attempt) for request in requests]
             try:
-                self._answer(conversations, writer, attempt)
+                answers = self._answer(marked, writer, attempt)
             except WorkerDidNotStart as fault:
                 self.totals.unavailable[writer.label] = fault.what
                 return
             if attempt < self.repairs:
-                conversations = [
-                    conversation
-                    for conversation in conversations
-                    if self._handed_back(conversation)
-                ]
+                requests = [*self._handed_back(marked, answers)]
         self.advance(count)
 
-    def _conversations(self, record: Record, writer: Writer) -> Iterator[_Conversation]:
-        prompt = self.choice.prompt(record)
-        budget = writer.options.budget or prompt.tokens(writer.count)
-        for repeat in range(writer.options.samples):
-            yield _Conversation(
-                record=record, repeat=repeat, messages=prompt.messages, budget=budget
-            )
+    def _marked(
+        self, request: GenerationRequest, writer: Writer, attempt: int
+    ) -> GenerationRequest:
+        """Return a request with its seed and the fingerprint of its response."""
+        record = request.record
+        named = f"{self.seed} {record.key} {request.repeat} {attempt}".encode()
+        seed = int.from_bytes(sha256(named).digest()[:6], "big")
+        mark = fingerprint(
+            code=writing_digest(),
+            writer=writer.identity,
+            label=writer.label,
+            record=record.key,
+            schema=record.constraint,
+            dialect=record.dialect,
+            messages=[[turn.role, turn.content] for turn in request.messages],
+            budget=request.budget,
+            repeat=request.repeat,
+            attempt=attempt,
+            seed=seed if request.temperature else 0,
+            temperature=str(request.temperature),
+        )
+        return replace(request, seed=seed, mark=mark)
 
     def _answer(
-        self, conversations: Sequence[_Conversation], writer: Writer, attempt: int
-    ) -> None:
-        """Get the next answer of every conversation, from the folder or written."""
-        missing: list[tuple[_Conversation, GenerationRequest, str]] = []
-        for conversation in conversations:
-            request = self._request(conversation, writer, attempt)
-            mark = _mark(request, writer, conversation, attempt)
-            conversation.answer = self.store.by_fingerprint.get(mark)
-            if conversation.answer is None:
-                request = replace(request, mark=mark)
-                missing.append((conversation, request, mark))
-            else:
-                self.totals.reused += 1
-                if conversation.answer.cost is None:
-                    writer.owe(request)
+        self, requests: Sequence[GenerationRequest], writer: Writer, attempt: int
+    ) -> list[Response | None]:
+        """Return the answer to every request, from the folder or written."""
+        answers = [self.store.by_fingerprint.get(request.mark) for request in requests]
+        missing: list[int] = []
+        for index, (request, answer) in enumerate(zip(requests, answers, strict=True)):
+            if answer is None:
+                missing.append(index)
+                continue
+            self.totals.reused += 1
+            server = writer.writer
+            if answer.cost is None and isinstance(server, ServerWriter | BatchWriter):
+                server.owe(request)
         if not missing or writer.writer is None:
-            return
+            return answers
 
         def keep(place: int, generation: Generation) -> None:
-            conversation, _, mark = missing[place]
-            response = _response(generation, conversation, writer, attempt, mark)
+            index = missing[place]
+            response = _response(generation, requests[index], writer, attempt)
             if self.choice.suite.keeps_writing:
                 response = msgspec.structs.replace(
                     response, writing=generation.as_json()
                 )
-            conversation.answer = response
+            answers[index] = response
             self.store.write(response)
             self.totals.ran += 1
             self.totals.unanswered += generation.may_pass
 
-        writer.writer.write([request for _, request, _ in missing], keep)
+        writer.writer.write([requests[index] for index in missing], keep)
+        return answers
 
-    def _request(
-        self, conversation: _Conversation, writer: Writer, attempt: int
-    ) -> GenerationRequest:
-        record = conversation.record
-        named = f"{self.seed} {record.key} {conversation.repeat} {attempt}".encode()
-        return GenerationRequest(
-            record=record,
-            messages=conversation.messages,
-            budget=conversation.budget,
-            repeat=conversation.repeat,
-            seed=int.from_bytes(sha256(named).digest()[:6], "big"),
-            temperature=writer.options.temperature,
-        )
-
-    def _handed_back(self, conversation: _Conversation) -> bool:
-        """Add the faults of the last answer; return whether there are any."""
-        answer = conversation.answer
-        if answer is None or answer.error or self.scorer is None:
-            return False
-        verdict = self.scorer.score(conversation.record, answer)
-        if verdict.passed or not verdict.counted:
-            return False
-        conversation.messages = (
-            *conversation.messages,
-            Message(role="assistant", content=answer.text or ""),
-            Message(role="user", content=_correction(verdict)),
-        )
-        return True
-
-
-def _correction(verdict: Verdict) -> str:
-    """Return the request to repair an answer."""
-    reasons = "\n".join(f"- {reason}" for reason in verdict.reasons)
-    return (
-        f"That answer was not accepted:\n{reasons}\n"
-        "Give the whole corrected answer again, and nothing else."
-    )
-
-
-def _groups(items: Iterable[Record], size: int) -> Iterator[list[Record]]:
-    iterator = iter(items)
-    while group := list(islice(iterator, size)):
-        yield group
-
-
-def _mark(
-    request: GenerationRequest,
-    writer: Writer,
-    conversation: _Conversation,
-    attempt: int,
-) -> str:
-    """Return the fingerprint of a response."""
-    return fingerprint(
-        code=writing_digest(),
-        writer=writer.identity,
-        label=writer.label,
-        record=conversation.record.key,
-        schema=request.record.constraint,
-        dialect=request.record.dialect,
-        messages=[[turn.role, turn.content] for turn in request.messages],
-        budget=request.budget,
-        repeat=conversation.repeat,
-        attempt=attempt,
-        seed=request.seed if request.temperature else 0,
-        temperature=str(request.temperature),
-    )
+    def _handed_back(
+        self,
+        requests: Sequence[GenerationRequest],
+        answers: Sequence[Response | None],
+    ) -> Iterator[GenerationRequest]:
+        """Yield requests to repair the answers that fail, with the reasons."""
+        for request, answer in zip(requests, answers, strict=True):
+            if answer is None or answer.error or self.score is None:
+                continue
+            verdict = self.score(request.record, answer)
+            if verdict.passed or not verdict.counted:
+                continue
+            reasons = "\n".join(f"- {reason}" for reason in verdict.reasons)
+            correction = (
+                f"That answer was not accepted:\n{reasons}\n"
+                "Give the whole corrected answer again, and nothing else."
+            )
+            turns = (
+                Message(role="assistant", content=answer.text or ""),
+                Message(role="user", content=correction),
+            )
+            yield replace(request, messages=(*request.messages, *turns))
 
 
 def _response(
-    generation: Generation,
-    conversation: _Conversation,
-    writer: Writer,
-    attempt: int,
-    mark: str,
+    generation: Generation, request: GenerationRequest, writer: Writer, attempt: int
 ) -> Response:
     error = ""
     refused = generation.ending is TextEnding.REQUEST
@@ -284,11 +246,11 @@ def _response(
         error = f"{generation.result}: {generation.detail or generation.ending}"
     text = generation.text.encode("utf-8", "backslashreplace").decode()
     return Response(
-        record=conversation.record.key,
+        record=request.record.key,
         model=writer.model,
         condition=writer.condition,
         participant=writer.participant,
-        repeat=conversation.repeat,
+        repeat=request.repeat,
         attempt=attempt,
         text=None if error else text,
         reasoning=generation.reasoning,
@@ -300,5 +262,5 @@ def _response(
         seconds=None if generation.total_ns is None else generation.total_ns / _NS,
         cost=generation.cost,
         # A response without a fingerprint is asked for again.
-        fingerprint="" if generation.may_pass or refused else mark,
+        fingerprint="" if generation.may_pass or refused else request.mark,
     )

@@ -23,8 +23,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
-    from evaluation.setup.environments import Environment, KnownVersion
+    from evaluation.setup.environments import KnownVersion
 
 
 app = typer.Typer(
@@ -169,7 +168,13 @@ def _statuses() -> list[dict[str, Any]]:
                 "reason": reason,
                 "installed": here if here and found == Path(sys.executable) else None,
                 "environments": [
-                    _environment(environment)
+                    {
+                        "engine": environment.engine,
+                        "version": environment.version,
+                        "folder": str(environment.folder),
+                        "interpreter": str(environment.interpreter),
+                        "packages": dict(environment.packages),
+                    }
                     for environment in existing_environments(cache, file.name)
                 ],
                 "install": install_line(file),
@@ -187,13 +192,3 @@ def _versions(status: dict[str, Any]) -> str:
     here = [f"{status['installed']} (here)"] if status["installed"] else []
     apart = [environment["version"] for environment in status["environments"]]
     return ", ".join([*here, *apart]) or "none"
-
-
-def _environment(environment: Environment) -> dict[str, Json]:
-    return {
-        "engine": environment.engine,
-        "version": environment.version,
-        "folder": str(environment.folder),
-        "interpreter": str(environment.interpreter),
-        "packages": dict(environment.packages),
-    }

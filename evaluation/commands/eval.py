@@ -24,8 +24,8 @@ from evaluation.commands.options import (
     read_assignments,
     run_request,
     split_settings,
+    with_settings,
 )
-from evaluation.commands.settings_help import with_settings
 from evaluation.commands.show_run import print_run, say_unfinished
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 

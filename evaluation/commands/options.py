@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from inspect import cleandoc
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import msgspec
@@ -18,7 +20,9 @@ from curation.system.words import counted
 from evaluation.generation.text_generation import Adapt, LoopOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from _typeshed import DataclassInstance
 
     from curation.core.json_types import Json
     from evaluation.asking.request import ModelOptions, RunRequest, SuiteChoice
@@ -241,6 +245,37 @@ class RunSettings(
     ] = 4096
 
 
+#: Columns of the settings in a command's help.
+_COLUMNS = 76
+
+
+def with_settings(
+    settings: type[msgspec.Struct],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that lists settings in a command's `--help-all`."""
+    members = msgspec.json.schema(settings)["$defs"][settings.__name__]["properties"]
+    text = "\n".join(
+        fill(
+            f"{name}={msgspec.json.encode(about['default']).decode()}: "
+            f"{about['description']}",
+            width=_COLUMNS,
+            initial_indent="  ",
+            subsequent_indent="      ",
+        )
+        for name, about in members.items()
+    )
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        command.__doc__ = (
+            f"{cleandoc(command.__doc__ or '')}\n\f\n\b\n"
+            "Settings of --set (NAME=DEFAULT), beside those of tasks and suites:\n"
+            f"{text}"
+        )
+        return command
+
+    return decorate
+
+
 def read_assignments(assignments: Sequence[str] | None) -> dict[str, Json]:
     """Return settings by name; a value is read as JSON if it is JSON.
 
@@ -303,9 +338,13 @@ def choose_named_suite(name: str, values: Mapping[str, Json]) -> SuiteChoice:
     return choose_suite(name, values)
 
 
-def model_options(
-    models: ModelGroup, settings: RunSettings, run_seconds: float
-) -> list[ModelOptions]:
+def _named(kind: type[DataclassInstance], settings: RunSettings) -> dict[str, Any]:
+    """Return the settings that are fields of a class too."""
+    values = msgspec.structs.asdict(settings)
+    return {it.name: values[it.name] for it in fields(kind) if it.name in values}
+
+
+def model_options(models: ModelGroup, settings: RunSettings) -> list[ModelOptions]:
     """Return each model with how it writes.
 
     Raises:
@@ -326,12 +365,6 @@ def model_options(
             f"{counted(len(prices), 'price')} for {counted(len(names), 'model')}",
             then="give one price for all, or one for each --model",
         )
-    loop = LoopOptions(
-        forced=settings.forced,
-        compile_seconds=settings.compile_seconds,
-        run_seconds=run_seconds,
-        load_seconds=settings.load_seconds,
-    )
     options = []
     for text, price in zip(names, prices, strict=True):
         name, revision = split_revision(text)
@@ -340,18 +373,10 @@ def model_options(
                 model=name,
                 revision=revision,
                 device=models.device,
-                dtype=settings.dtype,
-                threads=settings.threads,
-                attention=settings.attention,
-                samples=settings.samples,
-                temperature=settings.temperature,
-                batch=settings.batch,
-                budget=settings.budget,
-                seed=settings.seed,
-                options=loop,
+                options=LoopOptions(**_named(LoopOptions, settings)),
                 memory_mb=settings.memory,
                 prices=price,
-                patience=settings.patience,
+                **_named(ModelOptions, settings),
             )
         )
     return options
@@ -378,8 +403,8 @@ def run_request(  # noqa: PLR0913 - groups of options
     from evaluation.core.run_header import TaskSettings
     from evaluation.walking.engine_worker import Bounds
 
-    default = 40.0 if suite is None else 120.0
-    run_seconds = settings.run_seconds or default
+    run_seconds = settings.run_seconds or (40.0 if suite is None else 120.0)
+    settings = msgspec.structs.replace(settings, run_seconds=run_seconds)
     return RunRequest(
         suite=suite,
         engines=engines.engine or (),
@@ -390,26 +415,16 @@ def run_request(  # noqa: PLR0913 - groups of options
         splits=data.split or (),
         only=data.only or (),
         limit=data.limit,
-        first=settings.first,
-        vacuous=settings.vacuous,
         settings=TaskSettings(
             seed=settings.seed, orders=settings.orders, values=values
         ),
-        bounds=Bounds(
-            compile_seconds=settings.compile_seconds,
-            run_seconds=run_seconds,
-            load_seconds=settings.load_seconds,
-            memory_mb=settings.memory,
-        ),
+        bounds=Bounds(memory_mb=settings.memory, **_named(Bounds, settings)),
         jobs=work.jobs,
-        repeats=settings.repeats,
-        given_only=settings.given_only,
-        sha256=settings.sha256,
         run_dir=run_dir,
-        models=model_options(models, settings, run_seconds),
-        repairs=settings.repairs,
+        models=model_options(models, settings),
         max_cost=models.max_cost,
         max_requests=models.max_requests,
+        **_named(RunRequest, settings),
         **more,
     )
 

@@ -12,16 +12,14 @@ from curation.commands.options import CommandGroup, local_path, with_option_grou
 from curation.system.terminal import print_json, say, with_more
 from curation.system.terminal import show as print_line
 from curation.system.words import counted
-from evaluation.commands.opened_run import (
-    RunArgument,
-    RunsArgument,
-    open_and_report_problems,
-)
 from evaluation.commands.show_run import (
     SHOWN,
     FailureOptions,
+    RunArgument,
+    RunsArgument,
     TableOptions,
     head_of,
+    open_and_report_problems,
     print_report,
     print_run,
     show_failures,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from curation.commands.options import local_path
 from curation.system.screens import print_screen
 from curation.system.terminal import say, say_command
 from curation.system.terminal import show as print_line
@@ -17,7 +19,7 @@ from evaluation.reporting.printing import (
     named_tables,
     print_tables,
 )
-from evaluation.results.reader import RecordedRun, gaps_of
+from evaluation.results.reader import RecordedRun, gaps_of, open_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     from evaluation.walking.run import RunTotals
 
 
+#: A run of `csbdata eval` or of a suite.
+RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The folder of a run.", parser=local_path)
+]
+#: The same of several.
+RunsArgument = Annotated[
+    list[Path],
+    typer.Argument(metavar="RUN...", help="Folders of runs.", parser=local_path),
+]
 #: Lines of a list that people are shown; other formats have all.
 SHOWN: Final = 20
 
@@ -65,6 +76,24 @@ class FailureOptions:
     def requested(self) -> bool:
         """Whether failures are shown: asked for, or chosen among."""
         return self.failures or bool(self.engine)
+
+
+def open_and_report_problems(folder: Path) -> RecordedRun:
+    """Open a run, and print which of its rows could not be read.
+
+    Args:
+        folder: Its folder.
+
+    Raises:
+        NoInput: there is no run.
+        BadData: its header cannot be read.
+    """
+    run = open_run(folder)
+    for problem in run.problems[:5]:
+        say(f"left out, no row: {problem}", style="yellow")
+    if len(run.problems) > 5:  # noqa: PLR2004 (the ones above)
+        say(f"... and {len(run.problems) - 5:,} more", style="yellow")
+    return run
 
 
 def print_run(  # noqa: PLR0913 (what is printed, and how)

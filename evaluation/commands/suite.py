@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.commands.options import GroupedCommand, local_path, with_option_groups
+from curation.commands.options import (
+    CommandGroup,
+    GroupedCommand,
+    local_path,
+    with_option_groups,
+)
 from curation.system.errors import BadConfiguration, BadUsage, Unavailable
 from curation.system.progress import Progress, Quiet, Shown
-from curation.system.terminal import say, say_command, with_more
+from curation.system.terminal import command_line, say, say_command, with_more
 from curation.system.words import command, counted
 from evaluation.commands.options import (
     DataOptions,
@@ -26,20 +32,50 @@ from evaluation.commands.options import (
     choose_named_suite,
     run_request,
     split_settings,
+    with_settings,
 )
-from evaluation.commands.settings_help import with_settings
 from evaluation.commands.show_run import (
     hold_gate,
     print_scored,
     say_unfinished,
 )
-from evaluation.commands.suite_group import SuiteGroup
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evaluation.asking.request import RunRequest, SuiteChoice
+
+
+class SuiteGroup(CommandGroup):
+    """The verbs; a suite's name in their place is answered with the right order."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own
+        """Return a verb's command; None if there is none.
+
+        Raises:
+            BadUsage: it is the name of a suite.
+        """
+        found = super().get_command(ctx, cmd_name)
+        if found is None:
+            from evaluation.suites.registry import is_path, suites
+
+            name = cmd_name.removesuffix("@paper")
+            if is_path(name) or name in suites():
+                words = [*command_line()] or ["csbdata", "suite", cmd_name]
+                at = words.index(cmd_name)
+                verb = (
+                    words.pop(at + 1)
+                    if {*words[at + 1 : at + 2]} & {*self.commands}
+                    else "run"
+                )
+                words.insert(at, verb)
+                raise BadUsage(
+                    f"the verb comes first, then the suite {cmd_name}",
+                    then=shlex.join(words),
+                )
+        return found
+
 
 app = typer.Typer(
     cls=SuiteGroup,

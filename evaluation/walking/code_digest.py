@@ -5,6 +5,7 @@ A row made by other code is measured again. Code that only reads rows is left ou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,7 +17,7 @@ from curation.workers.fingerprint import digest_of_files, fingerprint
 #: The folder that holds both packages.
 _ROOT: Final = Path(curation.__file__).parents[1]
 #: Added to the files of the engine and the task; a folder stands for its modules.
-_MEASURING: Final = (
+MEASURING: Final = (
     "evaluation/walking",
     "evaluation/tokenizers",
     "evaluation/core/cases.py",
@@ -26,8 +27,8 @@ _MEASURING: Final = (
     "curation/workers",
 )
 #: Code that writes texts, and code that judges them.
-_WRITING: Final = (
-    *_MEASURING,
+WRITING: Final = (
+    *MEASURING,
     "evaluation/answers/extraction.py",
     "evaluation/generation",
     "evaluation/models",
@@ -47,42 +48,30 @@ _READING: Final = frozenset({"report.py", "efficiency.py", "texts.py"})
 _JUDGES: Final = ("jsonschema", "jsonschema-rs", "referencing", "regress")
 
 
-def measuring_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
-    """Return the files that decide a measurement, each after the root.
+def code_files(names: Sequence[str], root: Path = _ROOT) -> list[tuple[Path, Path]]:
+    """Return the files of `MEASURING` or `WRITING`, each after the root.
 
     Args:
+        names: Paths of files, and of folders that stand for their modules.
         root: The folder that holds both packages.
     """
-    return _files(root, _MEASURING)
-
-
-def writing_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
-    """Return the files that decide a model's text, and how it is judged.
-
-    Args:
-        root: The folder that holds both packages.
-    """
-    return _files(root, _WRITING)
+    paths: set[Path] = set()
+    for name in names:
+        path = root / name
+        paths.update(path.rglob("*.py") if path.is_dir() else (path,))
+    return [(root, path) for path in sorted(paths) if path.name not in _READING]
 
 
 @cache
 def measuring_digest() -> str:
     """Return the digest of the code that decides a measurement."""
-    return digest_of_files(measuring_files())
+    return digest_of_files(code_files(MEASURING))
 
 
 @cache
 def writing_digest() -> str:
     """Return the digest of the code that writes and judges texts."""
     return fingerprint(
-        code=digest_of_files(writing_files()),
+        code=digest_of_files(code_files(WRITING)),
         judges={name: version(name) for name in _JUDGES},
     )
-
-
-def _files(root: Path, names: tuple[str, ...]) -> list[tuple[Path, Path]]:
-    paths: set[Path] = set()
-    for name in names:
-        path = root / name
-        paths.update(path.rglob("*.py") if path.is_dir() else (path,))
-    return [(root, path) for path in sorted(paths) if path.name not in _READING]

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 
@@ -29,7 +28,6 @@ from evaluation.core.cases import (
     LONG_TEXT,
     Case,
     InstanceResult,
-    InstanceWalk,
     Result,
     Row,
     WalkVerdict,
@@ -39,42 +37,10 @@ from evaluation.walking.engine_process import MAX_PRINTED_BYTES
 from evaluation.walking.why import why_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
-
-
-class CompileQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """Compile a schema; the grammar is kept for the next question."""
-
-    #: The schema's text.
-    compile: str
-    #: Whether untimed work comes first, in a process that has not done any yet.
-    warm_up: bool = False
-
-
-class TextToWalk(msgspec.Struct, frozen=True, kw_only=True):
-    """One text of a `WalkQuestion`."""
-
-    #: None where no tokens spell it.
-    tokens: Sequence[int] | None
-    #: A valid text itself: where it is blocked, the byte is looked for.
-    text: str | None
-    #: Whether forced tokens are counted; asking for them costs as much as a commit.
-    counts_forced: bool
-    #: Whether it is walked after the others, so that a limit which a long text reaches
-    #: costs no other its walk.
-    last: bool
-
-
-class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """Walk texts through the masks of the grammar compiled last."""
-
-    walks: Sequence[TextToWalk]
-    #: Limit of all walks together: of processor time, and by the wall clock.
-    seconds: float
-    wall_seconds: float
 
 
 class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,16 +134,6 @@ class Bounds:
     #: MiB above what the worker holds when it is ready.
     memory_mb: int = 4096
 
-    def limits(self) -> Limits:
-        """Return the limits of the worker."""
-        return Limits(
-            seconds=max(self.compile_seconds, self.run_seconds),
-            wall_times=self.wall_times,
-            start_seconds=self.load_seconds,
-            memory_mb=self.memory_mb,
-            recycle_after=_NEVER,
-        )
-
 
 @dataclass(slots=True)
 class PendingCase:
@@ -193,26 +149,42 @@ class PendingCase:
     deaths: int = 0
     answers: list[Json] = field(default_factory=list)
 
-    def texts(self) -> list[TextToWalk]:
-        """Return the texts; forced tokens are counted of the first valid one."""
-        texts: list[TextToWalk] = []
+    def questions(
+        self, bounds: Bounds, *, warm_up: bool
+    ) -> list[tuple[dict[str, Json], float]]:
+        """Return the questions of `walk_session.py`, each with its deadline in seconds.
+
+        Forced tokens are counted of the first valid text alone, since asking for them
+        costs as much as a commit. A long text is walked last, so that a limit which it
+        reaches costs no other its walk.
+        """
+        compiling: dict[str, Json] = {"compile": self.case.schema, "warm_up": warm_up}
+        questions = [(compiling, bounds.compile_seconds)]
+        texts: list[Json] = []
         counted = False
         for walk, tokens in zip(self.case.walks, self.tokens, strict=True):
             counts = walk.valid and bool(tokens) and not walk.label.get("apart")
             texts.append(
-                TextToWalk(
-                    tokens=tokens,
-                    text=walk.text if walk.valid else None,
-                    counts_forced=counts and not counted,
-                    last=len(tokens or ()) > LONG_TEXT,
-                )
+                {
+                    "tokens": None if tokens is None else [*tokens],
+                    "text": walk.text if walk.valid else None,
+                    "counts_forced": counts and not counted,
+                    "last": len(tokens or ()) > LONG_TEXT,
+                }
             )
             counted |= counts
-        return texts
+        walking: dict[str, Json] = {
+            "walks": texts,
+            "seconds": bounds.run_seconds,
+            "wall_seconds": bounds.run_seconds * bounds.wall_times,
+        }
+        if texts:
+            questions.append((walking, bounds.run_seconds + _GRACE))
+        return questions
 
 
 class EngineWorker:
-    """One worker and the cases that it was given, in order."""
+    """One worker, and the case that it was given."""
 
     def __init__(
         self,
@@ -231,7 +203,7 @@ class EngineWorker:
             cores: The cores that the process is kept on; none for any.
             say: Called once if the engine takes long to load.
         """
-        self._participant = participant
+        self.participant = participant
         self._bounds = bounds
         self._open = ExitStack()
         #: The process's output; a run that is killed leaves no file of it.
@@ -255,10 +227,17 @@ class EngineWorker:
             ),
             environment=participant.environment(),
         )
-        self._worker = Worker(program, bounds.limits())
-        self._pending: deque[PendingCase] = deque()
-        #: Cases that the present process has finished.
-        self._served = 0
+        limits = Limits(
+            seconds=max(bounds.compile_seconds, bounds.run_seconds),
+            wall_times=bounds.wall_times,
+            start_seconds=bounds.load_seconds,
+            memory_mb=bounds.memory_mb,
+            recycle_after=_NEVER,
+        )
+        self._worker = Worker(program, limits)
+        self._pending: PendingCase | None = None
+        #: Whether the present process has finished a case.
+        self._served = False
         #: Whether a process does untimed work first; not once it has died of that.
         self._warms_up = True
         self._died_warm = False
@@ -287,35 +266,48 @@ class EngineWorker:
         """Return for how many seconds no deadline passes."""
         return self._worker.seconds_to_wait()
 
-    def give(self, cases: Iterable[PendingCase]) -> None:
-        """Hand over cases; `collect` returns their rows, in order."""
-        self._pending.extend(cases)
-        self._ask()
+    def give(self, case: PendingCase) -> None:
+        """Hand over a case; `collect` returns its row."""
+        self._pending = case
+        self._ask(case)
 
-    def collect(self) -> list[tuple[Case, Row]]:
-        """Return the cases that have become complete since the last call.
+    def _ask(self, case: PendingCase) -> None:
+        case.answers.clear()
+        warm_up = self._warms_up and not case.deaths
+        questions, seconds = zip(
+            *case.questions(self._bounds, warm_up=warm_up), strict=True
+        )
+        self._worker.begin(questions, seconds)
+
+    def collect(self) -> Row | None:
+        """Return the row of the case; None while it is not complete.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        rows: list[tuple[Case, Row]] = []
         if self._say is not None and self._worker.starting_seconds() >= _SLOW_START:
             self._say(
-                f"{self._participant.label} is still being loaded after "
+                f"{self.participant.label} is still being loaded after "
                 f"{_SLOW_START:g} s; it is given up after {self._bounds.load_seconds:g}"
             )
             self._say = None
-        for outcome in self._outcomes():
-            pending = self._pending[0]
+        outcomes = self._outcomes()
+        pending = self._pending
+        if pending is None:
+            return None
+        for outcome in outcomes:
             pending.answers.append(outcome.answer)
             if outcome.ending is not Ending.OK:
-                rows += self._handle_death(pending, outcome)
+                if self._is_blamed(pending, outcome):
+                    return self._finish(pending, self._with_printed(outcome))
                 break
-            if len(pending.answers) == len(self._questions(pending)):
-                rows.append(self._finish(pending, None))
-        if self._pending and self._worker.child is None:
-            self._ask()
-        return rows
+            if len(pending.answers) == (2 if pending.tokens else 1):
+                self._served = True
+                self._warms_up &= not self._died_warm
+                return self._finish(pending, None)
+        if self._worker.child is None:
+            self._ask(pending)
+        return None
 
     def _outcomes(self) -> list[ProcessResult]:
         """Return what has come of questions; a process that prints and prints is ended.
@@ -328,73 +320,31 @@ class EngineWorker:
             return outcomes
         if self._printed.stat().st_size < MAX_PRINTED_BYTES:
             return outcomes
-        if not self._pending or self._worker.starting_seconds():
+        if self._pending is None or self._worker.starting_seconds():
             raise WorkerDidNotStart(f"{_TOO_MUCH} while it was loaded")
         self._printed_too_much = True
         return [ProcessResult(ending=Ending.ERROR, detail=_TOO_MUCH)]
 
-    def _handle_death(
-        self, pending: PendingCase, outcome: ProcessResult
-    ) -> list[tuple[Case, Row]]:
-        """Return the row of a case that ended its worker; none if it is tried again."""
+    def _is_blamed(self, pending: PendingCase, outcome: ProcessResult) -> bool:
+        """Return whether a case is at fault that its worker died; no: it is retried."""
         self._worker.kill()
-        fresh, self._served = not self._served, 0
+        fresh, self._served = not self._served, False
         # It may have been the warm-up; the next try is without.
         self._died_warm = fresh and self._warms_up and not pending.deaths
         pending.deaths += 1
         killed = outcome.was_killed
-        guilty = pending.deaths >= (_KILLS if killed else _ATTEMPTS)
-        if (
-            guilty
+        return (
+            pending.deaths >= (_KILLS if killed else _ATTEMPTS)
             or (fresh and not killed and not self._died_warm)
             or outcome.ending is Ending.ERROR
-        ):
-            return [self._finish(pending, self._with_printed(outcome))]
-        return []
+        )
 
-    def _finish(
-        self, pending: PendingCase, end: ProcessResult | None
-    ) -> tuple[Case, Row]:
-        self._pending.popleft()
-        self._served += end is None
-        if self._died_warm and end is None:
-            self._warms_up = False
-        self._died_warm = False
+    def _finish(self, pending: PendingCase, end: ProcessResult | None) -> Row:
+        self._pending, self._died_warm = None, False
         too_much, self._printed_too_much = self._printed_too_much, False
-        row = build_row(
-            self._participant.label, pending, end, printed_too_much=too_much
+        return build_row(
+            self.participant.label, pending, end, printed_too_much=too_much
         )
-        return pending.case, row
-
-    def _ask(self) -> None:
-        """Put all questions of all cases to the worker, from the first on."""
-        questions: list[CompileQuestion | WalkQuestion] = []
-        seconds: list[float] = []
-        for pending in self._pending:
-            pending.answers.clear()
-            for question, patience in self._questions(pending):
-                questions.append(question)
-                seconds.append(patience)
-        self._worker.begin(questions, seconds)
-
-    def _questions(
-        self, pending: PendingCase
-    ) -> list[tuple[CompileQuestion | WalkQuestion, float]]:
-        """Return the questions of a case, each with its deadline in seconds."""
-        bounds = self._bounds
-        warm_up = self._warms_up and not pending.deaths
-        compiling = CompileQuestion(compile=pending.case.schema, warm_up=warm_up)
-        if not pending.tokens:
-            return [(compiling, bounds.compile_seconds)]
-        walking = WalkQuestion(
-            walks=pending.texts(),
-            seconds=bounds.run_seconds,
-            wall_seconds=bounds.run_seconds * bounds.wall_times,
-        )
-        return [
-            (compiling, bounds.compile_seconds),
-            (walking, bounds.run_seconds + _GRACE),
-        ]
 
     def _with_printed(self, outcome: ProcessResult) -> ProcessResult:
         """Add what the process printed before it died; memory may have been why."""
@@ -419,9 +369,6 @@ def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
     }
 
 
-_Answer = TypeVar("_Answer", bound=WorkerAnswer)
-
-
 def build_row(
     engine: str,
     pending: PendingCase,
@@ -440,8 +387,8 @@ def build_row(
     """
     case, answers = pending.case, pending.answers
     try:
-        compiled = _read(answers[:1], CompileAnswer)
-        walked = _read(answers[1:], WalkAnswer)
+        compiled = msgspec.convert((answers and answers[0]) or {}, CompileAnswer)
+        walked = msgspec.convert((answers[1:] and answers[1]) or {}, WalkAnswer)
     except msgspec.ValidationError as error:
         compiled, walked = CompileAnswer(), WalkAnswer()
         end = ProcessResult(ending=Ending.PROTOCOL, detail=f"no answer: {error}")
@@ -481,22 +428,10 @@ def build_row(
         first_mask_ns=walked.first_mask_ns,
         rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
-        walks=tuple(
-            replace(result, why=why_of(case.schema, walk, result))
-            for walk, result in zip(
-                case.walks,
-                _results(case.walks, pending.tokens, walked.walks),
-                strict=True,
-            )
-        ),
+        walks=tuple(_results(case, pending.tokens, walked.walks)),
         label=case.label,
         fingerprint=pending.fingerprint,
     )
-
-
-def _read(answers: Sequence[Json], kind: type[_Answer]) -> _Answer:
-    """Return the first answer, or an empty one."""
-    return msgspec.convert((answers and answers[0]) or {}, kind)
 
 
 def _ending(
@@ -533,14 +468,14 @@ def _without_addresses(text: str) -> str:
 
 
 def _results(
-    walks: Sequence[InstanceWalk],
+    case: Case,
     tokens: Sequence[Sequence[int] | None],
     walked: Sequence[WalkedText],
 ) -> Iterator[InstanceResult]:
     """Yield the result of each walk; those without an answer were not run."""
     never_begun = WalkedText(verdict=WalkVerdict.NOT_RUN)
     contradictions = find_contradictions(tokens, walked)
-    for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
+    for index, (walk, ids) in enumerate(zip(case.walks, tokens, strict=True)):
         text = walked[index] if index < len(walked) else never_begun
         verdict, detail = text.verdict, _without_addresses(text.detail)
         if verdict is WalkVerdict.MASK_GAP and not walk.valid:
@@ -551,19 +486,13 @@ def _results(
             blocked = "the end" if text.at is None else "this token"
             other = contradictions[index] + 1
             detail = f"{blocked} was allowed after the same tokens in text {other}"
-        yield InstanceResult(
-            verdict=verdict,
+        result = InstanceResult(
+            **msgspec.structs.asdict(text)
+            | {"verdict": verdict, "detail": detail, "label": walk.label},
             valid=walk.valid,
             tokens=len(ids or ()),
-            at=text.at,
-            byte=text.byte,
-            mask_ns=text.mask_ns,
-            commit_ns=text.commit_ns,
-            waited_ns=text.waited_ns,
-            forced=text.forced,
-            detail=detail,
-            label=walk.label,
         )
+        yield replace(result, why=why_of(case.schema, walk, result))
 
 
 #: Stands for the end of a text; no token has this id.

@@ -9,6 +9,7 @@ from curation.system.user_files import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
 
     from evaluation.core.run_header import RunHeader
 
@@ -61,14 +62,11 @@ def rerun_command(
     words = ["csbdata", "eval", "--engine", f"{participant.spec or engine}{preset}"]
     for name, text in (participant.assigned or {}).items():
         words += ["--option", f"{name}={text}"]
-    words += [
-        "--task",
-        task,
-        *_place(header),
-        *_other_options(header),
-        "--id",
-        f"{config}/{case_id}",
-    ]
+    # By its place the run's data is found from any folder.
+    place = ["--data", header.data.place] if header.data.place else []
+    anew = _GIVEN_ANEW | {*place[:1]}
+    words += ["--task", task, *place, *_other_options(header.command, anew)]
+    words += ["--id", f"{config}/{case_id}"]
     for name, setting in _LIMITS.items():
         limit: float | None = getattr(header.limits, name)
         if limit is not None:
@@ -86,7 +84,7 @@ _LIMITS = {
 }
 _SET_ANEW = {*_LIMITS.values(), "sha256"}
 #: Options of a run that are given anew, or do not matter to a single case.
-_OWN = frozenset(
+_GIVEN_ANEW = frozenset(
     {
         *("--engine", "--option", "--task", "--id"),
         *("--limit", "--jobs", "--run-dir", "--format"),
@@ -94,10 +92,10 @@ _OWN = frozenset(
 )
 
 
-def _other_options(header: RunHeader) -> list[str]:
+def _other_options(command: Sequence[str], anew: AbstractSet[str]) -> list[str]:
     """Return the options of a run that decide what a case is, as they were given."""
     options: list[list[str]] = []
-    for word in header.command:
+    for word in command:
         if word.startswith("--"):
             options.append([word])
         elif options:
@@ -105,17 +103,7 @@ def _other_options(header: RunHeader) -> list[str]:
     return [
         word
         for option in options
-        if not _is_own(option[0], header)
+        if option[0].partition("=")[0] not in anew
         and not (option[0] == "--set" and option[-1].partition("=")[0] in _SET_ANEW)
         for word in option
     ]
-
-
-def _place(header: RunHeader) -> list[str]:
-    """Return the option by which the run's data is found from any folder."""
-    return ["--data", header.data.place] if header.data.place else []
-
-
-def _is_own(option: str, header: RunHeader) -> bool:
-    name = option.partition("=")[0]
-    return name in _OWN or (name == "--data" and bool(header.data.place))

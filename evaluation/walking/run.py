@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import random
 from collections import deque
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -80,17 +80,6 @@ class RunTotals:
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
 
-    def add(self, other: RunTotals) -> None:
-        """Add the totals of another part of the run."""
-        self.reused += other.reused
-        self.ran += other.ran
-        self.disturbed += other.disturbed
-        self.undecided += other.undecided
-        self.unanswered += other.unanswered
-        self.waiting += other.waiting
-        self.stopped = other.stopped or self.stopped
-        self.unavailable.update(other.unavailable)
-
 
 def run(
     participants: Sequence[EngineUnderTest],
@@ -111,107 +100,21 @@ def run(
         say: Called with messages about engines that are slow to load.
     """
     work = _Work(plan, out, advance, say)
-    totals = work.totals
-    totals.unavailable.update(
-        (engine.label, engine.unavailable)
-        for engine in participants
-        if engine.unavailable
-    )
     usable = [engine for engine in participants if not engine.unavailable]
+    unavailable = work.totals.unavailable
+    unavailable |= {it.label: it.unavailable for it in participants if it.unavailable}
     # Engines take turns where their times are compared.
     compared = len(usable) * plan.repeats > 1
     in_turn = [task for task in plan.tasks if task.takes_turns and compared]
     others = [task for task in plan.tasks if task not in in_turn]
     with work.off_timed_cores():
         for task in in_turn:
-            _measure(usable, [task], plan.repeats, work)
+            work.measure(usable, [task], plan.repeats)
         for engine in usable if others else ():
-            _measure([engine], others, 1, work)
-        _ask_again(work)
-    out.record_unavailable(totals.unavailable)
-    return totals
-
-
-class _Work:
-    """The parts of a run that all its engines share: cores, cases, finished rows."""
-
-    def __init__(
-        self,
-        plan: RunPlan,
-        out: ResultsFolder,
-        advance: Callable[[int], None],
-        say: Callable[[str], None],
-    ) -> None:
-        self.plan = plan
-        self.totals = RunTotals()
-        #: Cases that the machine left undecided, to be asked again at the end.
-        self.undecided: list[tuple[EngineUnderTest, Case, Row]] = []
-        self._out, self._advance, self._say = out, advance, say
-        self._cores = idle_last(usable_cores()) if plan.timed else usable_cores()
-        self._encode: Callable[[Sequence[str]], list[list[int] | None]] | None = None
-
-    def worker(self, participant: EngineUnderTest, number: int) -> EngineWorker:
-        """Return a worker of an engine, not yet started.
-
-        If times are results, it is kept on one core, from the last one down; all cores
-        are for an engine that chooses its threads.
-        """
-        plan = self.plan
-        cores: Sequence[int] = ()
-        if plan.timed:
-            every = participant.chooses_its_threads
-            cores = self._cores if every else (self._core(number),)
-        return EngineWorker(participant, plan.tokenizer, plan.bounds, cores, self._say)
-
-    @contextmanager
-    def off_timed_cores(self) -> Iterator[None]:
-        """Keep this process off the cores on which times are taken."""
-        free = set(self._cores) - set(map(self._core, range(self.plan.jobs)))
-        if not free or not self.plan.timed or not hasattr(os, "sched_setaffinity"):
-            yield
-            return
-        os.sched_setaffinity(0, free)
-        try:
-            yield
-        finally:
-            os.sched_setaffinity(0, set(self._cores))
-
-    def _core(self, number: int) -> int:
-        return self._cores[-1 - number % len(self._cores)]
-
-    def is_finished(self, fingerprint: str) -> bool:
-        """Return whether a row is there already; then it is counted."""
-        finished = fingerprint in self._out.finished
-        if finished:
-            self.totals.reused += 1
-            self._advance(1)
-        return finished
-
-    def tokens(self, case: Case) -> list[list[int] | None]:
-        """Return the tokens of a case's texts."""
-        if not case.walks:
-            return []
-        if self._encode is None:
-            self._encode = self.plan.tokenizer.encoder()
-        return self._encode([walk.text for walk in case.walks])
-
-    def write(self, participant: EngineUnderTest, case: Case, row: Row) -> None:
-        """Write a row that was measured now; one that is undecided is kept back."""
-        if row.result is Result.UNDECIDED:
-            self.undecided.append((participant, case, row))
-            return
-        self._write(row)
-        self.totals.disturbed += row.quiet is False
-
-    def write_undecided(self, row: Row) -> None:
-        """Write the row of a case that stays undecided: the next run asks again."""
-        self._write(replace(row, fingerprint=""))
-        self.totals.undecided += 1
-
-    def _write(self, row: Row) -> None:
-        self._out.write(row)
-        self.totals.ran += 1
-        self._advance(1)
+            work.measure([engine], others, 1)
+        work.ask_again()
+    out.record_unavailable(unavailable)
+    return work.totals
 
 
 def wanted_cases(task: Task, plan: RunPlan) -> Iterator[Case]:
@@ -220,6 +123,218 @@ def wanted_cases(task: Task, plan: RunPlan) -> Iterator[Case]:
     for case in task.cases(records, plan.settings):
         if not plan.only or plan.only & {case.id, f"{case.config}/{case.id}"}:
             yield case
+
+
+@dataclass(slots=True)
+class _Core:
+    """A core with its workers, of which one at a time is at work."""
+
+    #: By the engine's label and the number of the repetition.
+    workers: dict[tuple[str, int], EngineWorker]
+    #: Workers that are still to be given a case; the first is at work.
+    turns: deque[tuple[EngineWorker, PendingCase]] = field(default_factory=deque)
+    busy: bool = False
+
+
+class _Work:
+    """The cases of a run on their way to its engines, and the rows on their way back.
+
+    If times are results, a worker is kept on one core, from the last one down; all
+    cores are for an engine that chooses its threads.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        out: ResultsFolder,
+        advance: Callable[[int], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._plan, self._out, self._advance, self._say = plan, out, advance, say
+        self.totals = RunTotals()
+        #: Cases that the machine left undecided, to be asked again at the end.
+        self._undecided: list[tuple[EngineUnderTest, PendingCase, Row]] = []
+        self._cores = idle_last(usable_cores()) if plan.timed else usable_cores()
+        self._encode: Callable[[Sequence[str]], list[list[int] | None]] | None = None
+
+    def _worker(self, participant: EngineUnderTest, number: int) -> EngineWorker:
+        """Return a worker of an engine, not yet started."""
+        plan = self._plan
+        cores: Sequence[int] = ()
+        if plan.timed:
+            every = participant.chooses_its_threads
+            cores = self._cores if every else (self._core(number),)
+        return EngineWorker(participant, plan.tokenizer, plan.bounds, cores, self._say)
+
+    def _core(self, number: int) -> int:
+        return self._cores[-1 - number % len(self._cores)]
+
+    @contextmanager
+    def off_timed_cores(self) -> Iterator[None]:
+        """Keep this process off the cores on which times are taken."""
+        free = set(self._cores) - set(map(self._core, range(self._plan.jobs)))
+        if not free or not self._plan.timed or not hasattr(os, "sched_setaffinity"):
+            yield
+            return
+        os.sched_setaffinity(0, free)
+        try:
+            yield
+        finally:
+            os.sched_setaffinity(0, set(self._cores))
+
+    def measure(
+        self, participants: Sequence[EngineUnderTest], tasks: Sequence[Task], count: int
+    ) -> None:
+        """Put each case to every engine before the next case, in random order.
+
+        So all engines meet the machine in the same state. Each repetition of an engine
+        has its own process, so that the chance effects of a process (its place in
+        memory) are part of the spread.
+        """
+        known = self.totals.unavailable
+        present = [engine for engine in participants if engine.label not in known]
+        with ExitStack() as stack:
+            cores = [
+                _Core(
+                    {
+                        (engine.label, repetition): stack.enter_context(
+                            self._worker(engine, number)
+                        )
+                        for engine in present
+                        for repetition in range(count)
+                    }
+                )
+                for number in range(self._plan.jobs)
+            ]
+            rounds = self._rounds(present, tasks, count)
+            while self._fill(cores, rounds):
+                _wait_for([core.turns[0][0] for core in cores if core.busy])
+                for core in cores:
+                    if core.busy:
+                        self._collect(core, cores)
+
+    def _rounds(
+        self, participants: Sequence[EngineUnderTest], tasks: Sequence[Task], count: int
+    ) -> Iterator[dict[tuple[str, int], PendingCase]]:
+        """Yield each case that is not finished, by engine and repetition."""
+        plan = self._plan
+        for task in tasks:
+            marks = {
+                engine.label: sha256(
+                    orjson.dumps(
+                        [
+                            engine.identity,
+                            plan.tokenizer.digest,
+                            asdict(plan.bounds),
+                            measuring_digest(),
+                            task.name,
+                        ]
+                    )
+                ).hexdigest()
+                for engine in participants
+            }
+            for case in wanted_cases(task, plan):
+                missing: dict[tuple[str, int], str] = {}
+                for label, mark in marks.items():
+                    for number in range(count):
+                        fingerprint = _case_fingerprint(mark, case, number)
+                        if fingerprint in self._out.finished:
+                            self.totals.reused += 1
+                            self._advance(1)
+                        else:
+                            missing[label, number] = fingerprint
+                if missing:
+                    tokens = self._tokens(case)
+                    yield {
+                        key: PendingCase(case, tokens, fingerprint, key[1])
+                        for key, fingerprint in missing.items()
+                    }
+
+    def _tokens(self, case: Case) -> list[list[int] | None]:
+        if not case.walks:
+            return []
+        if self._encode is None:
+            self._encode = self._plan.tokenizer.encoder()
+        return self._encode([walk.text for walk in case.walks])
+
+    def _fill(
+        self,
+        cores: Sequence[_Core],
+        rounds: Iterator[dict[tuple[str, int], PendingCase]],
+    ) -> bool:
+        """Give every core that waits its next turn; return whether any is at work."""
+        for core in cores:
+            while core.workers and not core.busy:
+                if core.turns:
+                    worker, pending = core.turns[0]
+                    worker.give(pending)
+                    core.busy = True
+                    continue
+                round_ = next(rounds, None)
+                if round_ is None:
+                    break
+                case = next(iter(round_.values())).case
+                turns = [
+                    (core.workers[key], pending)
+                    for key, pending in round_.items()
+                    if key in core.workers
+                ]
+                seed = f"{self._plan.settings.seed} {case.config} {case.id}"
+                random.Random(seed).shuffle(turns)  # noqa: S311 - drawn again alike, not secret
+                core.turns.extend(turns)
+        return any(core.busy for core in cores)
+
+    def _collect(self, core: _Core, cores: Sequence[_Core]) -> None:
+        """Write the row of the worker whose turn it is, once it is complete.
+
+        An engine that cannot be loaded is dropped on every core.
+        """
+        worker, pending = core.turns[0]
+        engine = worker.participant
+        try:
+            row = worker.collect()
+        except WorkerDidNotStart as fault:
+            self.totals.unavailable[engine.label] = fault.what
+            for other in cores:
+                if other.busy and other.turns[0][0].participant is engine:
+                    other.busy = False
+                    other.turns[0][0].close()
+                kept = {
+                    k: it for k, it in other.workers.items() if k[0] != engine.label
+                }
+                other.workers = kept
+                other.turns = deque(t for t in other.turns if t[0] in kept.values())
+            return
+        if row is None:
+            return
+        core.turns.popleft()
+        core.busy = False
+        if row.result is Result.UNDECIDED:
+            self._undecided.append((engine, pending, row))
+        else:
+            self._write(row)
+
+    def _write(self, row: Row) -> None:
+        """Write a row; of a case that stays undecided one that is asked again."""
+        if row.result is Result.UNDECIDED:
+            row = replace(row, fingerprint="")
+            self.totals.undecided += 1
+        else:
+            self.totals.disturbed += row.quiet is False
+        self._out.write(row)
+        self.totals.ran += 1
+        self._advance(1)
+
+    def ask_again(self) -> None:
+        """Put every undecided case once more, one at a time: nothing else runs now."""
+        for engine, pending, row in self._undecided:
+            again: Row | None = None
+            with self._worker(engine, 0) as worker, suppress(WorkerDidNotStart):
+                worker.give(replace(pending, deaths=0))
+                while again is None:
+                    _wait_for([worker])
+                    again = worker.collect()
+            self._write(again or row)
 
 
 def _case_fingerprint(mark: str, case: Case, repetition: int) -> str:
@@ -232,223 +347,7 @@ def _case_fingerprint(mark: str, case: Case, repetition: int) -> str:
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _participant_fingerprint(
-    participant: EngineUnderTest, plan: RunPlan, task: Task
-) -> str:
-    """Return the fingerprint of what decides a row, but for the case."""
-    parts = [
-        participant.identity,
-        plan.tokenizer.digest,
-        asdict(plan.bounds),
-        measuring_digest(),
-        task.name,
-    ]
-    return sha256(orjson.dumps(parts)).hexdigest()
-
-
-@dataclass(slots=True)
-class _Repetition:
-    """One repetition of one engine, which takes turns with others on a core."""
-
-    participant: EngineUnderTest
-    number: int
-    worker: EngineWorker
-
-
-@dataclass(slots=True)
-class _Round:
-    """A case with the fingerprints of its unfinished rows, by engine and repetition."""
-
-    case: Case
-    tokens: list[list[int] | None]
-    fingerprints: dict[tuple[str, int], str]
-
-
-@dataclass(slots=True)
-class _Core:
-    """A core with all repetitions on it, of which one at a time is at work."""
-
-    repetitions: list[_Repetition]
-    #: Repetitions that are still to be asked a case; the first is at work.
-    turns: deque[tuple[_Repetition, PendingCase]] = field(default_factory=deque)
-    busy: bool = False
-
-
-def _measure(
-    participants: Sequence[EngineUnderTest],
-    tasks: Sequence[Task],
-    repeats: int,
-    work: _Work,
-) -> None:
-    """Put each case to every engine before the next case, in random order.
-
-    So all engines meet the machine in the same state. Each repetition of an engine has
-    its own process, so that the chance effects of a process (its place in memory) are
-    part of the spread.
-    """
-    known = work.totals.unavailable
-    present = [engine for engine in participants if engine.label not in known]
-    with ExitStack() as stack:
-        cores = [
-            _Core(
-                [
-                    _Repetition(
-                        participant,
-                        repetition,
-                        stack.enter_context(work.worker(participant, number)),
-                    )
-                    for participant in present
-                    for repetition in range(repeats)
-                ]
-            )
-            for number in range(work.plan.jobs)
-        ]
-        rounds = _ahead(_rounds(present, tasks, repeats, work))
-        while _fill(cores, rounds, work):
-            _wait_for([core.turns[0][0].worker for core in cores if core.busy])
-            for core in cores:
-                if core.busy:
-                    _collect(core, cores, work)
-
-
-def _rounds(
-    participants: Sequence[EngineUnderTest],
-    tasks: Sequence[Task],
-    repeats: int,
-    work: _Work,
-) -> Iterator[_Round]:
-    """Yield the cases that are not finished."""
-    for task in tasks:
-        marks = {
-            engine.label: _participant_fingerprint(engine, work.plan, task)
-            for engine in participants
-        }
-        for case in wanted_cases(task, work.plan):
-            fingerprints = {
-                (label, number): fingerprint
-                for label, mark in marks.items()
-                for number in range(repeats)
-                if not work.is_finished(
-                    fingerprint := _case_fingerprint(mark, case, number)
-                )
-            }
-            if fingerprints:
-                yield _Round(case, work.tokens(case), fingerprints)
-
-
-def _ahead(rounds: Iterator[_Round]) -> Iterator[_Round]:
-    """Yield rounds, the next one made ahead of its turn: while the engines work."""
-    waiting: deque[_Round] = deque()
-    for round_ in rounds:
-        waiting.append(round_)
-        if len(waiting) > 1:
-            yield waiting.popleft()
-    yield from waiting
-
-
-def _fill(cores: Sequence[_Core], rounds: Iterator[_Round], work: _Work) -> bool:
-    """Give every core that waits its next turn; return whether any is at work."""
-    for core in cores:
-        while core.repetitions and not core.busy:
-            if not core.turns:
-                round_ = next(rounds, None)
-                if round_ is None:
-                    break
-                core.turns.extend(_turns(core, round_, work.plan.settings.seed))
-                continue
-            repetition, pending = core.turns[0]
-            repetition.worker.give([pending])
-            core.busy = True
-    return any(core.busy for core in cores)
-
-
-def _turns(
-    core: _Core, round_: _Round, seed: int
-) -> list[tuple[_Repetition, PendingCase]]:
-    """Return the repetitions to be asked a case, in an order drawn for it."""
-    case = round_.case
-    turns = [
-        (
-            repetition,
-            PendingCase(
-                case=case,
-                tokens=round_.tokens,
-                fingerprint=fingerprint,
-                repetition=repetition.number,
-            ),
-        )
-        for repetition in core.repetitions
-        if (
-            fingerprint := round_.fingerprints.get(
-                (repetition.participant.label, repetition.number)
-            )
-        )
-    ]
-    random.Random(f"{seed} {case.config} {case.id}").shuffle(turns)  # noqa: S311 - drawn again alike, not secret
-    return turns
-
-
 def _wait_for(workers: Sequence[EngineWorker]) -> None:
     """Wait until a worker's process says something, or a deadline passes."""
     children = [worker.child for worker in workers if worker.child is not None]
     exchange(children, min(worker.patience() for worker in workers))
-
-
-def _collect(core: _Core, cores: Sequence[_Core], work: _Work) -> None:
-    """Write the row of the working repetition, once it is complete.
-
-    An engine that cannot be loaded is dropped on every core.
-    """
-    repetition, _ = core.turns[0]
-    try:
-        rows = repetition.worker.collect()
-    except WorkerDidNotStart as fault:
-        label = repetition.participant.label
-        work.totals.unavailable[label] = fault.what
-        for other in cores:
-            _drop_engine(other, label)
-        return
-    for case, row in rows:
-        work.write(repetition.participant, case, row)
-        core.turns.popleft()
-        core.busy = False
-
-
-def _drop_engine(core: _Core, label: str) -> None:
-    """Take an engine off a core, with all that it was to be asked."""
-    if core.busy and core.turns[0][0].participant.label == label:
-        core.busy = False
-        core.turns[0][0].worker.close()
-    core.repetitions = [
-        repetition
-        for repetition in core.repetitions
-        if repetition.participant.label != label
-    ]
-    core.turns = deque(
-        turn for turn in core.turns if turn[0].participant.label != label
-    )
-
-
-def _ask_again(work: _Work) -> None:
-    """Put every undecided case once more, one at a time: nothing else runs now."""
-    for participant, case, row in work.undecided[:]:
-        pending = PendingCase(
-            case=case,
-            tokens=work.tokens(case),
-            fingerprint=row.fingerprint,
-            repetition=row.repetition,
-        )
-        with work.worker(participant, 0) as worker:
-            worker.give([pending])
-            rows: list[tuple[Case, Row]] = []
-            try:
-                while not rows:
-                    _wait_for([worker])
-                    rows = worker.collect()
-            except WorkerDidNotStart:
-                rows = [(case, row)]
-        ((_, again),) = rows
-        if again.result is Result.UNDECIDED:
-            work.write_undecided(again)
-        else:
-            work.write(participant, case, again)

@@ -140,16 +140,13 @@ class ResultsFolder:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        path = self.folder / HEADER
-        header: dict[str, Json] = orjson.loads(path.read_bytes())
-        engines = header.get("engines") or []
+        engines = orjson.loads((self.folder / HEADER).read_bytes()).get("engines")
         updated: list[Json] = [
             {**engine, "unavailable": reasons.get(str(engine.get("engine")))}
             for engine in (engines if isinstance(engines, list) else ())
             if isinstance(engine, dict)
         ]
-        if updated != engines:
-            _write_header(path, {**header, "engines": updated})
+        _update_header(self.folder, engines=updated)
 
     def close(self) -> None:
         """Let everything reach the disk."""
@@ -166,15 +163,11 @@ def record_end(folder: Path, row_counts: Mapping[tuple[str, str], int]) -> None:
     Raises:
         CannotCreate: there is no room, or no right (exit 73).
     """
-    path = folder / HEADER
-    header: dict[str, Json] = orjson.loads(path.read_bytes())
     parts = tuple(
         FinishedPart(engine=engine, task=task, rows=count)
         for (engine, task), count in row_counts.items()
     )
-    finished = msgspec.to_builtins(FinishedHeader(parts=parts))
-    if header.get("finished") != finished:
-        _write_header(path, {**header, "finished": finished})
+    _update_header(folder, finished=msgspec.to_builtins(FinishedHeader(parts=parts)))
 
 
 def record_parameters(
@@ -188,10 +181,15 @@ def record_parameters(
     """
     new = {label: dict(changes) for label, changes in discovered.items() if changes}
     if new:
-        path = folder / HEADER
-        header = orjson.loads(path.read_bytes())
-        header["parameters"] = {**header.get("parameters", {}), **new}
-        _write_header(path, header)
+        parameters = orjson.loads((folder / HEADER).read_bytes()).get("parameters", {})
+        _update_header(folder, parameters=parameters | new)
+
+
+def _update_header(folder: Path, **members: Json) -> None:
+    path = folder / HEADER
+    header = orjson.loads(path.read_bytes())
+    if {**header, **members} != header:
+        _write_header(path, {**header, **members})
 
 
 def refuse_taken(folder: Path | None) -> None:

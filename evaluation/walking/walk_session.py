@@ -7,8 +7,8 @@ that file can be imported. Two questions make a case:
     {"walks": [TEXT, ...], "seconds": 40.0, "wall_seconds": 160.0}
                                          -> {"walks": [RECORD, ...], ...}
 
-A TEXT is a `TextToWalk`, a RECORD a `WalkedText` of `engine_worker`. What was printed
-during a question comes back as `printed` with its answer.
+A TEXT is a `TextToWalk`, a RECORD a `WalkRecord`. What was printed during a question
+comes back as `printed` with its answer.
 """
 
 from __future__ import annotations
@@ -44,11 +44,14 @@ if TYPE_CHECKING:
     )
 
     class TextToWalk(TypedDict):
-        """As `engine_worker.TextToWalk`."""
+        """One text."""
 
+        #: None where no tokens spell it.
         tokens: list[int] | None
+        #: A valid text itself: where it is blocked, the byte is looked for.
         text: str | None
         counts_forced: bool
+        #: Whether it is walked after the others.
         last: bool
 
 

@@ -260,11 +260,8 @@ def _member(before: Sequence[Member], name: str, places: Sequence[_Place]) -> st
 
 def _governed(root: Json, stands: str, places: Sequence[_Place]) -> Why:
     """Return the class of a place with the first keyword that governs it."""
-    for keyword in _GOVERNORS.get(stands, ()):
-        for place in places:
-            if keyword in place.schema:
-                return _why(root, stands, keyword, place)
-    for keyword in (*_IN_PLACE[1:], "allOf", "$ref"):
+    branching = (*_IN_PLACE[1:], "allOf", "$ref")
+    for keyword in (*_GOVERNORS.get(stands, ()), *branching):
         for place in places:
             if keyword in place.schema:
                 return _why(root, stands, keyword, place)

@@ -31,8 +31,8 @@ from evaluation.servers.parameters import Parameters
 from evaluation.servers.prices import prices_of
 from evaluation.servers.provider import PROMPT_ALONE, is_served, split_provider
 from evaluation.servers.writer import ServerWriter
-from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import ProbeOutcome
+from evaluation.tasks.probe.probe import KEYWORD_PROBES
 from evaluation.tasks.probe.profiles import profile_text
 
 if TYPE_CHECKING:

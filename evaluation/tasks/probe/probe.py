@@ -8,9 +8,13 @@ that require an order.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from curation.core.json_types import Json
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
@@ -154,3 +158,69 @@ def _in_words_of(dialect: Dialect, schema: dict[str, Json]) -> dict[str, Json]:
         text = text.replace('"$id":', f'"{dialect.id_keyword}":')
     words: dict[str, Json] = json.loads(text)
     return words
+
+
+#: A format that no draft knows.
+UNKNOWN: Final = "unknown"
+
+
+def _read() -> Iterator[Probe]:
+    """Yield the probes; a line without `violating` has nothing that violates it."""
+    lines = Path(__file__).with_name("probes.jsonl").read_text("utf-8").splitlines()
+    for columns in map(json.loads, lines):
+        contexts = tuple(columns.get("contexts", CONTEXTS))
+        violating = (
+            {columns["keyword"]: columns["violating"]} if "violating" in columns else {}
+        )
+        yield Probe(**columns | {"violating": violating, "contexts": contexts})
+
+
+KEYWORD_PROBES: Final = tuple(_read())
+#: The value of `format` by the name of its probe; `UNKNOWN` for the one that is none.
+FORMAT_OF_PROBE: Final[dict[str, str]] = {
+    probe.name: str(probe.schema["format"]) if probe.violating else UNKNOWN
+    for probe in KEYWORD_PROBES
+    if probe.keyword == "format"
+}
+
+
+class KeywordPair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two keywords that stand together: how often, where, and their probe."""
+
+    keywords: tuple[str, str]
+    #: Schemas that have them in one place, and their share of all.
+    schemas: int
+    share: float
+    #: Contexts of probes to the schemas that have them there.
+    places: dict[str, int]
+    dialect: str
+    schema: dict[str, Any]
+    valid: Any
+    #: Keyword to a value that it alone refuses.
+    violating: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        return " + ".join(self.keywords)
+
+    @property
+    def probe(self) -> Probe:
+        """Its probe; it is named after its first keyword."""
+        return Probe(
+            name=self.name,
+            keyword=next(iter(self.violating)),
+            schema=self.schema,
+            valid=self.valid,
+            violating=self.violating,
+            since=self.dialect,
+            until=self.dialect,
+            contexts=tuple(self.places),
+        )
+
+
+@cache
+def pairs() -> tuple[KeywordPair, ...]:
+    """Return the pairs, the most frequent first."""
+    _, *lines = Path(__file__).with_name("pairs.jsonl").read_bytes().splitlines()
+    return tuple(msgspec.json.decode(line, type=KeywordPair) for line in lines)

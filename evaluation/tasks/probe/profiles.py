@@ -17,8 +17,8 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
 from curation.system.file_names import safe_name
 from evaluation.tasks.probe import NAME
-from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import GOOD, ProbeOutcome, outcome
+from evaluation.tasks.probe.probe import FORMAT_OF_PROBE, UNKNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
+from curation.core.documents import Explained
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Cell, Rate, Table
 from evaluation.tasks.probe import NAME
-from evaluation.tasks.probe.keyword_probes import FORMAT_OF_PROBE, UNKNOWN
 from evaluation.tasks.probe.outcomes import (
     FORMAT,
     GOOD,
@@ -32,8 +32,7 @@ from evaluation.tasks.probe.outcomes import (
     judge_probe,
     proven,
 )
-from evaluation.tasks.probe.pairs import pairs_table
-from evaluation.tasks.probe.probe import CONTEXTS, ROOT
+from evaluation.tasks.probe.probe import CONTEXTS, FORMAT_OF_PROBE, ROOT, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -179,7 +178,7 @@ def report(run: RunRows) -> Report:
             by_engine[row.engine].append(result)
     names = run.header.names()
     tables = [_outcomes(by_engine), _features(by_engine, names), _figure()]
-    tables += [pairs_table(of_pairs)] if of_pairs else []
+    tables += [_pairs(of_pairs)] if of_pairs else []
     tables += theoretical_coverages(run, by_engine, names)
     tables += [_matrix(engine, results) for engine, results in by_engine.items()]
     return Report(tables=tuple(tables))
@@ -268,4 +267,47 @@ def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
         rows=tuple((*line, *map(own.get, CONTEXTS)) for line, own in lines.items()),
         note=_OUTCOME_NOTE,
         name=f"probe {engine}",
+    )
+
+
+class PairOutcome(Explained):
+    """What an engine makes of a pair in one place."""
+
+    ENFORCED = ("enforced", "the valid text passes, both violating ones are blocked")
+    IGNORED = ("one ignored", "a text that only one of the two refuses passes")
+    OVER = ("over-constrained", "the valid text is blocked")
+    REFUSED = ("refused", "the schema is not compiled")
+    FAILED = ("failed", "it died, ran out of time, or is at odds with itself")
+
+
+#: By the outcome of the pair's probe; any other is a failure.
+_OUTCOMES: Final = {
+    ProbeOutcome.ENFORCED: PairOutcome.ENFORCED,
+    ProbeOutcome.IGNORED: PairOutcome.IGNORED,
+    ProbeOutcome.WARNED: PairOutcome.IGNORED,
+    ProbeOutcome.WRONG: PairOutcome.IGNORED,
+    ProbeOutcome.OVER_STRICT: PairOutcome.OVER,
+    ProbeOutcome.REFUSED: PairOutcome.REFUSED,
+}
+
+
+def _pairs(by_engine: Mapping[str, Sequence[ProbeOutcome]]) -> Table:
+    """Return the outcomes of pairs by engine."""
+    counts = {
+        engine: Counter(_OUTCOMES.get(it, PairOutcome.FAILED) for it in outcomes)
+        for engine, outcomes in by_engine.items()
+    }
+    return Table(
+        title="Pairs of keywords: outcomes",
+        columns=("engine", *PairOutcome),
+        rows=tuple(
+            (
+                engine,
+                Rate(counted[PairOutcome.ENFORCED], counted.total()),
+                *(counted[each] for each in list(PairOutcome)[1:]),
+            )
+            for engine, counted in counts.items()
+        ),
+        note="; ".join(f"{each}: {each.explanation}" for each in PairOutcome),
+        name="pairs outcomes",
     )

@@ -11,10 +11,8 @@ from evaluation.core.run_header import TaskSettings
 from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.drafts import drafts_of
 from evaluation.tasks.probe import NAME
-from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import GOOD, outcome
-from evaluation.tasks.probe.pairs import pairs
-from evaluation.tasks.probe.probe import PlacedProbe, Probe, place_probe
+from evaluation.tasks.probe.probe import KEYWORD_PROBES, PlacedProbe, pairs, place_probe
 from evaluation.tasks.probe.report import report
 
 if TYPE_CHECKING:
@@ -31,18 +29,12 @@ def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
     Without dialects, in the newest that has it.
     """
     for probe in PROBES:
-        for dialect in _select(probe, dialects):
+        every = probe.dialects
+        for dialect in (
+            [it for it in every if it in dialects] if dialects else every[-1:]
+        ):
             for context in probe.contexts:
                 yield place_probe(probe, context, dialect)
-
-
-def _select(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
-    available = probe.dialects
-    return (
-        [dialect for dialect in available if dialect in dialects]
-        if dialects
-        else available[-1:]
-    )
 
 
 def cases(_records: Iterable[Record], settings: TaskSettings) -> Iterator[Case]:

@@ -14,9 +14,8 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import CannotCreate, Unavailable
 from curation.system.terminal import command_line_of
 from evaluation.analysis.run_report import reports
-from evaluation.asking.header import suite_header
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
-from evaluation.asking.run import run, score_file
+from evaluation.asking.run import run, score_file, suite_header
 from evaluation.core.records import Record, encode_records
 from evaluation.core.run_header import DataHeader
 from evaluation.core.suite import RecordSet

@@ -22,7 +22,7 @@ from evaluation.asking.records import records_of
 from evaluation.asking.request import ModelOptions, RunRequest, choose_suite
 from evaluation.asking.rewording import reworded_records
 from evaluation.asking.run import score_file
-from evaluation.asking.scoring import LiveScorer, score_all
+from evaluation.asking.scoring import live_scorer, score_all
 from evaluation.asking.self_test import self_test
 from evaluation.commands.options import choose_named_suite
 from evaluation.commands.results import app
@@ -135,9 +135,9 @@ def test_what_an_engine_left_out_has_one_class_in_every_suite(name: str) -> None
 def test_a_live_scorer_goes_on_after_trouble(troubled: SuiteChoice) -> None:
     """A run whose answers are handed back does not end with one of them."""
     record = Record(id="a")
-    with LiveScorer(troubled) as scorer:
+    with live_scorer(troubled) as score:
         found = [
-            scorer.score(record, Response(record="a", text=text)).failure_class
+            score(record, Response(record="a", text=text)).failure_class
             for text in ("hang", "x", "die", "x")
         ]
     assert found == ["scoring_timeout", "", "scoring_failed", ""]

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from curation.fit.profile import load_profile
 from curation.fit.verdict import is_taken, judge_fit
 from curation.system.errors import BadUsage, CannotCreate
-from evaluation.asking.batch_output import names_of
-from evaluation.commands import suite_group
+from evaluation.asking.response_files import names_of
+from evaluation.commands import suite
 from evaluation.commands.suite import app
 from evaluation.core.records import Record, encode_records
 from evaluation.results.reader import open_run
@@ -43,7 +43,7 @@ def _ask(*words: object) -> Any:  # noqa: ANN401 (typer's own)
 def test_a_suite_before_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is an error that names the command to type."""
     words = ["csbdata", "suite", "sob", "run", "-n"]
-    monkeypatch.setattr(suite_group, "command_line", words.copy)
+    monkeypatch.setattr(suite, "command_line", words.copy)
     answer = _ask(*words[2:])
     assert isinstance(answer.exception, BadUsage)
     assert answer.exception.then == "csbdata suite run sob -n"

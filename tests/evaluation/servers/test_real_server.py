@@ -37,8 +37,8 @@ from evaluation.servers.model_server import served_model, server_participants
 from evaluation.servers.pacing import Account, Spending
 from evaluation.servers.writer import ServerWriter
 from evaluation.tasks.probe.endpoint import PROBED, probe_endpoint
-from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import ProbeOutcome
+from evaluation.tasks.probe.probe import KEYWORD_PROBES
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 from tests.evaluation.small_model import small_model
 

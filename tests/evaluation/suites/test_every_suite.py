@@ -155,7 +155,7 @@ _SCORE_ONE: Final = """
 import sys
 import msgspec
 from evaluation.asking.scoring_worker import start
-handle = start({"suite": sys.argv[1], "settings": {}})
+handle = start({"suite": sys.argv[1], "settings": {}, "fallback": False})
 handle(msgspec.json.decode(sys.stdin.buffer.read()))
 packages = [name.partition(".")[0] for name in sys.modules]
 print(packages.count("curation") + packages.count("evaluation"))

@@ -16,18 +16,18 @@ from curation.workers.fingerprint import digest_of_files
 from evaluation.results.reader import open_run
 from evaluation.walking import code_digest
 from evaluation.walking.code_digest import (
+    MEASURING,
+    WRITING,
+    code_files,
     measuring_digest,
-    measuring_files,
     writing_digest,
-    writing_files,
 )
 from evaluation.walking.run_folder import record_end, refuse_taken
 from tests.evaluation.made_runs import row
 from tests.evaluation.walking.opened_folder import open_results_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from collections.abc import Sequence
 
 _HEAD: dict[str, Any] = {
     "plan": "p",
@@ -203,7 +203,7 @@ def _names(files: list[tuple[Path, Path]]) -> set[str]:
 
 
 def _copy(folder: Path) -> Path:
-    for root, path in writing_files():
+    for root, path in code_files(WRITING):
         copy = folder / path.relative_to(root)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
@@ -211,12 +211,12 @@ def _copy(folder: Path) -> Path:
 
 
 def _digests(copy: Path) -> list[str]:
-    return [digest_of_files(files(copy)) for files in (measuring_files, writing_files)]
+    return [digest_of_files(code_files(names, copy)) for names in (MEASURING, WRITING)]
 
 
 def test_the_digests_are_those_of_the_files() -> None:
     """A constant in their place would find every row of other code finished."""
-    assert measuring_digest() == digest_of_files(measuring_files())
+    assert measuring_digest() == digest_of_files(code_files(MEASURING))
     assert writing_digest() not in (measuring_digest(), digest_of_files([]))
 
 
@@ -271,20 +271,20 @@ def test_another_version_of_a_judge_is_another_digest(
 
 def test_what_only_reads_is_no_part() -> None:
     """A better table asks for no new measurement."""
-    names = _names(writing_files())
+    names = _names(code_files(WRITING))
     assert not {name for name in names if "/reporting/" in name or "report.py" in name}
     assert "evaluation/suites/coverage/texts.py" not in names
 
 
 @pytest.mark.parametrize(
-    ("module", "files"),
+    ("module", "names"),
     [
-        ("curation.instances.grading", writing_files),
-        ("evaluation.walking.engine_worker", measuring_files),
+        ("curation.instances.grading", WRITING),
+        ("evaluation.walking.engine_worker", MEASURING),
     ],
 )
 def test_what_is_loaded_to_make_a_row_is_part_of_it(
-    module: str, files: Callable[[], list[tuple[Path, Path]]]
+    module: str, names: Sequence[str]
 ) -> None:
     """It decides a row, or is named here as deciding nothing."""
     code = (
@@ -297,12 +297,12 @@ def test_what_is_loaded_to_make_a_row_is_part_of_it(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     loaded = dict(line.split(" ", 1) for line in said.stdout.splitlines())
-    names = _names(files())
+    files = _names(code_files(names))
     lost = {
         name
         for name, path in loaded.items()
         if not path.endswith("__init__.py")
-        and Path(path).relative_to(_ROOT).as_posix() not in names
+        and Path(path).relative_to(_ROOT).as_posix() not in files
         and not name.startswith(_NOTHING)
     }
     assert not lost

@@ -20,10 +20,10 @@ from curation.workers.process import Child
 from evaluation.core.cases import Case, InstanceWalk, Result, WalkVerdict
 from evaluation.results.reader import gaps_of
 from evaluation.walking import engine_process
-from evaluation.walking import run as walking_run
 from evaluation.walking.engine_process import CoreWaits, Deadline, engine_warnings
 from evaluation.walking.engine_worker import Bounds, PendingCase, build_row
 from evaluation.walking.generation_session import _TextUnderWay
+from evaluation.walking.run import _Work
 from evaluation.walking.walk_session import refusal_reason
 from tests.evaluation.measuring import measured, miniature, request_of, sample
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
-    from evaluation.walking.run import RunTotals, _Work
+    from evaluation.walking.run import RunTotals
 
 
 _SAMPLES = [sample(f"o{number}", "{}") for number in range(6)]
@@ -275,14 +275,14 @@ def test_what_is_undecided_is_asked_once_more_at_the_end(
     tmp_path: Path, machine: _Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the then quiet machine it never ends either: that is the engine's."""
-    ask_again = walking_run._ask_again
+    ask_again = _Work.ask_again
 
     def on_a_quiet_machine(work: _Work) -> None:
-        assert len(work.undecided) == 1
+        assert len(work._undecided) == 1
         machine.busy = False
         ask_again(work)
 
-    monkeypatch.setattr(walking_run, "_ask_again", on_a_quiet_machine)
+    monkeypatch.setattr(_Work, "ask_again", on_a_quiet_machine)
     totals, run = _hang(tmp_path)
     assert (totals.undecided, totals.ran) == (0, 4)
     assert not run.undecided

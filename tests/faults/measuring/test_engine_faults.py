@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from curation.system.progress import Quiet
-from evaluation.asking.header import header
+from evaluation.asking.run import header
 from evaluation.asking.run import run as run_request
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.records import Instance, Record
@@ -316,7 +316,7 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
         settings=request.settings,
         bounds=request.bounds,
     )
-    head = header([participant], plan, {}, None)
+    head = header([participant], plan, None, None, {})
     with open_results_folder(tmp_path / "run", head) as out:
         run([participant], plan, out)
     (row,) = open_run(tmp_path / "run").rows()

@@ -24,7 +24,7 @@ import csbdata
 from curation.pipeline.request import fingerprint_of
 from curation.system.errors import CannotCreate, CsbdataError
 from curation.workers.limits import Limits
-from evaluation.asking import header as header_module
+from evaluation.asking import run as asking_run
 from evaluation.asking.request import ModelOptions
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
@@ -168,7 +168,7 @@ def test_f38_rows_of_other_code_are_not_found(
 ) -> None:
     """The folder is refused by name; a folder of its own has every row anew."""
     assert csbdata.run(_request(tmp_path)).totals.ran == 2
-    for module in (header_module, walking_run):
+    for module in (asking_run, walking_run):
         monkeypatch.setattr(module, "measuring_digest", lambda: "of tomorrow")
     with pytest.raises(CannotCreate, match=r"another run: measuring code"):
         csbdata.run(_request(tmp_path))

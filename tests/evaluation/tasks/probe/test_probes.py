@@ -27,10 +27,14 @@ from curation.system.errors import (
 from evaluation.commands.probe import probe
 from evaluation.results.reader import open_run
 from evaluation.servers.provider import providers
-from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import ProbeOutcome
-from evaluation.tasks.probe.pairs import pairs
-from evaluation.tasks.probe.probe import CONTEXTS, ROOT, place_probe
+from evaluation.tasks.probe.probe import (
+    CONTEXTS,
+    KEYWORD_PROBES,
+    ROOT,
+    pairs,
+    place_probe,
+)
 from evaluation.tasks.probe.profiles import profile_text, write_profiles
 from evaluation.tasks.probe.task import PROBES, all_placed
 from tests.evaluation.made_runs import accepted, row, write_run

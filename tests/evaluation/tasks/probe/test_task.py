@@ -18,7 +18,6 @@ from evaluation.reporting.printing import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import engine_paths
-from evaluation.tasks.probe.keyword_probes import KEYWORD_PROBES
 from evaluation.tasks.probe.outcomes import (
     ProbeOutcome,
     Support,
@@ -29,7 +28,7 @@ from evaluation.tasks.probe.outcomes import (
     outcome,
     proven,
 )
-from evaluation.tasks.probe.pairs import pairs
+from evaluation.tasks.probe.probe import KEYWORD_PROBES, pairs
 from evaluation.tasks.probe.task import PROBES, TASK, all_placed, case_of
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
