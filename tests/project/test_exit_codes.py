@@ -18,6 +18,8 @@ from tests.evaluation.made_runs import HEAD, many, write_run
 from tests.project.test_help import PATHS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from curation.pipeline.build import BuildResult
 
 _ROOT = Path(__file__).parents[2]
@@ -201,14 +203,16 @@ _MISTAKES = {
 _MISTAKES["a URL where a command writes to this machine", 2] = _MISTAKES[
     "a place that cannot be written", 73
 ].replace("file/x", "s3://bucket/x")
-_CASES = [
-    (line.strip(), code)
+#: By command line, the exit code.
+_CODES = {
+    line.strip(): code
     for (_, code), lines in _MISTAKES.items()
     for line in lines.strip().splitlines()
-]
-_LINES = [line for line, _ in _CASES]
-#: The first lines of a kind.
-_FAST = {("nosuch", 2), ("check nosuch.json", 66), ("fit bad.json", 65)}
+}
+_COMMANDS = sorted({line.split()[0] for line in _CODES})
+_MESSAGES = _ROOT / "tests" / "golden" / "messages"
+#: Commands without heavy imports.
+_FAST = {"check", "diff", "nosuch"}
 #: The command itself, and `engines`, which has nothing to be wrong in.
 _WITHOUT = {"", "engines"}
 
@@ -234,9 +238,11 @@ def place(tmp_path_factory: pytest.TempPathFactory, sample_result: BuildResult) 
     return folder
 
 
-def _exit_code(words: list[str]) -> tuple[int | str | None, str]:
+def _ending(line: str) -> tuple[int | str | None, str]:
+    """Return the exit code of a command line, and what is said of its fault."""
+    words = shlex.split(line)
     try:
-        application(words)(words)
+        application(words)(words, prog_name="csbdata")
     except SystemExit as ended:
         return ended.code, ""
     except CsbdataError as fault:
@@ -245,29 +251,44 @@ def _exit_code(words: list[str]) -> tuple[int | str | None, str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "code"),
+    "command",
     [
-        pytest.param(*it, id=it[0], marks=[pytest.mark.slow] * (it not in _FAST))
-        for it in _CASES
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in _FAST))
+        for name in _COMMANDS
     ],
 )
-def test_a_mistake_has_one_exit_code(
-    line: str, code: int, place: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_mistake_has_one_exit_code_and_one_message(
+    command: str,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    compare_golden: Callable[[Path, str], None],
 ) -> None:
-    """The same in every command that can make it, and one line that says why."""
+    """The code is the same in every command; tests/golden/messages has the wording."""
     monkeypatch.chdir(place)
     monkeypatch.setenv("CSBDATA_CACHE", str(place / "cache"))
-    found, said = _exit_code(shlex.split(line))
-    assert found == code, said
-    assert "\n" not in said
+    told, wrong = "", []
+    for line, code in _CODES.items():
+        if line.split()[0] != command:
+            continue
+        found, said = _ending(line)
+        printed = capsys.readouterr()
+        if found != code or "\n" in said:
+            wrong.append(f"{line}: {found}: {said}")
+        said = said or (printed.out + printed.err).strip()
+        said = re.sub("nonce [0-9a-f]+", "nonce N", said)
+        said = re.sub(" +$", "", said, flags=re.MULTILINE).replace(str(place), "HERE")
+        told += f"$ csbdata {line}\n{said}\n[{found}]\n\n"
+    assert not wrong, "\n".join(wrong)
     assert [path.name for path in (place / "taken").iterdir()] == ["mine.txt"]
+    compare_golden(_MESSAGES / f"{command}.txt", told)
 
 
 def test_every_command_is_tried() -> None:
     """A new command gets a line above."""
     groups = {" ".join(path[:-1]) for path in PATHS}
     for name in {" ".join(path) for path in PATHS} - groups - _WITHOUT:
-        assert any(f"{it} ".startswith(f"{name} ") for it in _LINES), name
+        assert any(f"{it} ".startswith(f"{name} ") for it in _CODES), name
 
 
 def test_every_command_that_writes_a_folder_is_tried_on_that_of_others() -> None:
@@ -278,7 +299,7 @@ def test_every_command_that_writes_a_folder_is_tried_on_that_of_others() -> None
         for option in command.params
         if {"--out", "--run-dir"} & {*option.opts} and option.metavar != "FILE"
     }
-    tried = [line for line in _LINES if "taken" in line.split()]
+    tried = [line for line in _CODES if "taken" in line.split()]
     for name in writing:
         assert any(line.startswith(f"{name} ") for line in tried), name
 
