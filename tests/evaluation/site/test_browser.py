@@ -143,8 +143,8 @@ def test_a_page_is_of_the_record_that_the_address_names_last(tmp_path: Path) -> 
         (it,) = visited([visit])
         assert it["said"] == []
         last = order[-1]
-        sections = 2 if last in names else 0
-        assert it["value"] == [last, f"{last} · csbdata", last, sections], order
+        title, sections = (last, 2) if last in names else ("A record", 0)
+        assert it["value"] == [title, f"{title} · csbdata", last, sections], order
 
 
 _CLICKS: Final = 2
