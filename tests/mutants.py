@@ -6,8 +6,8 @@ A mutant changes one operator, constant or statement. The seed, by default the c
 before the last, draws them from all candidates in the folders (`curation` and
 `evaluation` by default), the same ones on every machine. Arguments of decorators are
 left out: no answer depends on whether a class is frozen. Each is tried in a copy of the
-tree, by the fast tests of its module, then of its folder, then of its half. Exits with 1
-if fewer than 85 % die.
+tree, by the fast tests of its module, then of its folder, then of its half. Exits with
+1 if fewer than 85 % die.
 """
 
 from __future__ import annotations
