@@ -286,6 +286,19 @@ def test_an_object_is_not_called_narrower_where_less_is_more(
     _assert_true(fit)
 
 
+def test_a_schema_that_is_referred_to_is_where_the_reference_is() -> None:
+    """Beneath `not`, in a branch, or only in a definition that nothing reaches."""
+    schema: Json = {
+        "not": {"$ref": "#/$defs/a"},
+        "items": {"$ref": "#/$defs/b"},
+        "$defs": {"a": {"items": True}, "b": {"$ref": "#/$defs/c"}, "c": {}, "d": {}},
+    }
+    places = positions(schema, DRAFT_2020_12)
+    monotone = [it for it in "abcd" if places["$defs", it].monotone]
+    assert monotone == ["b", "c", "d"]
+    assert not places["$defs", "a", "items"].monotone
+
+
 def test_one_of_with_branches_that_overlap_is_no_any_of(comparer: Comparer) -> None:
     """A value of both branches shows it, and a safe fit does not take it."""
     schema = _object(
