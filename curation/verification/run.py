@@ -21,7 +21,7 @@ from curation.verification.checks import CHECKS
 from curation.verification.findings import READABLE, Finding, Verification
 from curation.verification.folder_contents import open_folder
 from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.pool import Pool
+from curation.workers.pool import BatchResult, Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
@@ -66,7 +66,12 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         for check in checks
         for items in check.batches(contents)
     ]
-    outcomes = _run_items(folder, batches, jobs=jobs, progress=progress or Quiet())
+    outcomes: defaultdict[str, list[tuple[CheckItem, ProcessResult]]]
+    outcomes = defaultdict(list)
+    results = _run_batches(folder, batches, jobs=jobs, progress=progress or Quiet())
+    for batch in sorted(results, key=attrgetter("index")):
+        for item, outcome in zip(batches[batch.index], batch.results, strict=True):
+            outcomes[item.check].append((item, outcome))
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
@@ -80,8 +85,17 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         else:
             findings += result.findings
             counted |= result.counted
+    # A name or an error may repeat a credential.
+    covered = [
+        replace(
+            finding,
+            where=redacted(cover_credentials(finding.where)),
+            detail=redacted(cover_credentials(finding.detail)),
+        )
+        for finding in findings
+    ]
     return Verification(
-        findings=tuple(map(_without_credentials, findings)),
+        findings=tuple(covered),
         counted=counted,
         partial=contents.manifest is not None and bool(contents.manifest.partial),
         questions={check.name: check.question for check in checks},
@@ -89,26 +103,17 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     )
 
 
-def _without_credentials(finding: Finding) -> Finding:
-    """Return a finding without the credentials that a name or an error may repeat."""
-    where, detail = (
-        redacted(cover_credentials(text)) for text in (finding.where, finding.detail)
-    )
-    return replace(finding, where=where, detail=detail)
-
-
-def _run_items(
+def _run_batches(
     folder: Path, batches: Sequence[CheckBatch], *, jobs: int, progress: Progress
-) -> defaultdict[str, list[tuple[CheckItem, ProcessResult]]]:
-    """Return the outcomes of each check's items, in order, by the name of the check.
+) -> list[BatchResult]:
+    """Return the results of all batches, in no order.
 
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
     """
-    outcomes: defaultdict[str, list[tuple[CheckItem, ProcessResult]]]
-    outcomes = defaultdict(list)
     if not batches:
-        return outcomes
+        return []
+    results = []
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
             module="curation.verification.checks",
@@ -128,11 +133,7 @@ def _run_items(
             Pool(program, jobs=jobs, limits=_LIMITS) as pool,
             progress.bar("Verifying", sum(map(len, batches))) as advance,
         ):
-            done = []
             for batch in pool.run_batches(batches):
-                done.append(batch)
+                results.append(batch)
                 advance(len(batch.results))
-    for batch in sorted(done, key=attrgetter("index")):
-        for item, outcome in zip(batches[batch.index], batch.results, strict=True):
-            outcomes[item.check].append((item, outcome))
-    return outcomes
+    return results
