@@ -53,15 +53,19 @@ def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
     rejected = documents.filter(pl.col("outcome") != KEPT)
     edits = ledger.changes().select("document", "rule").unique()
     changed = kept.select("document", "config").join(edits, on="document")
+    # Config to value to number of documents, each.
     origins, outcomes, splits, changes = (
-        _nested(rows, column)
-        for rows, column in (
-            (documents, "origin"),
-            (rejected, "outcome"),
-            (kept, "split"),
-            (changed, "rule"),
-        )
+        defaultdict[str, dict[str, int]](dict) for _ in range(4)
     )
+    for counts, rows, column in (
+        (origins, documents, "origin"),
+        (outcomes, rejected, "outcome"),
+        (splits, kept, "split"),
+        (changes, changed, "rule"),
+    ):
+        grouped = rows.group_by("config", column).len().collect()
+        for config, value, count in grouped.rows():
+            counts[config][value] = count
     return {
         config: ConfigFigures(
             raw=sum(origins[config].values()),
@@ -77,14 +81,6 @@ def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
         )
         for config in in_benchmark_order(origins)
     }
-
-
-def _nested(rows: pl.LazyFrame, column: str) -> defaultdict[str, dict[str, int]]:
-    """Return config to value of a column to the number of rows."""
-    nested: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for config, value, count in rows.group_by("config", column).len().collect().rows():
-        nested[config][value] = count
-    return nested
 
 
 def data_files(

@@ -7,27 +7,27 @@ would end them somewhere inside polars.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from curation.core.benchmark import CORE, LEDGER, holds_instances, is_table
-from curation.core.records import BenchmarkRecord
-from curation.dataset.ledger import (
-    CHANGE_COLUMNS,
-    CHANGES,
-    DISTINCT,
-    DOCUMENT_COLUMNS,
-    DOCUMENTS,
-    REQUIRED,
-)
+from curation.dataset import ledger
 from curation.dataset.parquet import RECORDS, TableForm, refuse_columns, required_of
-from curation.instances.dataset.parquet import (
-    LEDGER_COLUMNS,
-    LEDGER_DISTINCT,
-    LEDGER_ROWS,
-)
-from curation.instances.dataset.parquet import ROWS as INSTANCES
-from curation.instances.values.model import InstanceRow
+from curation.instances.dataset import parquet as instances
 from curation.packaging.core import CORE_TABLE
 from curation.system.checksums import names_in
+
+#: The forms of the ledger's tables, those about instances among them.
+LEDGER_FORMS: Final = {
+    **ledger.FORMS,
+    **{
+        path: TableForm(
+            columns=instances.LEDGER_COLUMNS[path],
+            distinct=instances.LEDGER_DISTINCT,
+            required=required_of(row_type),
+        )
+        for path, row_type in instances.LEDGER_ROWS.items()
+    },
+}
 
 
 def table_form(path: str) -> TableForm | None:
@@ -36,18 +36,11 @@ def table_form(path: str) -> TableForm | None:
     None for a path in the ledger's folder where no build writes a table.
     """
     inside = path.rpartition("/")[0]
+    if inside == LEDGER:
+        return LEDGER_FORMS.get(path)
     if inside == CORE:
         return CORE_TABLE
-    if inside != LEDGER:
-        return INSTANCES if holds_instances(inside) else RECORDS
-    own = {DOCUMENTS: DOCUMENT_COLUMNS, CHANGES: CHANGE_COLUMNS}
-    columns = own.get(path) or LEDGER_COLUMNS.get(path)
-    if columns is None:
-        return None
-    distinct = DISTINCT if path in own else LEDGER_DISTINCT
-    return TableForm(
-        columns=columns, distinct=distinct, text="", most_length=0, most_rows=0
-    )
+    return instances.ROWS if holds_instances(inside) else RECORDS
 
 
 def refuse_foreign_columns(folder: Path) -> None:
@@ -61,10 +54,4 @@ def refuse_foreign_columns(folder: Path) -> None:
     for name in sorted(filter(is_table, names_in(folder))):
         form = table_form(name) if "/" in name else None
         if form is not None:
-            refuse_columns(folder / name, form.columns, _required(name))
-
-
-def _required(path: str) -> frozenset[str]:
-    of_config = InstanceRow if holds_instances(path.rpartition("/")[0]) else None
-    row_type = LEDGER_ROWS.get(path) or of_config or BenchmarkRecord
-    return REQUIRED.get(path) or required_of(row_type)
+            refuse_columns(folder / name, form)
