@@ -7,8 +7,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,6 +65,8 @@ from curation.workers.ray_pool import OpenPool, pools_of, ray_address
 from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from curation.download.acquire import UnavailableArchive
     from curation.pipeline.inputs import BuildInput
     from curation.rules.sets import RuleSet
@@ -286,20 +287,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     ray_address(request.executor)
     # Sources, rules, and the folder; and what is asked beside them.
     count = 3 + request.fastjsonschema + request.instances
-    with _without_collector():
-        return _build_with(request, Phases(progress or Quiet(), count))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Disable the collector of reference cycles for the length of a block.
-
-    A build makes a million lasting objects and few cycles.
-    """
+    # A build makes a million lasting objects and few cycles to collect.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return _build_with(request, Phases(progress or Quiet(), count))
     finally:
         if was_enabled:
             gc.enable()

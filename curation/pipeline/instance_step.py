@@ -131,7 +131,12 @@ class InstanceStep:
             numbers = list(missing)
             # Positions of the schemas that have cost too much, and what came of all.
             failed: dict[int, tuple[list[int], Sequence[ProcessResult]]] = {}
-            for result in pool.run_batches(map(_requests, missing.values())):
+            # All instances of a batch, then all targets.
+            requests = (
+                [*map(_request, batch), *(FitRequest(task.schema) for task in batch)]
+                for batch in missing.values()
+            )
+            for result in pool.run_batches(requests):
                 number = numbers[result.index]
                 positions = [
                     position
@@ -209,11 +214,6 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
             )
             tasks.append(task)
     return tasks
-
-
-def _requests(batch: Sequence[InstanceTask]) -> list[InstanceRequest | FitRequest]:
-    """Return what is asked of a batch: all instances, then all targets."""
-    return [*map(_request, batch), *(FitRequest(task.schema) for task in batch)]
 
 
 def _request(task: InstanceTask, *, lean: bool = False) -> InstanceRequest:

@@ -375,12 +375,28 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
     commit = head if plan.nothing else _commit(repository, preview, head, progress)
     files = preview.verified.files
     progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
-    _read_back(repository, files, commit)
+    there = repository.files(commit)
+    wrong = files_to_send(files, there)
+    wrong += tuple(sorted(there.keys() - files.keys() - {_HUB_FILE}))
+    wrong = wrong or repository.changed_files(commit, files)
+    if wrong:
+        named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
+        raise BadData(
+            f"not there as sent: {named}; no tag was set",
+            f"{repository.name}@{commit}",
+            "push again, and tell the Hub's operators if it stays",
+        )
+    tags = repository.tags()
+    tag = next((tag for tag, tagged in tags.items() if tagged == commit), None)
+    # A tag never moves: today's may be that of another commit.
+    if tag is None and today() not in tags:
+        tag = today()
+        repository.tag(tag, commit)
     return PushResult(
         preview=replace(preview, head=head),
         outcome=PushOutcome.CHECKED if plan.nothing else PushOutcome.PUSHED,
         commit=commit,
-        tag=_tag_of(repository, commit),
+        tag=tag,
     )
 
 
@@ -452,44 +468,6 @@ def _landed_commit(
             "look at it, then push again: the plan will be a new one",
         ) from error
     return None
-
-
-def _read_back(
-    repository: HubRepository, files: Mapping[str, LocalFile], commit: str
-) -> None:
-    """Read the files back, and compare.
-
-    Raises:
-        BadData: a file came back otherwise, or one is there that was not sent; the tag
-            is withheld (exit 65).
-    """
-    there = repository.files(commit)
-    wrong = files_to_send(files, there)
-    wrong += tuple(sorted(there.keys() - files.keys() - {_HUB_FILE}))
-    wrong = wrong or repository.changed_files(commit, files)
-    if wrong:
-        named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
-        raise BadData(
-            f"not there as sent: {named}; no tag was set",
-            f"{repository.name}@{commit}",
-            "push again, and tell the Hub's operators if it stays",
-        )
-
-
-def _tag_of(repository: HubRepository, commit: str) -> str | None:
-    """Return the tag of a commit, which gets that of today if it has none.
-
-    None if today's tag leads to another commit already: a tag never moves.
-    """
-    tags = repository.tags()
-    for tag, tagged in tags.items():
-        if tagged == commit:
-            return tag
-    day = today()
-    if day in tags:
-        return None
-    repository.tag(day, commit)
-    return day
 
 
 def today() -> str:

@@ -92,11 +92,6 @@ def files_to_send(
     )
 
 
-def _client() -> HfApi:
-    """Return a client whose requests name csbdata and its version."""
-    return HfApi(library_name="csbdata", library_version=version("csbdata"))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRepository:
     """A dataset on the Hub, with time limits.
@@ -108,7 +103,12 @@ class HubRepository:
     #: `owner/name`.
     name: str
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
-    api: HfApi = field(default_factory=_client)
+    #: Its requests name csbdata and its version.
+    api: HfApi = field(
+        default_factory=lambda: HfApi(
+            library_name="csbdata", library_version=version("csbdata")
+        )
+    )
 
     def _ask(self, method: Callable[..., _T], **options: Any) -> _T:  # noqa: ANN401 (as of the client's methods)
         """Call a method of the client on the repository, again if it may pass."""

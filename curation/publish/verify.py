@@ -75,6 +75,9 @@ def rebuild_and_compare(
 ) -> list[str]:
     """Return the files of a dataset folder that a build of its sources gives otherwise.
 
+    The build has the sources, rules and options of the folder's manifest. What no
+    source decides is kept: the repository on the Hub, and why the build is partial.
+
     Args:
         where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
         jobs: Worker processes.
@@ -84,22 +87,16 @@ def rebuild_and_compare(
         NoInput: there is no such folder or dataset, or no build in it.
         CsbdataError: a source or the Hub cannot be had.
     """
-    with _folder_of(where, progress or Quiet()) as folder:
-        return _files_built_otherwise(folder, jobs, progress or Quiet())
-
-
-def _files_built_otherwise(folder: Path, jobs: int, progress: Progress) -> list[str]:
-    """Build a folder again with the sources, rules and options of its manifest.
-
-    What no source decides is kept: the repository on the Hub, and the reasons why the
-    build is partial.
-    """
     from curation.packaging.derived_files import rebuild  # noqa: PLC0415 - slow, rarely asked
     from curation.pipeline.build import build  # noqa: PLC0415 - slow, rarely asked
     from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - slow, rarely asked
 
-    facts = read_facts(folder)
-    with TemporaryDirectory(prefix="csbdata-rebuild-") as temporary:
+    progress = progress or Quiet()
+    with (
+        _folder_of(where, progress) as folder,
+        TemporaryDirectory(prefix="csbdata-rebuild-") as temporary,
+    ):
+        facts = read_facts(folder)
         again = Path(temporary) / "dataset"
         request = BuildRequest(
             out=again,
