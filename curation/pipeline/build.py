@@ -24,7 +24,6 @@ from curation.core.rule import Candidate
 from curation.dataset.decisions import (
     DecidedDocument,
     HeldResult,
-    ResultFile,
     SourceDocument,
 )
 from curation.dataset.summary import NAME, PARTIAL_NAME, RuleNote
@@ -307,16 +306,12 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            with (
-                pools_of(request.executor, progress.say) as open_pool,
-                ResultFile(run.folder) as file,
-            ):
+            with pools_of(request.executor, progress.say) as open_pool:
                 steps = _Steps(
                     request=request,
                     plan=plan,
                     run=run,
                     progress=progress,
-                    file=file,
                     open_pool=open_pool,
                 )
                 manifest, peak = steps.write(clock)
@@ -354,8 +349,6 @@ class _Steps:
     #: Where finished work is kept, and found again.
     run: RunFolder
     progress: Phases
-    #: Where results are kept while the build lasts.
-    file: ResultFile
     open_pool: OpenPool
 
     def write(self, clock: _Clock) -> tuple[Manifest, float]:
@@ -409,7 +402,7 @@ class _Steps:
                 note=lambda: reader.source,
             ) as advance,
         ):
-            results = process_batches(reader, pool, self.run, advance, self.file)
+            results = process_batches(reader, pool, self.run, advance)
         sources = {item.source.name: item.source for item in inputs}
         decided = decide_benchmark(reader.documents, results, rules, sources)
         return decided, pool.peak_rss_mb

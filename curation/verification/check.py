@@ -69,7 +69,7 @@ CheckBatch: TypeAlias = Sequence[CheckItem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCheck:
-    """One check of a folder; `curation.verification.checks.CHECKS` lists all."""
+    """One check of a folder; `curation.verification.run.CHECKS` lists all."""
 
     name: str
     #: One clause for the table of `csbdata verify`.

@@ -1,10 +1,13 @@
-"""Run the checks of one folder: all of them, even if an earlier one has failed."""
+"""The checks of a folder, and their run: all of them, even if an earlier one fails.
+
+The worker process of `csbdata verify` takes one item of one check at a time.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -17,21 +20,42 @@ from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet
-from curation.verification.checks import CHECKS
+from curation.verification.check import CheckItem
+from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.findings import READABLE, Finding, Verification
 from curation.verification.folder_contents import open_folder
+from curation.verification.labels import LABELS
+from curation.verification.records import LEAKAGE, ROWS
+from curation.verification.tables import DERIVED, LOADING
+from curation.verification.texts import TEXTS
 from curation.workers.limits import BUSY_MACHINE, Limits
 from curation.workers.pool import BatchResult, Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from curation.verification.check import CheckBatch, CheckItem, FolderCheck
+    from curation.core.json_types import Json
+    from curation.verification.check import CheckBatch, FolderCheck
+    from curation.workers.limits import Message
     from curation.workers.outcomes import ProcessResult
 
+#: In the order of their findings.
+CHECKS = (DIGESTS, STRAYS, LOADING, DERIVED, ROWS, LABELS, LEAKAGE, TEXTS)
 #: What one item may take (a schema, a row group, a config that `datasets` opens).
 _LIMITS = Limits(seconds=300.0, wall_times=BUSY_MACHINE, memory_mb=4096, file_mb=65_536)
 #: Characters of an error's text in a finding.
 _SHOWN = 200
+
+
+def start(setup: Json) -> Callable[[Json], Message]:
+    """Take the folder's full path; return the handler of one item."""
+    folder = Path(str(setup))
+    work = {check.name: check.work for check in CHECKS}
+
+    def handle(message: Json) -> Message:
+        item = msgspec.convert(message, CheckItem)
+        return work[item.check](folder, item)
+
+    return handle
 
 
 def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
@@ -116,7 +140,7 @@ def _run_batches(
     results = []
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
-            module="curation.verification.checks",
+            module=__name__,
             setup=str(folder.resolve()),
             # `datasets` stays off the network, and in a folder of its own.
             environment={

@@ -51,8 +51,7 @@ from curation.pipeline.request import BuildRequest
 from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
-from curation.verification.checks import CHECKS
-from curation.verification.run import verify_folder
+from curation.verification.run import CHECKS, verify_folder
 from curation.workers.run_folder import locked, run_folder_of
 from tests.builds import write_build, write_config
 from tests.made import count_entries, entry, facts, in_split, record

@@ -24,7 +24,7 @@ from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing, Origin, Provenance, RawDocument, Reason
 from curation.core.rule import Context, Rule
-from curation.dataset.decisions import ResultFile, SourceDocument
+from curation.dataset.decisions import SourceDocument, held_results
 from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
@@ -458,11 +458,10 @@ def _records(
         )
         results.append(apply_rules(raw, rules, context))
     sources = {"snowplow": source_named("snowplow")}
-    with TemporaryDirectory() as name, ResultFile(Path(name)) as file:
-        held = {
-            place: file.add(msgspec.json.encode(result))
-            for place, result in enumerate(results)
-        }
+    with TemporaryDirectory() as name:
+        path, batch = Path(name, "batch"), msgspec.json.encode(results)
+        path.write_bytes(batch)
+        held = dict(enumerate(held_results(path, batch)))
         decided = in_clusters(decide_benchmark(documents, held, rules, sources))
         return {one.source.unique_id: one.record() for one in decided if one.kept}
 
