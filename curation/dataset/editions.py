@@ -153,9 +153,10 @@ def _rows_of_config(folder: Path, config: str) -> Iterator[pl.DataFrame]:
     for path in sorted(files, key=lambda path: natural_key(path.stem)):
         content = refuse_large(path).read_bytes()
         value = parse(content)
-        # Broken text stays as it is.
-        is_broken = isinstance(value, Rejected)
-        text = content.decode("utf-8", "replace") if is_broken else write(value)
+        if isinstance(value, Rejected):  # Broken text stays as it is.
+            text = content.decode("utf-8", "replace")
+        else:
+            text = write(value)
         schemas.append((config, None, path.stem, text))
     columns = dict.fromkeys(COLUMNS, pl.String)
     yield pl.DataFrame(schemas, schema=columns, orient="row")

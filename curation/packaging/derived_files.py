@@ -100,12 +100,6 @@ def write_derived(
         columns = strings | dict(pl.DataFrame(COLUMNS.empty_table()).schema)
         rows = pl.DataFrame(schema=columns)
         edition = Edition(name=str(folder), folder=folder, rows=rows)
-    texts = []
-    if results:
-        texts.append((results / "table.md").read_text("utf-8"))
-        if (fits := results / "fits.md").exists():
-            picture = f"![What each target takes, before and after]({FITS_PICTURE})\n"
-            texts += [fits.read_text("utf-8"), picture]
     written = [path for paths in core.values() for path in paths[SPLITS[-1]]]
     contents = CardContents(
         facts=facts,
@@ -115,7 +109,7 @@ def write_derived(
         files={**files, **core},
         statistics=statistics_of(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
-        results="\n".join(texts),
+        results=results_text(results) if results else "",
     )
     if contents.plots:
         draw_plots(contents, into)
@@ -162,6 +156,15 @@ def published_edition(folder: Path) -> Path | None:
         if dataset["rows"] == rows and dataset["content"] == content_digest(folder):
             return path.parent
     return None
+
+
+def results_text(edition: Path) -> str:
+    """Return the tables of an edition, that of targets with its picture."""
+    texts = [(edition / "table.md").read_text("utf-8")]
+    if (fits := edition / "fits.md").exists():
+        picture = f"![What each target takes, before and after]({FITS_PICTURE})\n"
+        texts += [fits.read_text("utf-8"), picture]
+    return "\n".join(texts)
 
 
 def rebuild(folder: Path, facts: BuildFacts | None = None) -> list[str]:

@@ -34,7 +34,7 @@ from curation.packaging.card import (
     write_card,
 )
 from curation.packaging.counts import count_rows, data_files
-from curation.packaging.derived_files import _results
+from curation.packaging.derived_files import results_text
 from curation.packaging.licences import (
     FOLDER,
     OWN,
@@ -520,8 +520,8 @@ def test_the_card_shows_what_targets_take_where_an_edition_says_it(
 ) -> None:
     """After the table of engines, with its picture; an edition without it has one."""
     (tmp_path / "table.md").write_text("engines\n")
-    assert _results(tmp_path) == "engines\n"
+    assert results_text(tmp_path) == "engines\n"
     (tmp_path / "fits.md").write_text("targets\n")
     assert re.fullmatch(
-        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", _results(tmp_path)
+        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", results_text(tmp_path)
     )
