@@ -312,26 +312,22 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     """
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     visibility = repository.visibility()
-    if visibility is None:
-        return PushPreview(
-            request=request,
-            verified=verified,
-            visibility="private" if request.private else "public",
-            head=None,
-            plan=plan_for(verified.files, {}, ()),
-        )
-    head = repository.head()
-    files = repository.files(head)
-    listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
+    head, files, listed = None, dict[str, RemoteFile](), frozenset[str]()
+    if visibility is not None:
+        head = repository.head()
+        files = repository.files(head)
+        listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
     plan = plan_for(verified.files, files, listed or published_files(files))
-    keeps_edition = plan.replaces and not listed
+    former_tag = None
+    if head is not None and plan.replaces and not listed:
+        former_tag = _former_tag(repository, head)
     return PushPreview(
         request=request,
         verified=verified,
-        visibility=visibility,
+        visibility=visibility or ("private" if request.private else "public"),
         head=head,
         plan=plan,
-        former_tag=_former_tag(repository, head) if keeps_edition else None,
+        former_tag=former_tag,
     )
 
 
