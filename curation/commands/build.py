@@ -36,8 +36,8 @@ from curation.workers.ray_pool import LOCAL
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.dataset.summary import ConfigFigures
     from curation.download.acquire import UnavailableArchive
+    from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
 
 

@@ -54,9 +54,8 @@ if TYPE_CHECKING:
     from huggingface_hub import DatasetCardData
 
     from curation.dataset.edition_statistics import EditionStatistics
-    from curation.dataset.summary import ConfigFigures
     from curation.packaging.counts import DataFiles, Values
-    from curation.packaging.manifest import BuildFacts
+    from curation.packaging.manifest import BuildFacts, ConfigFigures
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"

@@ -22,10 +22,10 @@ from curation.core.benchmark import (
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.edition_statistics import effective_sizes, without_sample
 from curation.dataset.parquet import file_name, split_files
-from curation.dataset.summary import ConfigFigures
 from curation.fit.records import RecordFit, target_counts
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
+from curation.packaging.manifest import ConfigFigures
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:

@@ -26,13 +26,15 @@ from curation.dataset.decisions import (
     HeldResult,
     SourceDocument,
 )
-from curation.dataset.summary import NAME, PARTIAL_NAME, RuleNote
 from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import (
+    NAME,
+    PARTIAL_NAME,
     BuildFacts,
     Manifest,
+    RuleNote,
     read_manifest,
     versions_here,
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
 from curation.core.documents import Files, Origin
-from curation.dataset.summary import Pin
 from curation.download.acquire import (
     Acquired,
     ArchivePin,
@@ -21,6 +20,7 @@ from curation.download.acquire import (
 from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
 from curation.download.pins import load_pins, pins_for
+from curation.packaging.manifest import Pin
 from curation.sources.base import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,

@@ -28,7 +28,7 @@ from curation.workers.ray_pool import LOCAL
 from curation.workers.run_folder import run_folder_of
 
 if TYPE_CHECKING:
-    from curation.dataset.summary import Pin
+    from curation.packaging.manifest import Pin
 
 
 def fingerprint_of(

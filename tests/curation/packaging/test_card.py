@@ -22,7 +22,6 @@ from curation.dataset.edition_statistics import EditionStatistics
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS
-from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.download.acquire import load_pins
 from curation.packaging import derived_files as module
 from curation.packaging.card import (
@@ -43,6 +42,7 @@ from curation.packaging.licences import (
     text_name,
     write_texts,
 )
+from curation.packaging.manifest import NAME, PARTIAL_NAME, Pin
 from curation.packaging.markdown import code, escape_markdown, link, sentence
 from tests.builds import write_config
 from tests.made import (

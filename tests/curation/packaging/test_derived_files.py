@@ -28,7 +28,6 @@ from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
-from curation.dataset.summary import ConfigFigures
 from curation.download.acquire import FetchSettings
 from curation.fit.profile import load_profile, profile_names
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
@@ -37,6 +36,7 @@ from curation.packaging.counts import count_rows, data_files
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import (
     FILE,
+    ConfigFigures,
     origins_of,
     read_facts,
     read_manifest,

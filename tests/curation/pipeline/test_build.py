@@ -29,10 +29,9 @@ from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
 from curation.dataset.parquet import RECORDS, file_name
-from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
 from curation.download.folder_files import FolderFiles
-from curation.packaging.manifest import FILE
+from curation.packaging.manifest import FILE, Pin
 from curation.pipeline.build import (
     BuildResult,
     build,

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from curation.cli import application
 from curation.core.documents import Origin
-from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
 from curation.download.huggingface import hub_client
+from curation.packaging.manifest import Pin
 from curation.pipeline.inputs import pinned_inputs
 from curation.publish import verify
 from curation.publish.push import (
