@@ -88,8 +88,7 @@ def rebuild_and_compare(
         CsbdataError: a source or the Hub cannot be had.
     """
     from curation.packaging.derived_files import rebuild  # noqa: PLC0415 - slow, rarely asked
-    from curation.pipeline.build import build  # noqa: PLC0415 - slow, rarely asked
-    from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - slow, rarely asked
+    from curation.pipeline.build import BuildRequest, build  # noqa: PLC0415 - slow, rarely asked
 
     progress = progress or Quiet()
     with (

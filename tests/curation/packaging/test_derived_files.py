@@ -46,8 +46,7 @@ from curation.packaging.manifest import (
 )
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
 from curation.packaging.table_columns import refuse_foreign_columns
-from curation.pipeline.build import build
-from curation.pipeline.request import BuildRequest
+from curation.pipeline.build import BuildRequest, build
 from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet

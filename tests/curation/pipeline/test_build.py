@@ -33,10 +33,12 @@ from curation.download.acquire import FetchSettings
 from curation.download.folder_files import FolderFiles
 from curation.packaging.manifest import FILE, Pin
 from curation.pipeline.build import (
+    BuildRequest,
     BuildResult,
     build,
     decide_benchmark,
     in_clusters,
+    refuse_other_build,
     write_notices,
 )
 from curation.pipeline.inputs import BuildInput, ExtraSource, choose_inputs
@@ -53,7 +55,6 @@ from curation.pipeline.read_batches import (
     read_opt_outs,
     setup_of,
 )
-from curation.pipeline.request import BuildRequest, refuse_other_build
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
 from curation.sources.base import Reading
