@@ -7,6 +7,7 @@ by the document's row number.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -181,21 +182,14 @@ class Ledger:
         that id.
         """
         documents = self.documents().filter(**values).collect()
-        rows = documents.drop("document").to_dicts()
-        changes: dict[int, list[Change]] = {
-            number: [] for number in documents["document"].to_list()
-        }
-        is_own = pl.col("document").is_in(list(changes))
-        edits = self.changes().filter(is_own).collect()
-        for number, edit in zip(
-            edits["document"].to_list(),
-            edits.drop("document").fill_null(ABSENT).to_dicts(),
-            strict=True,
-        ):
-            changes[number].append(msgspec.convert(edit, Change))
+        numbers = documents.lazy().select("document")
+        edits = self.changes().join(numbers, "document", "semi", maintain_order="left")
+        changes: defaultdict[int, list[dict[str, UntypedJson]]] = defaultdict(list)
+        for edit in edits.collect().fill_null(ABSENT).to_dicts():
+            changes[edit["document"]].append(edit)
         return [
-            msgspec.convert({**row, "changes": own}, LedgerRow)
-            for row, own in zip(rows, changes.values(), strict=True)
+            msgspec.convert({**row, "changes": changes[row["document"]]}, LedgerRow)
+            for row in documents.to_dicts()
         ]
 
     def rejected(self, reason: Reason) -> pl.DataFrame:

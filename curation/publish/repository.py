@@ -130,19 +130,18 @@ class HubRepository:
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
         """Return the files of a commit, as the Hub describes them."""
-
-        def list_files(name: str) -> list[Any]:
-            return [
+        entries = self._ask(
+            lambda name: [
                 *self.api.list_repo_tree(
                     name, repo_type=DATASET, revision=commit, recursive=True
                 )
             ]
-
+        )
         return {
             entry.path: RemoteFile(sha256=entry.lfs.sha256)
             if entry.lfs
             else RemoteFile(git_oid=entry.blob_id)
-            for entry in self._ask(list_files)
+            for entry in entries
             if isinstance(entry, RepoFile)
         }
 
