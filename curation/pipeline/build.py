@@ -565,7 +565,14 @@ class _Steps:
         facts = facts_of(request.options, self.plan, configs)
         compiled = self._compile_records(documents) if request.fastjsonschema else {}
         clock.lap("fastjsonschema")
-        step = self._make_instances(documents if request.instances else ())
+        tasks = tasks_of(documents) if request.instances else []
+        step = InstanceStep(tasks, self.run, self.open_pool)
+        if request.instances:
+            title = "Making instances"
+            with self._long_bar(
+                title, step.count, _INSTANCE_SECONDS, lambda: step.config
+            ) as advance:
+                step.work(jobs=request.workers, progress=advance)
         clock.lap("instances")
         kept = (it.result.sha256 for it in documents if it.kept)
         fits = (stored.fit for _, stored in step.records())
@@ -633,16 +640,6 @@ class _Steps:
                 open_pool=self.open_pool,
             )
         return {record.sha256: record.fastjsonschema or "" for record in compiled}
-
-    def _make_instances(self, documents: Sequence[DecidedDocument]) -> InstanceStep:
-        """Return the instances of the records among documents."""
-        step = InstanceStep(tasks_of(documents), self.run, self.open_pool)
-        if self.request.instances:
-            with self._long_bar(
-                "Making instances", step.count, _INSTANCE_SECONDS, lambda: step.config
-            ) as advance:
-                step.work(jobs=self.request.workers, progress=advance)
-        return step
 
     def _long_bar(
         self, title: str, count: int, seconds: float, note: Callable[[], str] = str

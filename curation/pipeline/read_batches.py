@@ -10,7 +10,6 @@ import datetime as dt
 import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -240,13 +239,12 @@ def process_batches(
     """
     results: dict[int, HeldResult] = {}
     # By index in the pool: name, numbers of the contents, config and id of each.
-    pending: dict[int, tuple[str, list[int], list[tuple[str, str]]]] = {}
+    asked: list[tuple[str, list[int], list[tuple[str, str]]]] = []
 
     def hold(name: str, numbers: Iterable[int], batch: bytes) -> None:
         results.update(zip(numbers, held_results(run.path(name), batch), strict=True))
 
     def remaining() -> Iterator[list[DocumentRequest]]:
-        index = count()
         for position, batch in enumerate(reader.batches()):
             name = f"batch-{position:05}"
             numbers = [number for number, _ in batch]
@@ -257,11 +255,11 @@ def process_batches(
                 continue
             requests = [request for _, request in batch]
             places = [(it.document.config, it.document.unique_id) for it in requests]
-            pending[next(index)] = name, numbers, places
+            asked.append((name, numbers, places))
             yield requests
 
     for finished in pool.run_batches(remaining()):
-        name, numbers, places = pending.pop(finished.index)
+        name, numbers, places = asked[finished.index]
         answers = [
             result.text if result.ending is Ending.OK else _failure(place, result)
             for place, result in zip(places, finished.results, strict=True)
