@@ -56,7 +56,10 @@ def used(schema: Json, dialect: Dialect) -> Used:
         plain, valued = _features_by_name(tuple(subschema))
         names |= plain
         for keyword in valued:
-            if keyword != "format":
+            if keyword in _ADDITIONAL:
+                if isinstance(subschema[keyword], dict):
+                    names.add(f"{keyword}:object")
+            elif keyword != "format":
                 names.update(_features_by_value(keyword, subschema))
             elif isinstance(name := subschema[keyword], str):
                 format_names.add(name)
@@ -107,10 +110,7 @@ def _features_by_name(
 def _features_by_value(keyword: str, schema: dict[str, Json]) -> Iterator[str]:
     """Yield the feature of a keyword that depends on its value."""
     value = schema[keyword]
-    if keyword in _ADDITIONAL:
-        if isinstance(value, dict):
-            yield f"{keyword}:object"
-    elif keyword in _BOUNDS:
+    if keyword in _BOUNDS:
         types = schema.get("type")
         is_integer = "integer" in (types if isinstance(types, list) else [types])
         yield "@minmaxInteger" if is_integer else "@minmaxNumber"
