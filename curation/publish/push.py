@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from secrets import token_hex
 
 import msgspec
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -28,7 +28,7 @@ from curation.download.huggingface import (
     repeated,
 )
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import UNLISTED
+from curation.packaging.manifest import UNLISTED, BuildFacts, read_facts
 from curation.publish.repository import (
     DATASET,
     MAIN,
@@ -37,20 +37,19 @@ from curation.publish.repository import (
     RemoteFile,
     describe_content,
     files_to_send,
+    inventory,
 )
-from curation.publish.verify import verify_for_push
 from curation.system.errors import (
     BadData,
     CannotCreate,
     NoInput,
     TemporarilyUnavailable,
+    Unavailable,
 )
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
-from curation.system.words import counted
-
-if TYPE_CHECKING:
-    from curation.publish.verify import VerifiedFolder
+from curation.system.words import command, counted
+from curation.verification import verify_folder
 
 #: The tag of the edition published with the paper.
 _PAPER = "v1"
@@ -183,6 +182,14 @@ def published_files(names: Iterable[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedFolder:
+    """A verified folder: only these contents may be published."""
+
+    files: Mapping[str, LocalFile]
+    facts: BuildFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PushPreview:
     """The plan of a push, before anything is done."""
 
@@ -288,12 +295,7 @@ def push(
             print(result.outcome)
     """
     progress = progress or Quiet()
-    verified = verify_for_push(
-        request.folder,
-        allow_partial=request.allow_partial,
-        jobs=request.jobs,
-        progress=progress,
-    )
+    verified = verify_for_push(request, progress)
     with hub_client(request.time_limits, bars=request.transfer_bars):
         preview = plan_push(request, verified)
         if preview.plan.foreign and not request.replace_foreign:
@@ -301,6 +303,48 @@ def push(
         if not confirm(preview):
             return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
         return push_to_hub(preview, progress)
+
+
+def verify_for_push(request: PushRequest, progress: Progress) -> VerifiedFolder:
+    """Verify a folder before a push; of its instances a sample is judged.
+
+    Digests are taken first, so that a later change of a file is noticed.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it does not verify, or is partial and that was not allowed.
+        Unavailable: a program that a check needs is not installed.
+    """
+    folder = request.folder
+    facts = read_facts(folder)
+    if facts.partial and not request.allow_partial:
+        raise BadData(
+            f"the build is partial: {' '.join(facts.partial).removesuffix('.')}",
+            str(folder),
+            "build all of it, or say --allow-partial",
+        )
+    files = inventory(folder)
+    nonce = token_hex(8)
+    progress.say(
+        f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
+    )
+    verification = verify_folder(
+        folder, jobs=request.jobs, progress=progress, nonce=nonce
+    )
+    for finding in verification.findings:
+        if finding.not_run:
+            raise Unavailable(finding.detail, f"check {finding.check}")
+    failures = verification.failures
+    if failures:
+        for failure in failures[1:]:
+            progress.say(str(failure))
+        raise BadData(
+            f"does not verify, {counted(len(failures), 'finding')}; "
+            f"the first: {failures[0]}",
+            str(folder),
+            f"{command('verify', folder)} lists them",
+        )
+    return VerifiedFolder(files=files, facts=facts)
 
 
 def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
@@ -384,10 +428,11 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
         )
     tags = repository.tags()
     tag = next((tag for tag, tagged in tags.items() if tagged == commit), None)
+    day = today()
     # A tag never moves: today's may be that of another commit.
-    if tag is None and today() not in tags:
-        tag = today()
-        repository.tag(tag, commit)
+    if tag is None and day not in tags:
+        repository.tag(day, commit)
+        tag = day
     return PushResult(
         preview=replace(preview, head=head),
         outcome=PushOutcome.CHECKED if plan.nothing else PushOutcome.PUSHED,
