@@ -44,8 +44,8 @@ from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRo
 from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging.core import CORE_TABLE, CoreRecord
 from curation.packaging.markdown import render_template
+from curation.packaging.tables import CORE_TABLE, CoreRecord
 from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 

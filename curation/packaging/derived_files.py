@@ -32,7 +32,6 @@ from curation.packaging.card import (
     RESULTS_PICTURE,
     CardContents,
 )
-from curation.packaging.core import write_core
 from curation.packaging.counts import (
     config_figures,
     count_rows,
@@ -41,7 +40,7 @@ from curation.packaging.counts import (
 )
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
 from curation.packaging.rewritten_fits import rewritten_fit
-from curation.packaging.table_columns import refuse_foreign_columns
+from curation.packaging.tables import refuse_foreign_columns, write_core
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED
 from curation.system.atomic_folders import recover

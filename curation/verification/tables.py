@@ -31,7 +31,7 @@ from curation.dataset.parquet import (
     split_files,
 )
 from curation.packaging.derived_files import differing_files
-from curation.packaging.table_columns import table_form
+from curation.packaging.tables import table_form
 from curation.system.checksums import file_digest, names_in
 from curation.system.extras import install_extra
 from curation.system.words import counted

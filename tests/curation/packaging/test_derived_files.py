@@ -45,7 +45,7 @@ from curation.packaging.manifest import (
     write_manifest,
 )
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
-from curation.packaging.table_columns import refuse_foreign_columns
+from curation.packaging.tables import refuse_foreign_columns
 from curation.pipeline.build import BuildRequest, build
 from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
