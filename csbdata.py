@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from curation.fit.rewriting import Fit
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.worker import witnesses
-    from curation.pipeline.build import BuildResult, build
+    from curation.pipeline.build import BuildRequest, BuildResult, build
     from curation.pipeline.inputs import ExtraSource
-    from curation.pipeline.request import BuildRequest
     from curation.publish.push import PushRequest, PushResult, push
     from curation.publish.verify import verify
     from curation.system.errors import CsbdataError
@@ -94,7 +93,7 @@ __all__ = [
 #: Where a public name is defined, with a colon and its name there if that is another.
 _MODULES: Final = {
     "Bounds": "evaluation.walking.engine_worker",
-    "BuildRequest": "curation.pipeline.request",
+    "BuildRequest": "curation.pipeline.build",
     "BuildResult": "curation.pipeline.build",
     "CsbdataError": "curation.system.errors",
     "ExtraSource": "curation.pipeline.inputs",

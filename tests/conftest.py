@@ -15,8 +15,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import BuildResult, build
-from curation.pipeline.request import BuildRequest
+from curation.pipeline.build import BuildRequest, BuildResult, build
 from curation.system.progress import Quiet
 from curation.workers import process
 

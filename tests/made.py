@@ -14,9 +14,16 @@ from curation.core.benchmark import CANARY, split_of
 from curation.core.documents import ABSENT, KEPT, Change, Origin, Reason
 from curation.core.records import BenchmarkRecord
 from curation.dataset.ledger import LedgerRow, open_ledger, write_ledger
-from curation.dataset.summary import NAME, PARTIAL_NAME, ConfigFigures, Pin, RuleNote
 from curation.packaging.counts import config_figures
-from curation.packaging.manifest import BuildFacts, versions_here
+from curation.packaging.manifest import (
+    NAME,
+    PARTIAL_NAME,
+    BuildFacts,
+    ConfigFigures,
+    Pin,
+    RuleNote,
+    versions_here,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,8 @@ from huggingface_hub.utils import _http
 from curation.download.huggingface import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
 from curation.publish import push as push_module
-from curation.publish.push import PushRequest, plan_push, push_to_hub
+from curation.publish.push import PushRequest, VerifiedFolder, plan_push, push_to_hub
 from curation.publish.repository import inventory
-from curation.publish.verify import VerifiedFolder
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 

@@ -36,8 +36,8 @@ from curation.workers.ray_pool import LOCAL
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.dataset.summary import ConfigFigures
     from curation.download.acquire import UnavailableArchive
+    from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
 
 
@@ -165,9 +165,9 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --sample --with pydantic:shop.models
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
+    from curation.pipeline.build import BuildRequest
     from curation.pipeline.build import build as build_folder
     from curation.pipeline.inputs import ExtraSource
-    from curation.pipeline.request import BuildRequest
     from curation.sources.readers import plain_id
     from curation.system.progress import Quiet, Shown
 

@@ -28,11 +28,18 @@ def content_digest(folder: Path) -> str:
     Raises:
         BadData: a table cannot be read.
     """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loads Arrow
+
     total = hashlib.sha256()
     for config, columns, paths in _tables(folder):
         total.update(f"{config} {' '.join(columns)}\n".encode())
         for path in paths:
-            _add(total, path, columns)
+            with reading_parquet(path), pq.ParquetFile(path) as file:
+                kept = [name for name in columns if name in file.schema_arrow.names]
+                for batch in file.iter_batches(columns=kept):
+                    values = (batch.column(name).to_pylist() for name in kept)
+                    for row in zip(*values, strict=True):
+                        total.update(msgspec.json.encode(row))
     return total.hexdigest()
 
 
@@ -57,15 +64,3 @@ def _tables(folder: Path) -> Iterator[tuple[str, tuple[str, ...], list[Path]]]:
     for config in config_names(folder):
         yield config, _OF_RECORDS, sorted((folder / config).glob("*.parquet"))
         yield config, _OF_INSTANCES, sorted(instance_tables(folder, config))
-
-
-def _add(total: hashlib._Hash, path: Path, columns: tuple[str, ...]) -> None:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - loads Arrow
-
-    with reading_parquet(path), pq.ParquetFile(path) as file:
-        kept = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(columns=kept):
-            for row in zip(
-                *(batch.column(name).to_pylist() for name in kept), strict=True
-            ):
-                total.update(msgspec.json.encode(row))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,7 +14,6 @@ from curation.core.benchmark import split_of
 from curation.core.documents import KEPT, Change, Provenance, Rejected
 from curation.core.records import BenchmarkRecord
 from curation.dataset.paper_tables import RawFigures  # noqa: TC001 (msgspec reads it)
-from curation.system.atomic_files import writing
 
 if TYPE_CHECKING:
     from curation.dataset.ledger import LedgerRow
@@ -50,73 +49,6 @@ class ResultHead(msgspec.Struct, frozen=True):
     rejected: Rejected | None
 
 
-_NO_RECORD = RecordHead()
-
-
-class ResultFile:
-    """Results of a build's documents in a temporary file.
-
-    The file has no name, so that nothing remains when the process ends.
-
-    Example:
-        >>> with ResultFile(folder) as file:
-        ...     file.add(msgspec.json.encode(result)).whole()
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """Open a file in an existing folder.
-
-        Raises:
-            CannotCreate: it cannot be written (exit 73).
-        """
-        self._folder = folder
-        with writing(folder):
-            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `__exit__`)
-        self._end = 0
-
-    def __enter__(self) -> Self:
-        """Return the file."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file, which removes it."""
-        self._file.close()
-
-    def add(self, text: bytes | msgspec.Raw) -> HeldResult:
-        """Write a result; return the part that stays in memory.
-
-        Args:
-            text: A `DocumentResult` as JSON.
-
-        Raises:
-            CannotCreate: it cannot be written (exit 73).
-        """
-        head = msgspec.json.decode(text, type=ResultHead)
-        record = head.record or _NO_RECORD
-        waiting = memoryview(text)
-        length = len(waiting)
-        with writing(self._folder):
-            # A disk that fills takes a part, and refuses the rest.
-            while waiting:
-                waiting = waiting[self._file.write(waiting) :]
-        start = self._end
-        self._end += length
-        return HeldResult(
-            config=head.config,
-            rejected=head.rejected,
-            sha256=record.sha256,
-            split_key=record.split_key,
-            field_count=record.field_count,
-            file=self,
-            start=start,
-            length=length,
-        )
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return bytes that were written."""
-        return os.pread(self._file.fileno(), length, start)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldResult:
     """The part of a result in memory while all documents are decided."""
@@ -127,15 +59,44 @@ class HeldResult:
     sha256: str
     split_key: str
     field_count: int
-    #: Where the whole of it is.
-    file: ResultFile
+    #: The file with the whole of it as JSON, and its place in the file.
+    path: Path
     start: int
     length: int
 
     def whole(self) -> DocumentResult:
         """Return the whole result, read from the file."""
-        text = self.file.read(self.start, self.length)
+        descriptor = os.open(self.path, os.O_RDONLY)
+        try:
+            text = os.pread(descriptor, self.length, self.start)
+        finally:
+            os.close(descriptor)
         return msgspec.json.decode(text, type=DocumentResult)
+
+
+def held_results(path: Path, batch: bytes) -> Iterator[HeldResult]:
+    """Yield the part of each result of a batch that stays in memory.
+
+    Args:
+        path: The file that ends with the batch.
+        batch: The results as compact JSON: an array of `DocumentResult`.
+    """
+    start = path.stat().st_size - len(batch) + 1
+    for text in msgspec.json.decode(batch, type=list[msgspec.Raw]):
+        head = msgspec.json.decode(text, type=ResultHead)
+        record = head.record or RecordHead()
+        length = len(memoryview(text))
+        yield HeldResult(
+            config=head.config,
+            rejected=head.rejected,
+            sha256=record.sha256,
+            split_key=record.split_key,
+            field_count=record.field_count,
+            path=path,
+            start=start,
+            length=length,
+        )
+        start += length + 1
 
 
 @dataclass(frozen=True, slots=True)

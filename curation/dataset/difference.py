@@ -95,11 +95,18 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
         ]
         for edition in (first, second)
     )
+
+    def identity(row: EditionRow) -> bytes:
+        """Return the canonical form; broken text stays as it is."""
+        text = row.json_schema.encode()
+        value = parse(text)
+        return text if isinstance(value, Rejected) else canonical(value)
+
     # By config and id, by id, by content, each in the order of the rows.
     keys: Sequence[Callable[[EditionRow], Hashable]] = (
         itemgetter(0, 2),
         itemgetter(2),
-        _identity,
+        identity,
     )
     for key in keys:
         if not before or not after:
@@ -110,7 +117,7 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
         unpaired = []
         for row in before:
             if partners := waiting[key(row)]:
-                pairs.append(_compared(row, partners.pop()))
+                pairs.append(_pair(row, partners.pop()))
             else:
                 unpaired.append(row)
         left = {id(row) for rows in waiting.values() for row in rows}
@@ -120,26 +127,20 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
     return [pair for pair in pairs if pair.kinds]
 
 
-def _identity(row: EditionRow) -> bytes:
-    """Return the canonical form; broken text stays as it is."""
-    text = row.json_schema.encode()
-    value = parse(text)
-    return text if isinstance(value, Rejected) else canonical(value)
-
-
-def _compared(before: EditionRow, after: EditionRow) -> RecordPair:
+def _pair(before: EditionRow, after: EditionRow) -> RecordPair:
     if before.json_schema == after.json_schema:
         return RecordPair(before=before, after=after)
-    one, other = (parse(row.json_schema.encode()) for row in (before, after))
-    if isinstance(one, Rejected) or isinstance(other, Rejected):
-        return RecordPair(before=before, after=after, difference=Difference.CANONICAL)
-    if canonical(one) == canonical(other):
-        return RecordPair(before=before, after=after, difference=Difference.TEXTUAL)
+    old, new = (parse(row.json_schema.encode()) for row in (before, after))
+    difference, keywords = Difference.CANONICAL, frozenset[str]()
+    if not isinstance(old, Rejected) and not isinstance(new, Rejected):
+        keywords = frozenset(changed_keywords(old, new))
+        if not keywords:
+            difference = Difference.TEXTUAL
     return RecordPair(
         before=before,
         after=after,
-        difference=Difference.CANONICAL,
-        keywords=tuple(sorted(set(changed_keywords(one, other)))),
+        difference=difference,
+        keywords=tuple(sorted(keywords)),
     )
 
 
@@ -206,23 +207,23 @@ def changed_keywords(
         elif name not in after:
             yield f"-{name}"
         else:
-            yield from _inside(name, before[name], after[name])
+            yield from _changed_inside(name, before[name], after[name])
 
 
-def _inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
+def _changed_inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
     pairs, same = [(before, after)], True
-    if keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
+    if keyword not in _APPLICATORS:
+        pairs, same = [], canonical(before) == canonical(after)
+    elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
         same = before.keys() == after.keys()
         pairs = [(before[name], after[name]) for name in before.keys() & after.keys()]
     elif isinstance(before, list) and isinstance(after, list):
         same = len(before) == len(after)
         pairs = list(zip(before, after, strict=False))
-    if keyword not in _APPLICATORS:
-        same, pairs = canonical(before) == canonical(after), []
     if not same:
         yield f"~{keyword}"
-    for one, other in pairs:
-        yield from changed_keywords(one, other, keyword)
+    for old, new in pairs:
+        yield from changed_keywords(old, new, keyword)
 
 
 def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:

@@ -100,7 +100,7 @@ def _opened(name: str, folder: Path) -> Edition:
     frames = [
         frame
         for config in config_names(folder)
-        for frame in _frames(folder / config, config)
+        for frame in _rows_of_config(folder / config, config)
     ]
     if not frames:
         raise NoInput("no <config>/*.parquet or <config>/*.json in it", str(folder))
@@ -127,51 +127,39 @@ def split_of_file(path: Path) -> str | None:
     return match["split"] if match else None
 
 
-def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
-    tables = sorted(folder.glob("*.parquet"))
-    for path in tables:
-        yield _table(path, config)
-    files = [refuse_unprintable(it) for it in folder.glob("*.json") if it.is_file()]
-    if not tables and files:
-        yield _exploded(files, config)
-
-
-def _table(path: Path, config: str) -> pl.DataFrame:
+def _rows_of_config(folder: Path, config: str) -> Iterator[pl.DataFrame]:
+    """Yield the tables of a config, or else one with a row for each file of JSON."""
     import polars as pl  # noqa: PLC0415 - as above
 
     from curation.dataset.parquet import refuse_other_columns  # noqa: PLC0415 - heavy
 
-    split = split_of_file(path)
-    with reading_parquet(path):
-        rows = pl.read_parquet(path, glob=False)
-    missing = [name for name in COLUMNS[2:] if name not in rows.columns]
-    if missing:
-        raise BadConfiguration(f"no column {', '.join(missing)}", str(path))
-    refuse_other_columns(rows, path)
-    added = rows.with_columns(
-        config=pl.lit(config), split=pl.lit(split, dtype=pl.String)
-    )
-    return added.select(*COLUMNS, pl.exclude(COLUMNS))
-
-
-def _exploded(files: list[Path], config: str) -> pl.DataFrame:
-    import polars as pl  # noqa: PLC0415 - as above
-
-    files.sort(key=lambda path: natural_key(path.stem))
-    return pl.DataFrame(
-        [(config, None, path.stem, _schema_text(path)) for path in files],
-        schema=dict.fromkeys(COLUMNS, pl.String),
-        orient="row",
-    )
-
-
-def _schema_text(path: Path) -> str:
-    """Return the schema of a file as one line; broken text stays as it is."""
-    content = refuse_large(path).read_bytes()
-    value = parse(content)
-    if isinstance(value, Rejected):
-        return content.decode("utf-8", "replace")
-    return write(value)
+    tables = sorted(folder.glob("*.parquet"))
+    for path in tables:
+        with reading_parquet(path):
+            rows = pl.read_parquet(path, glob=False)
+        missing = [name for name in COLUMNS[2:] if name not in rows.columns]
+        if missing:
+            raise BadConfiguration(f"no column {', '.join(missing)}", str(path))
+        refuse_other_columns(rows, path)
+        split = pl.lit(split_of_file(path), dtype=pl.String)
+        added = rows.with_columns(config=pl.lit(config), split=split)
+        yield added.select(*COLUMNS, pl.exclude(COLUMNS))
+    files = [
+        refuse_unprintable(path) for path in folder.glob("*.json") if path.is_file()
+    ]
+    if tables or not files:
+        return
+    schemas = []
+    for path in sorted(files, key=lambda path: natural_key(path.stem)):
+        content = refuse_large(path).read_bytes()
+        value = parse(content)
+        if isinstance(value, Rejected):  # Broken text stays as it is.
+            text = content.decode("utf-8", "replace")
+        else:
+            text = write(value)
+        schemas.append((config, None, path.stem, text))
+    columns = dict.fromkeys(COLUMNS, pl.String)
+    yield pl.DataFrame(schemas, schema=columns, orient="row")
 
 
 def instance_tables(folder: Path, config: str) -> list[Path]:

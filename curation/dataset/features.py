@@ -7,7 +7,7 @@ Keywords count where the dialect reads a schema, if any draft defines them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -25,36 +25,19 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
-#: Keywords that the paper counts as one.
-MIN_MAX_FEATURES = {
-    f"{bound}{counted}": f"@minmax{counted}"
-    for counted in ("Length", "Items", "Properties", "Contains")
-    for bound in ("min", "max")
-}
 _COMBINING = frozenset({"allOf", "anyOf", "oneOf"})
 _ADDITIONAL = frozenset({"additionalProperties", "additionalItems"})
-_IDENTIFYING = frozenset({"$schema", "$id", "id", "$vocabulary"})
-#: Keywords that are features under their own name.
-_PLAIN = (
-    KNOWN_KEYWORDS
-    - {"type", "properties"}
-    - (ANNOTATIONS - {"format"})
-    - CONTAINERS
-    - _IDENTIFYING
-    - _BOUNDS
-    - frozenset(MIN_MAX_FEATURES)
-    - _COMBINING
-)
 #: Keywords that ask nothing beside a `$ref`.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
-#: Keywords whose value must be looked at.
-_VALUED = (
-    _BOUNDS
-    | frozenset(MIN_MAX_FEATURES)
-    | _COMBINING
-    | _ADDITIONAL
-    | frozenset({"format"})
+#: Keywords that are no features, or depend on their value.
+_NOT_PLAIN = (
+    *("type", "properties", "$schema", "$id", "id", "$vocabulary"),
+    *_SILENT,
+    *_BOUNDS,
+    *_COMBINING,
 )
+#: Keywords whose value must be looked at.
+_VALUED = _BOUNDS | _COMBINING | _ADDITIONAL | {"format"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +53,14 @@ def used(schema: Json, dialect: Dialect) -> Used:
     names: set[str] = set()
     format_names: set[str] = set()
     for subschema in subschemas(schema, dialect):
-        plain, valued = _of_names(tuple(subschema))
+        plain, valued = _features_by_name(tuple(subschema))
         names |= plain
         for keyword in valued:
             if keyword in _ADDITIONAL:
                 if isinstance(subschema[keyword], dict):
                     names.add(f"{keyword}:object")
             elif keyword != "format":
-                names.update(_feature_of(keyword, subschema))
+                names.update(_features_by_value(keyword, subschema))
             elif isinstance(name := subschema[keyword], str):
                 format_names.add(name)
     if not names.isdisjoint(REFERENCE_KEYWORDS):
@@ -104,31 +87,33 @@ def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _of_names(names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+def _features_by_name(
+    names: tuple[str, ...],
+) -> tuple[frozenset[str], frozenset[str]]:
     """Return the features of member names, and keywords whose values matter."""
     keywords = KNOWN_KEYWORDS.intersection(names)
-    plain = keywords & _PLAIN
-    if len(set(map(_sort_of, keywords - _SILENT))) > 1:
-        plain |= {"@siblingKeys"}
-    return plain, keywords & _VALUED
+    features = {
+        f"@minmax{keyword[3:]}" if keyword.startswith(("min", "max")) else keyword
+        for keyword in keywords.difference(_NOT_PLAIN)
+    }
+    assertions = keywords - _SILENT
+    sorts = (
+        assertions & {"$ref"},
+        assertions & _COMBINING,
+        assertions - _COMBINING - {"$ref"},
+    )
+    if sum(map(bool, sorts)) > 1:
+        features.add("@siblingKeys")
+    return frozenset(features), keywords & _VALUED
 
 
-def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:
-    """Yield the features of a keyword that depend on its value."""
+def _features_by_value(keyword: str, schema: dict[str, Json]) -> Iterator[str]:
+    """Yield the feature of a keyword that depends on its value."""
     value = schema[keyword]
     if keyword in _BOUNDS:
         types = schema.get("type")
-        whole = types == "integer" or (isinstance(types, list) and "integer" in types)
-        yield "@minmaxInteger" if whole else "@minmaxNumber"
-    elif keyword in MIN_MAX_FEATURES:
-        yield MIN_MAX_FEATURES[keyword]
+        is_integer = "integer" in (types if isinstance(types, list) else [types])
+        yield "@minmaxInteger" if is_integer else "@minmaxNumber"
     elif not isinstance(value, list) or len(value) > 1:
         # A combination of one is that one.
         yield keyword
-
-
-def _sort_of(keyword: str) -> str:
-    """Return the sort of a keyword: a reference, a combination, or other."""
-    if keyword == "$ref":
-        return keyword
-    return "combination" if keyword in _COMBINING else "other"

@@ -7,7 +7,8 @@ by the document's row number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from curation.core.documents import ABSENT, Change, Origin, Reason
 from curation.dataset.parquet import (
+    TableForm,
     columns_of,
     parquet_writer,
     refuse_columns,
@@ -29,7 +31,7 @@ from curation.system.errors import NoInput, other_version
 from curation.workers.pool import in_batches
 
 if TYPE_CHECKING:
-    import pyarrow.parquet as pq
+    from curation.core.json_types import UntypedJson
 
 
 #: Paths inside a build folder.
@@ -89,37 +91,28 @@ DOCUMENT_COLUMNS = pa.schema(
 )
 #: Columns of the table of changes; null in `before` or `after` is "nothing there".
 CHANGE_COLUMNS = pa.schema([_POSITION, *columns_of(Change)])
-#: The columns of either that have a value in every row.
-REQUIRED = {
-    DOCUMENTS: required_of(LedgerRow),
-    CHANGES: required_of(Change) - {"before", "after"},
-}
 #: Columns of either that rarely repeat a value.
-DISTINCT = frozenset(
+_DISTINCT = frozenset(
     {"document", "unique_id", "path", "raw_sha256", "sha256", "before", "after"}
 )
-
-
-def _batches(entries: Iterable[LedgerRow]) -> Iterator[list[tuple[int, LedgerRow]]]:
-    return in_batches(
-        enumerate(entries),
-        lambda row: sum(len(edit.before + edit.after) for edit in row[1].changes),
-        most=_BATCH_ROWS,
-        heaviest=_BATCH_LENGTH,
-    )
-
-
-def _printable(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+#: The form of each table.
+FORMS = {
+    DOCUMENTS: TableForm(
+        columns=DOCUMENT_COLUMNS, distinct=_DISTINCT, required=required_of(LedgerRow)
+    ),
+    CHANGES: TableForm(
+        columns=CHANGE_COLUMNS,
+        distinct=_DISTINCT,
+        required=required_of(Change) - {"before", "after"},
+    ),
+}
 
 
 def _table(
     columns: pa.Schema, rows: Sequence[tuple[int, LedgerRow | Change]]
 ) -> pa.Table:
     entries = [row for _, row in rows]
-    values: dict[str, list[object]] = {
+    values: dict[str, list[UntypedJson]] = {
         name: list(map(attrgetter(name), entries)) for name in columns.names[1:]
     }
     for name in values.keys() & {"before", "after"}:
@@ -129,28 +122,35 @@ def _table(
         return table_of_columns(values, columns)
     except UnicodeEncodeError:
         # A path in an archive can hold bytes that are no UTF-8 (PEP 383).
-        clean = {name: list(map(_printable, values[name])) for name in values}
-        return table_of_columns(clean, columns)
+        for name, kind in zip(columns.names, columns.types, strict=True):
+            if kind == pa.string():
+                values[name] = [
+                    text and text.encode("utf-8", "backslashreplace").decode()
+                    for text in values[name]
+                ]
+        return table_of_columns(values, columns)
 
 
-def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return parquet_writer(path, columns, distinct=DISTINCT)
-
-
-def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:
-    """Write both tables, in order; return their paths in the folder.
+def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> None:
+    """Write both tables, in order.
 
     The entries may be an iterator; some thousands are in memory at a time.
 
     Raises:
         OSError: a file cannot be written.
     """
-    with (
-        _writer(folder / DOCUMENTS, DOCUMENT_COLUMNS) as documents,
-        _writer(folder / CHANGES, CHANGE_COLUMNS) as changes,
-    ):
-        for batch in _batches(entries):
+    (folder / DOCUMENTS).parent.mkdir(parents=True, exist_ok=True)
+    documents, changes = (
+        parquet_writer(folder / path, form.columns, distinct=form.distinct)
+        for path, form in FORMS.items()
+    )
+    with documents, changes:
+        for batch in in_batches(
+            enumerate(entries),
+            lambda row: sum(len(edit.before + edit.after) for edit in row[1].changes),
+            most=_BATCH_ROWS,
+            heaviest=_BATCH_LENGTH,
+        ):
             documents.write_table(_table(DOCUMENT_COLUMNS, batch))
             edits = [
                 (position, change)
@@ -159,7 +159,6 @@ def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:
             ]
             if edits:
                 changes.write_table(_table(CHANGE_COLUMNS, edits))
-    return DOCUMENTS, CHANGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,21 +182,14 @@ class Ledger:
         that id.
         """
         documents = self.documents().filter(**values).collect()
-        rows = documents.drop("document").to_dicts()
-        changes: dict[int, list[Change]] = {
-            number: [] for number in documents["document"].to_list()
-        }
-        is_own = pl.col("document").is_in(list(changes))
-        edits = self.changes().filter(is_own).collect()
-        for number, edit in zip(
-            edits["document"].to_list(),
-            edits.drop("document").fill_null(ABSENT).to_dicts(),
-            strict=True,
-        ):
-            changes[number].append(msgspec.convert(edit, Change))
+        numbers = documents.lazy().select("document")
+        edits = self.changes().join(numbers, "document", "semi", maintain_order="left")
+        changes: defaultdict[int, list[dict[str, UntypedJson]]] = defaultdict(list)
+        for edit in edits.collect().fill_null(ABSENT).to_dicts():
+            changes[edit["document"]].append(edit)
         return [
-            msgspec.convert({**row, "changes": own}, LedgerRow)
-            for row, own in zip(rows, changes.values(), strict=True)
+            msgspec.convert({**row, "changes": changes[row["document"]]}, LedgerRow)
+            for row in documents.to_dicts()
         ]
 
     def rejected(self, reason: Reason) -> pl.DataFrame:
@@ -225,10 +217,10 @@ def open_ledger(folder: Path) -> Ledger:
         BadData: one is damaged, lacks a value, or has other columns than this
             version's.
     """
-    for name, columns in ((DOCUMENTS, DOCUMENT_COLUMNS), (CHANGES, CHANGE_COLUMNS)):
+    for name, form in FORMS.items():
         if not (folder / name).is_file():
             raise NoInput(
                 f"no ledger here ({name})", str(folder), "csbdata build writes one"
             )
-        refuse_columns(folder / name, columns, REQUIRED[name])
+        refuse_columns(folder / name, form)
     return Ledger(folder)

@@ -158,10 +158,12 @@ def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
 
 def figure_2(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
     """Return `features` and `formats`: names to their schemas, most frequent first."""
-    return {
-        column: _ranked(name for schema in schemas for name in getattr(schema, column))
-        for column in ("features", "formats")
-    }
+    ranked = {}
+    for column in ("features", "formats"):
+        names = (name for schema in schemas for name in getattr(schema, column))
+        counted = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+        ranked[column] = dict(counted)
+    return ranked
 
 
 def _by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
@@ -182,11 +184,6 @@ def _spread(values: list[float]) -> Spread:
         upper_quartile=ordered[count * 3 // 4],
         most=ordered[-1],
     )
-
-
-def _ranked(names: Iterable[str]) -> dict[str, int]:
-    counted = Counter(names).items()
-    return dict(sorted(counted, key=lambda item: (-item[1], item[0])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

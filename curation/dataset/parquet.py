@@ -87,62 +87,6 @@ def required_of(row_type: type) -> frozenset[str]:
     )
 
 
-def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
-    """Refuse records with a column of another type, or without a value that is needed.
-
-    Columns may be missing, and there may be more; a number is a number.
-
-    Raises:
-        BadData: naming the column (exit 65).
-    """
-    types_ = pl.DataFrame(COLUMNS.empty_table()).schema
-    required = required_of(BenchmarkRecord)
-    for name in [name for name in types_ if name in rows.columns]:
-        own, right = rows.schema[name], types_[name]
-        if own != right and not (own.is_numeric() and right.is_numeric()):
-            raise BadData(f"the column {name} holds {own}, not {right}", str(path))
-        if name in required and rows[name].null_count():
-            raise BadData(f"the column {name} lacks a value", str(path))
-
-
-def refuse_columns(path: Path, columns: pa.Schema, required: frozenset[str]) -> None:
-    """Refuse a table that lacks a column or a value, or has a column of another type.
-
-    Further columns may be there.
-
-    Args:
-        path: The table.
-        columns: The columns that a build writes.
-        required: Those that have a value in every row.
-
-    Raises:
-        BadData: naming the table and the column (exit 65).
-    """
-    with reading_parquet(path):
-        metadata = pq.read_metadata(path)
-        found = metadata.schema.to_arrow_schema()
-    groups = map(metadata.row_group, range(metadata.num_row_groups))
-    lacking = {
-        column.path_in_schema
-        for group in groups
-        for column in map(group.column, range(group.num_columns))
-        if column.statistics and column.statistics.null_count
-    }
-    for name, right in zip(columns.names, columns.types, strict=True):
-        types_ = [column.type for column in found if column.name == name]
-        if not types_:
-            what = f"lacks the column {name} of this version of csbdata"
-        elif len(types_) > 1:
-            what = f"two columns have one name, {name}"
-        elif types_[0] != right:
-            what = f"the column {name} holds {types_[0]}, not {right}"
-        elif name in required & lacking:
-            what = f"the column {name} lacks a value"
-        else:
-            continue
-        raise BadData(what, str(path), "build again")
-
-
 def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
     """Return rows as an arrow table, in the order given."""
     values = list(rows)
@@ -234,11 +178,13 @@ class TableForm:
     columns: pa.Schema
     #: Columns that rarely repeat a value.
     distinct: frozenset[str]
+    #: Columns that have a value in every row.
+    required: frozenset[str]
     #: The column whose characters count for a row group; empty if none does.
-    text: str
+    text: str = ""
     #: Characters, and rows, after which a row group ends.
-    most_length: int
-    most_rows: int
+    most_length: int = 0
+    most_rows: int = 0
 
 
 #: Tables of records.
@@ -255,10 +201,61 @@ RECORDS = TableForm(
             "cluster",
         }
     ),
+    required=required_of(BenchmarkRecord),
     text="json_schema",
     most_length=ROW_GROUP_LENGTH,
     most_rows=ROW_GROUP_ROWS,
 )
+
+
+def refuse_other_columns(rows: pl.DataFrame, path: Path) -> None:
+    """Refuse records with a column of another type, or without a value that is needed.
+
+    Columns may be missing, and there may be more; a number is a number.
+
+    Raises:
+        BadData: naming the column (exit 65).
+    """
+    types_ = pl.DataFrame(COLUMNS.empty_table()).schema
+    for name in [name for name in types_ if name in rows.columns]:
+        own, right = rows.schema[name], types_[name]
+        if own != right and not (own.is_numeric() and right.is_numeric()):
+            raise BadData(f"the column {name} holds {own}, not {right}", str(path))
+        if name in RECORDS.required and rows[name].null_count():
+            raise BadData(f"the column {name} lacks a value", str(path))
+
+
+def refuse_columns(path: Path, form: TableForm) -> None:
+    """Refuse a table that lacks a column or a value, or has a column of another type.
+
+    Further columns may be there.
+
+    Raises:
+        BadData: naming the table and the column (exit 65).
+    """
+    with reading_parquet(path):
+        metadata = pq.read_metadata(path)
+        found = metadata.schema.to_arrow_schema()
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    lacking = {
+        column.path_in_schema
+        for group in groups
+        for column in map(group.column, range(group.num_columns))
+        if column.statistics and column.statistics.null_count
+    }
+    for name, right in zip(form.columns.names, form.columns.types, strict=True):
+        types_ = [column.type for column in found if column.name == name]
+        if not types_:
+            what = f"lacks the column {name} of this version of csbdata"
+        elif len(types_) > 1:
+            what = f"two columns have one name, {name}"
+        elif types_[0] != right:
+            what = f"the column {name} holds {types_[0]}, not {right}"
+        elif name in form.required & lacking:
+            what = f"the column {name} lacks a value"
+        else:
+            continue
+        raise BadData(what, str(path), "build again")
 
 
 def file_name(folder: str, split: str, number: int = 0, files: int = 1) -> str:

@@ -35,8 +35,8 @@ class DocumentStory:
     @property
     def explanation(self) -> str:
         """The sentence of the rejection's reason; empty for a kept document."""
-        own = (it.explanation for it in Reason if it == self.entry.outcome)
-        return next(own, "")
+        outcome = self.entry.outcome
+        return next((each.explanation for each in Reason if each == outcome), "")
 
 
 def stories(folder: Path, name: str) -> list[DocumentStory]:
@@ -73,7 +73,7 @@ def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
     tables = pl.scan_parquet(files, glob=False)
     rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
     msgspec.convert(rows, list[BenchmarkRecord])
-    return DocumentStory(entry=entry, record=rows[0] if rows else None)
+    return DocumentStory(entry=entry, record=next(iter(rows), None))
 
 
 def closest_ids(name: str, ids: Sequence[str]) -> list[str]:

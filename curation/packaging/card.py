@@ -44,8 +44,8 @@ from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRo
 from curation.instances.values.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging.core import CORE_TABLE, CoreRecord
 from curation.packaging.markdown import render_template
+from curation.packaging.tables import CORE_TABLE, CoreRecord
 from curation.system.escaping import safe
 from curation.system.package_data import cards_folder
 
@@ -54,9 +54,8 @@ if TYPE_CHECKING:
     from huggingface_hub import DatasetCardData
 
     from curation.dataset.edition_statistics import EditionStatistics
-    from curation.dataset.summary import ConfigFigures, Pin
     from curation.packaging.counts import DataFiles, Values
-    from curation.packaging.manifest import BuildFacts
+    from curation.packaging.manifest import BuildFacts, ConfigFigures
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"
@@ -101,10 +100,14 @@ _SHARED = {
     "split": "Its split.",
     "detail": "What exactly was seen.",
 }
+#: The templates' names of the files of words in `cards/`.
+_WORDS = {
+    "obligations": "obligations.toml",
+    "edition": "published.toml",
+    "responsible": "responsible.toml",
+}
 #: Features and formats that the card lists.
 _TOP = 15
-#: Config and split to load where there is no record.
-_NO_EXAMPLE = DEFAULT, SPLITS[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,29 +174,20 @@ def _notes(row_type: type) -> dict[str, str]:
     return {name: note for name, note in notes.items() if note}
 
 
-def _words(name: str) -> Values:
-    """Return the members of a file of `cards/`."""
-    return tomllib.loads((cards_folder() / name).read_text("utf-8"))
-
-
-def _source_datasets(pins: Sequence[Pin]) -> list[str]:
-    """Return the source datasets: the Hub's names, or our names of archives."""
-    named = {
-        "original"
-        if pin.origin in {Origin.SAMPLE, Origin.LOCAL}
-        else pin.url.removeprefix(_HUB)
-        if pin.url.startswith(_HUB)
-        else f"extended|other-{safe(pin.archive)}"
-        for pin in pins
-    }
-    return sorted(named) or ["original"]
-
-
 def hub_metadata(contents: CardContents) -> DatasetCardData:
     """Return the card's metadata."""
     from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
 
     annotated = "machine-generated" if contents.instances else "no-annotation"
+    # The Hub's names of datasets, or our names of archives.
+    sources = {
+        "original"
+        if pin.origin in {Origin.SAMPLE, Origin.LOCAL}
+        else pin.url.removeprefix(_HUB)
+        if pin.url.startswith(_HUB)
+        else f"extended|other-{safe(pin.archive)}"
+        for pin in contents.facts.pins
+    }
     configs = [
         {
             "config_name": name,
@@ -212,7 +206,7 @@ def hub_metadata(contents: CardContents) -> DatasetCardData:
         license_name="per-record",
         license_link=licences.FILE,
         size_categories=[next(name for limit, name in _SIZES if contents.rows < limit)],
-        source_datasets=_source_datasets(contents.facts.pins),
+        source_datasets=sorted(sources) or ["original"],
         task_categories=["text-generation"],
         pretty_name=contents.facts.name,
         tags=[
@@ -246,35 +240,28 @@ def _total(configs: Mapping[str, ConfigFigures]) -> Values:
     }
 
 
-def _example(contents: CardContents) -> tuple[str, str]:
-    """Return a config and a split to load; the sample's only if there are no others."""
-    named = {name: files for name, files in contents.files.items() if name != DEFAULT}
-    named.pop(CORE, None)
-    for name, files in named.items():
-        if contents.configs[name].origin != Origin.SAMPLE:
-            return name, [*files][-1]
-    return next(((name, [*files][-1]) for name, files in named.items()), _NO_EXAMPLE)
-
-
-def _picture(contents: CardContents) -> tuple[str, str] | None:
-    """Return the path and description of the card's picture; None without records."""
-    if contents.results:
-        return (
-            RESULTS_PICTURE,
-            "Share of schemas that each engine compiles and enforces",
-        )
-    if not contents.plots:
-        return None
-    return f"{PLOTS_FOLDER}/table-8.png", "Size and nesting of schemas, by config"
-
-
 def _template_values(contents: CardContents) -> Values:
     """Return the values of the templates."""
     facts, counts, tables = contents.facts, contents.counts, contents.statistics
     terms = licences.archive_terms(facts.pins, counts["licences"], contents.notices)
     names = licences.named_licences(terms)
     filled = [name for name, figures in contents.configs.items() if figures.kept]
-    config, split = example = _example(contents)
+    # The sample's config and split to load only if there are no others.
+    files = {
+        name: [*splits]
+        for name, splits in contents.files.items()
+        if name not in {DEFAULT, CORE}
+    }
+    real = [name for name in files if contents.configs[name].origin != Origin.SAMPLE]
+    config = next(iter([*real, *files]), DEFAULT)
+    split = files[config][-1] if files else SPLITS[-1]
+    picture = None
+    if contents.results:
+        alt = "Share of schemas that each engine compiles and enforces"
+        picture = RESULTS_PICTURE, alt
+    elif contents.plots:
+        alt = "Size and nesting of schemas, by config"
+        picture = f"{PLOTS_FOLDER}/table-8.png", alt
     columns = dict(card_columns())
     core = columns.pop("Core")[len(COLUMNS) :]
     top = (islice(numbers.items(), _TOP) for numbers in tables.figure_2.values())
@@ -290,11 +277,11 @@ def _template_values(contents: CardContents) -> Values:
         "split_by_shingles": facts.rules != "paper",
         "total": _total(contents.configs),
         "has_default": DEFAULT in contents.files,
-        "example": example,
+        "example": (config, split),
         "place": facts.repository or ".",
         "columns": columns,
         "folded_parts": _FOLDED,
-        "picture": _picture(contents),
+        "picture": picture,
         "reasons": tuple(Reason),
         "instances": contents.instances,
         "instance_folder": INSTANCE_FOLDER,
@@ -303,10 +290,11 @@ def _template_values(contents: CardContents) -> Values:
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
-        "obligations": _words("obligations.toml"),
         "unstated": licences.UNSTATED,
-        "edition": _words("published.toml"),
-        "responsible": _words("responsible.toml"),
+        **{
+            name: tomllib.loads((cards_folder() / file).read_text("utf-8"))
+            for name, file in _WORDS.items()
+        },
         # Reading has no name, and comes first.
         "rule_names": ["", *(rule.name for rule in facts.rule_list)],
         "tables": tables,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,10 +22,10 @@ from curation.core.benchmark import (
 from curation.core.documents import KEPT, Origin, Reason
 from curation.dataset.edition_statistics import effective_sizes, without_sample
 from curation.dataset.parquet import file_name, split_files
-from curation.dataset.summary import ConfigFigures
 from curation.fit.records import RecordFit, target_counts
 from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
+from curation.packaging.manifest import ConfigFigures
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -48,43 +48,27 @@ DataFiles: TypeAlias = Mapping[str, Mapping[str, list[str]]]
 
 def config_figures(ledger: Ledger) -> dict[str, ConfigFigures]:
     """Return the figures of each config, in benchmark order, from the ledger."""
-    documents = ledger.documents()
-    kept = documents.filter(pl.col("outcome") == KEPT)
-    rejected = documents.filter(pl.col("outcome") != KEPT)
-    edits = ledger.changes().select("document", "rule").unique()
-    changed = kept.select("document", "config").join(edits, on="document")
-    origins, outcomes, splits, changes = (
-        _nested(rows, column)
-        for rows, column in (
-            (documents, "origin"),
-            (rejected, "outcome"),
-            (kept, "split"),
-            (changed, "rule"),
-        )
-    )
-    return {
-        config: ConfigFigures(
-            raw=sum(origins[config].values()),
-            kept=sum(splits[config].values()),
+    columns = ("document", "config", "origin", "outcome", "split")
+    documents = ledger.documents().select(columns).collect()
+    edits = ledger.changes().select("document", "rule").unique().collect()
+    figures = {}
+    for (config,), rows in documents.group_by("config"):
+        outcomes, origins = Counter(rows["outcome"]), set(rows["origin"])
+        kept = rows.filter(outcome=KEPT)
+        splits = Counter(kept["split"])
+        figures[str(config)] = ConfigFigures(
+            raw=len(rows),
+            kept=len(kept),
             rejected={
-                reason.value: outcomes[config][reason.value]
+                reason.value: outcomes[reason.value]
                 for reason in Reason
-                if reason in outcomes[config]
+                if reason in outcomes
             },
-            changed=dict(sorted(changes[config].items())),
-            splits={split: splits[config].get(split, 0) for split in SPLITS},
-            origin="+".join(origin for origin in Origin if origin in origins[config]),
+            changed=dict(sorted(Counter(edits.join(kept, "document")["rule"]).items())),
+            splits={split: splits[split] for split in SPLITS},
+            origin="+".join(origin for origin in Origin if origin in origins),
         )
-        for config in in_benchmark_order(origins)
-    }
-
-
-def _nested(rows: pl.LazyFrame, column: str) -> defaultdict[str, dict[str, int]]:
-    """Return config to value of a column to the number of rows."""
-    nested: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for config, value, count in rows.group_by("config", column).len().collect().rows():
-        nested[config][value] = count
-    return nested
+    return {config: figures[config] for config in in_benchmark_order(figures)}
 
 
 def data_files(
@@ -155,22 +139,19 @@ def count_rows(
     shared = rows.filter(pl.col("cluster").is_duplicated())
     trained = shared.filter(split="train")["cluster"].implode()
     example, instances = _example(folder, rows, configs)
-    fits: list[RecordFit] = []
-    if "fits" in rows.columns:
-        asked = counted.select(RecordFit._fields).drop_nulls()
-        fits = [RecordFit(*row) for row in asked.iter_rows()]
+    asked = counted.select(RecordFit._fields).drop_nulls()
+    fits = [RecordFit(*row) for row in asked.iter_rows()]
     dialects = sorted(
         _counts(counted, "dialect").items(),
         key=lambda pair: (not pair[0].startswith("draft"), pair[0]),
     )
     documents = ledger.documents()
-    rejected: defaultdict[str, defaultdict[str, dict[str, int]]]
-    rejected = defaultdict(lambda: defaultdict(dict))
+    rejected: dict[str, dict[str, dict[str, int]]] = {}
     outcomes = documents.filter(pl.col("outcome") != KEPT)
     for config, rule, outcome, count in sorted(
         outcomes.group_by("config", "rule", "outcome").len().collect().rows()
     ):
-        rejected[config][rule][outcome] = count
+        rejected.setdefault(config, {}).setdefault(rule, {})[outcome] = count
     archives = (
         documents.group_by("config", "source", "commit")
         .agg(raw=pl.len(), kept=(pl.col("outcome") == KEPT).sum())

@@ -32,7 +32,6 @@ from curation.packaging.card import (
     RESULTS_PICTURE,
     CardContents,
 )
-from curation.packaging.core import write_core
 from curation.packaging.counts import (
     config_figures,
     count_rows,
@@ -41,7 +40,7 @@ from curation.packaging.counts import (
 )
 from curation.packaging.manifest import BuildFacts, Manifest, read_manifest
 from curation.packaging.rewritten_fits import rewritten_fit
-from curation.packaging.table_columns import refuse_foreign_columns
+from curation.packaging.tables import refuse_foreign_columns, write_core
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED
 from curation.system.atomic_folders import recover
@@ -58,6 +57,9 @@ if TYPE_CHECKING:
 
 _SINGLE = frozenset({card.FILE, licences.FILE, *manifest.UNLISTED})
 _FOLDERS = (f"{CORE}/", f"{PLOTS_FOLDER}/", f"{licences.FOLDER}/")
+
+#: Pictures of an edition of results, and their places in a dataset folder.
+_PICTURES = {"picture.svg": RESULTS_PICTURE, "fits.svg": FITS_PICTURE}
 
 
 def is_derived(name: str) -> bool:
@@ -90,7 +92,13 @@ def write_derived(
     names = checksums.names_in(folder)
     results = published_edition(folder)
     core = write_core(folder, results, into) if results else {}
-    edition = _edition(folder)
+    try:
+        edition = open_edition(str(folder))
+    except NoInput:  # It has no records.
+        strings = dict.fromkeys(("config", "split"), pl.String)
+        columns = strings | dict(pl.DataFrame(COLUMNS.empty_table()).schema)
+        rows = pl.DataFrame(schema=columns)
+        edition = Edition(name=str(folder), folder=folder, rows=rows)
     written = [path for paths in core.values() for path in paths[SPLITS[-1]]]
     contents = CardContents(
         facts=facts,
@@ -100,15 +108,15 @@ def write_derived(
         files={**files, **core},
         statistics=statistics_of(edition),
         notices=sorted(name for name in names if name.startswith(f"{NOTICES}/")),
-        results=_results(results) if results else "",
+        results=results_text(results) if results else "",
     )
     if contents.plots:
         draw_plots(contents, into)
     written += contents.plots
-    for name, picture in _PICTURES.items():
+    for name, place in _PICTURES.items():
         if results and (results / name).exists():
-            copyfile(results / name, into / picture)
-            written.append(picture)
+            copyfile(results / name, into / place)
+            written.append(place)
     written += card.write_card(contents, into)
     kept = [name for name in names if not is_derived(name)]
     sums = checksums.sums_of(folder, kept) | checksums.sums_of(into, written)
@@ -131,17 +139,6 @@ def draw_plots(contents: CardContents, into: Path) -> None:
     draw(contents.statistics, taken, counts["asked"], into / PLOTS_FOLDER)
 
 
-def _edition(folder: Path) -> Edition:
-    """Return the records of a folder, which may have none."""
-    try:
-        return open_edition(str(folder))
-    except NoInput:
-        columns = {"config": pl.String, "split": pl.String}
-        rows = pl.DataFrame(COLUMNS.empty_table())
-        empty = pl.DataFrame(schema=columns | dict(rows.schema))
-        return Edition(name=str(folder), folder=folder, rows=empty)
-
-
 def published_edition(folder: Path) -> Path | None:
     """Return the folder of the newest edition of results on a dataset.
 
@@ -160,11 +157,7 @@ def published_edition(folder: Path) -> Path | None:
     return None
 
 
-#: Pictures of an edition of results, and their places in a dataset folder.
-_PICTURES = {"picture.svg": RESULTS_PICTURE, "fits.svg": FITS_PICTURE}
-
-
-def _results(edition: Path) -> str:
+def results_text(edition: Path) -> str:
     """Return the tables of an edition, that of targets with its picture."""
     texts = [(edition / "table.md").read_text("utf-8")]
     if (fits := edition / "fits.md").exists():
@@ -267,25 +260,22 @@ def write_folder(  # noqa: PLR0913 (one argument for each thing that is written)
         CsbdataError: the plots could not be drawn.
         OSError: a file cannot be written.
     """
+
+    def judged(document: DecidedDocument) -> BenchmarkRecord:
+        sha256 = document.result.sha256
+        columns = fits[sha256]._asdict() if sha256 in fits else {}
+        return document.record(
+            fastjsonschema=compiled.get(sha256),
+            **columns,
+            fits_rewritten=rewritten_fit(sha256) if columns else None,
+        )
+
     kept = (document for document in documents if document.kept)
     for config, members in groupby(kept, key=lambda document: document.config):
-        records = (_judged(member, compiled, fits) for member in members)
-        write_sorted(folder, config, records)
+        write_sorted(folder, config, map(judged, members))
     write_ledger((document.ledger_row() for document in documents), folder)
     manifest.write_manifest(facts, folder)
     if "instances" in facts.options:
         write_instances(folder, products)
     write_derived(folder, folder)
     return read_manifest(folder)
-
-
-def _judged(
-    member: DecidedDocument, verdicts: Mapping[str, str], fits: Mapping[str, RecordFit]
-) -> BenchmarkRecord:
-    sha256 = member.result.sha256
-    columns = fits[sha256]._asdict() if sha256 in fits else {}
-    return member.record(
-        fastjsonschema=verdicts.get(sha256),
-        **columns,
-        fits_rewritten=rewritten_fit(sha256) if columns else None,
-    )

@@ -18,7 +18,7 @@ from curation.core.benchmark import NOTICES
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
-    from curation.dataset.summary import Pin
+    from curation.packaging.manifest import Pin
 
 #: The folder of texts in a dataset folder.
 FOLDER = "LICENSES"

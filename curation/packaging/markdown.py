@@ -70,11 +70,6 @@ def python(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _share(part: int, whole: int) -> str:
-    """Return a share in per cent; a dash if the whole is 0."""
-    return f"{100 * part / whole:.1f} %" if whole else "-"
-
-
 _FILTERS: dict[str, Callable[..., str]] = {
     "text": escape_markdown,
     "sentence": sentence,
@@ -83,7 +78,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "code": code,
     "link": link,
     "python": python,
-    "share": _share,
+    "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "-",
 }
 
 
@@ -91,11 +86,6 @@ def _tally(counts: Mapping[str, int], style: str = "text") -> str:
     """Return names with their counts, the names through a filter."""
     parts = (f"{_FILTERS[style](name)} {count:,}" for name, count in counts.items())
     return ", ".join(parts)
-
-
-def _shown(value: UntypedJson) -> UntypedJson:
-    """Return a value as a template prints it: whole numbers in groups of three."""
-    return f"{value:,}" if type(value) is int else value
 
 
 def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
@@ -111,7 +101,8 @@ def render_template(template: str, values: Mapping[str, UntypedJson]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
-        finalize=_shown,
+        # Whole numbers are printed in groups of three.
+        finalize=lambda value: f"{value:,}" if type(value) is int else value,
     )
     environment.filters |= {**_FILTERS, "tally": _tally}
     filled = environment.get_template(template).render(values)

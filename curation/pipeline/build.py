@@ -1,4 +1,4 @@
-"""One build, from sources to a dataset folder: fetch, read, decide, write."""
+"""One build: its request and plan, then fetch, read, decide, write."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,22 +20,33 @@ from curation.core.benchmark import (
     is_notice,
     natural_key,
 )
+from curation.core.documents import Missing, Origin
 from curation.core.rule import Candidate
 from curation.dataset.decisions import (
     DecidedDocument,
     HeldResult,
-    ResultFile,
     SourceDocument,
 )
-from curation.dataset.summary import NAME, PARTIAL_NAME, RuleNote
+from curation.download.acquire import FetchSettings
 from curation.instances.dataset.make_instances import RecordInstances
 from curation.packaging.derived_files import write_folder
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import (
+    NAME,
+    PARTIAL_NAME,
     BuildFacts,
     Manifest,
+    Pin,
+    RuleNote,
     read_manifest,
     versions_here,
+)
+from curation.pipeline.inputs import (
+    BuildInput,
+    ExtraSource,
+    MissingSource,
+    choose_inputs,
+    pinned_inputs,
 )
 from curation.pipeline.instance_step import InstanceStep, tasks_of
 from curation.pipeline.process_document import LIMITS
@@ -48,28 +58,223 @@ from curation.pipeline.read_batches import (
     read_opt_outs,
     setup_of,
 )
-from curation.pipeline.request import (
-    BuildPlan,
-    BuildRequest,
-    plan_of,
-    refuse_other_build,
-)
+from curation.rules.sets import RuleSet, rule_set
 from curation.schema.near_duplicates import OnDemand, cluster_weights, clusters
 from curation.sources.registry import source_named
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, CannotCreate, NoInput, Unavailable
 from curation.system.progress import Phases, Progress, Quiet, announce
 from curation.validation.fastjsonschema_check import try_fastjsonschema
+from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.process import Program
-from curation.workers.ray_pool import OpenPool, pools_of, ray_address
-from curation.workers.run_folder import RunFolder
+from curation.workers.ray_pool import LOCAL, OpenPool, pools_of, ray_address
+from curation.workers.run_folder import RunFolder, run_folder_of
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from curation.download.acquire import UnavailableArchive
-    from curation.pipeline.inputs import BuildInput
-    from curation.rules.sets import RuleSet
     from curation.sources.base import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildRequest:
+    """What is to be built, and how.
+
+    Example:
+        The embedded sample, and a build with schemas of one's own::
+
+            BuildRequest(out=Path("build/sample"), sample=True)
+            own = ExtraSource(source="schemas", config="Acme")
+            BuildRequest(out=Path("build/JSONSchemaBench"), extras=(own,))
+    """
+
+    #: The dataset folder to write.
+    out: Path
+    #: Name of the rule set: `clean` or `paper`.
+    rules: str = "clean"
+    #: Sources beside those of the ten configs.
+    extras: tuple[ExtraSource, ...] = ()
+    #: Sources in place of those of the ten configs, if any.
+    only: tuple[ExtraSource, ...] = ()
+    #: Use the embedded sample for every source that it has.
+    sample: bool = False
+    #: Read these sources from these archives and no others, as a manifest lists them;
+    #: by default each source comes from the best archive that can be reached.
+    pins: tuple[Pin, ...] = ()
+    #: None: the sample stands in for a source that cannot be had; rules paper fail.
+    missing: Missing | None = None
+    #: Try fastjsonschema on every record.
+    fastjsonschema: bool = False
+    #: Make witnesses and near misses of every record.
+    instances: bool = False
+    #: Replace a build made from other inputs, rules or options.
+    replace: bool = False
+    #: Number of workers; None for one a core. On a Ray cluster: one a CPU.
+    jobs: int | None = None
+    #: `local`, or `ray[:ADDRESS]`: each batch is a task of a Ray cluster
+    #: (`curation.workers.ray_pool`).
+    executor: str = LOCAL
+    #: Places of archives, and whether the network may be used.
+    fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What is asked beside the rules, as the manifest names it."""
+        names = ("fastjsonschema", "instances")
+        return tuple(name for name in names if getattr(self, name))
+
+    @property
+    def run_folder(self) -> Path:
+        """Where the run keeps what differs from run to run."""
+        return run_folder_of(self.out)
+
+    @property
+    def workers(self) -> int:
+        """The number of workers on this machine."""
+        return self.jobs or os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildPlan:
+    """What a request comes to on this machine, before any document is read."""
+
+    rules: RuleSet
+    inputs: Sequence[BuildInput]
+    missing: Sequence[MissingSource]
+    #: Configs of the ten that are not asked for.
+    left_out: Sequence[str]
+    #: The digest of what decides the records.
+    fingerprint: str
+
+
+def fingerprint_of(
+    rules: str, inputs: Sequence[BuildInput], missing: Sequence[MissingSource]
+) -> str:
+    """Return the digest of what decides the records of a build here and now.
+
+    Options are no part of it: what was finished is found again when they come back.
+
+    Args:
+        rules: Name of the rule set.
+        inputs: What is read.
+        missing: What could not be had.
+
+    Raises:
+        OSError: a file of the installation cannot be read.
+    """
+    return fingerprint(
+        code=code_digest(),
+        versions=versions(),
+        rules=rules,
+        limits=asdict(LIMITS),
+        inputs=[
+            {
+                "source": item.source.name,
+                "archive": item.reading.archive,
+                "digest": item.pin.sha256,
+                "configs": [*item.configs],
+                "partial": item.partial,
+            }
+            for item in inputs
+        ],
+        missing=[absent.source.name for absent in missing],
+    )
+
+
+def plan_of(request: BuildRequest, progress: Progress) -> BuildPlan:
+    """Return what a request comes to, with its sources available.
+
+    Raises:
+        Unavailable: a source is not as `--missing` and the rule set want it; each is
+            named.
+        CsbdataError: a source is damaged, or there is no such rule set.
+    """
+    rules = rule_set(request.rules)
+    if request.pins:
+        inputs = pinned_inputs(request.pins, rules.name, request.fetch, progress)
+        missing: list[MissingSource] = []
+    else:
+        inputs, missing = choose_inputs(
+            rules.name,
+            request.extras,
+            request.fetch,
+            only=request.only,
+            sample=request.sample,
+            progress=progress,
+        )
+    if missing and request.missing is not Missing.SKIP:
+        raise Unavailable(
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
+            "cannot be had here",
+            "give a mirror with --mirror, or go on without them: --missing skip",
+        )
+    lesser = [
+        f"{item.source.name} ({item.reading.origin})"
+        for item in inputs
+        if item.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+    ]
+    if request.missing is Missing.FAIL and lesser:
+        raise Unavailable(
+            ", ".join(lesser),
+            "not from upstream",
+            "give a mirror with --mirror, or leave --missing out",
+        )
+    read = {config for item in inputs for config in item.configs}
+    read.update(config for absent in missing for config in absent.configs)
+    left_out = [config for config in CONFIGS if config not in read]
+    return BuildPlan(
+        rules=rules,
+        inputs=inputs,
+        missing=missing,
+        left_out=left_out if request.only or request.pins else (),
+        fingerprint=fingerprint_of(rules.name, inputs, missing),
+    )
+
+
+def refuse_other_build(
+    out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
+) -> None:
+    """Refuse a place where another build stands than the one that is asked.
+
+    Args:
+        out: The dataset folder to write.
+        rules: Name of the rule set that is asked.
+        options: What is asked beside it (`BuildRequest.options`).
+        inputs: What the new build would read.
+
+    Raises:
+        CannotCreate: another build stands there; says in what it differs.
+    """
+    if not (out / MANIFEST).is_file():
+        return
+    differences = []
+    try:
+        manifest = read_manifest(out)
+    except BadData as error:
+        differences.append(f"its manifest.json cannot be read ({error.what})")
+    else:
+        if manifest.rules != rules:
+            differences.append(f"rules {manifest.rules}, not {rules}")
+        before, now = set(manifest.options), set(options)
+        if before - now:
+            differences.append(f"made with {', '.join(sorted(before - now))}")
+        if now - before:
+            differences.append(f"made without {', '.join(sorted(now - before))}")
+        old, new = _archives(manifest.pins), _archives(item.pin for item in inputs)
+        if others := {source for source, *_ in old ^ new}:
+            differences.append(f"other files of {', '.join(sorted(others))}")
+    if differences:
+        raise CannotCreate(
+            f"a build made otherwise stands there: {'; '.join(differences)}",
+            str(out),
+            "--replace overwrites it, --out DIR writes elsewhere",
+        )
+
+
+def _archives(pins: Iterable[Pin]) -> set[tuple[str, str, str, str]]:
+    return {(pin.source, pin.archive, pin.origin, pin.sha256) for pin in pins}
 
 
 #: Why configs of the ten are missing that nobody has asked for.
@@ -286,20 +491,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     ray_address(request.executor)
     # Sources, rules, and the folder; and what is asked beside them.
     count = 3 + request.fastjsonschema + request.instances
-    with _without_collector():
-        return _build_with(request, Phases(progress or Quiet(), count))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Disable the collector of reference cycles for the length of a block.
-
-    A build makes a million lasting objects and few cycles.
-    """
+    # A build makes a million lasting objects and few cycles to collect.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        yield
+        return _build_with(request, Phases(progress or Quiet(), count))
     finally:
         if was_enabled:
             gc.enable()
@@ -315,16 +511,12 @@ def _build_with(request: BuildRequest, progress: Phases) -> BuildResult:
         manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
-            with (
-                pools_of(request.executor, progress.say) as open_pool,
-                ResultFile(run.folder) as file,
-            ):
+            with pools_of(request.executor, progress.say) as open_pool:
                 steps = _Steps(
                     request=request,
                     plan=plan,
                     run=run,
                     progress=progress,
-                    file=file,
                     open_pool=open_pool,
                 )
                 manifest, peak = steps.write(clock)
@@ -362,8 +554,6 @@ class _Steps:
     #: Where finished work is kept, and found again.
     run: RunFolder
     progress: Phases
-    #: Where results are kept while the build lasts.
-    file: ResultFile
     open_pool: OpenPool
 
     def write(self, clock: _Clock) -> tuple[Manifest, float]:
@@ -375,7 +565,14 @@ class _Steps:
         facts = facts_of(request.options, self.plan, configs)
         compiled = self._compile_records(documents) if request.fastjsonschema else {}
         clock.lap("fastjsonschema")
-        step = self._make_instances(documents if request.instances else ())
+        tasks = tasks_of(documents) if request.instances else []
+        step = InstanceStep(tasks, self.run, self.open_pool)
+        if request.instances:
+            title = "Making instances"
+            with self._long_bar(
+                title, step.count, _INSTANCE_SECONDS, lambda: step.config
+            ) as advance:
+                step.work(jobs=request.workers, progress=advance)
         clock.lap("instances")
         kept = (it.result.sha256 for it in documents if it.kept)
         fits = (stored.fit for _, stored in step.records())
@@ -417,7 +614,7 @@ class _Steps:
                 note=lambda: reader.source,
             ) as advance,
         ):
-            results = process_batches(reader, pool, self.run, advance, self.file)
+            results = process_batches(reader, pool, self.run, advance)
         sources = {item.source.name: item.source for item in inputs}
         decided = decide_benchmark(reader.documents, results, rules, sources)
         return decided, pool.peak_rss_mb
@@ -443,16 +640,6 @@ class _Steps:
                 open_pool=self.open_pool,
             )
         return {record.sha256: record.fastjsonschema or "" for record in compiled}
-
-    def _make_instances(self, documents: Sequence[DecidedDocument]) -> InstanceStep:
-        """Return the instances of the records among documents."""
-        step = InstanceStep(tasks_of(documents), self.run, self.open_pool)
-        if self.request.instances:
-            with self._long_bar(
-                "Making instances", step.count, _INSTANCE_SECONDS, lambda: step.config
-            ) as advance:
-                step.work(jobs=self.request.workers, progress=advance)
-        return step
 
     def _long_bar(
         self, title: str, count: int, seconds: float, note: Callable[[], str] = str

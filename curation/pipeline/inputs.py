@@ -10,7 +10,6 @@ from pathlib import Path
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, UNNAMED
 from curation.core.documents import Files, Origin
-from curation.dataset.summary import Pin
 from curation.download.acquire import (
     Acquired,
     ArchivePin,
@@ -21,6 +20,7 @@ from curation.download.acquire import (
 from curation.download.folder_files import FolderFiles
 from curation.download.packs import open_files
 from curation.download.pins import load_pins, pins_for
+from curation.packaging.manifest import Pin
 from curation.sources.base import (
     SAMPLE_ATTRIBUTION,
     SAMPLE_COMMIT,
@@ -179,35 +179,30 @@ def pinned_inputs(
     inputs: list[BuildInput] = []
     with progress.bar("Looking for the sources", len(pins)) as advance:
         for pin in pins:
-            inputs.append(_pinned_as(pin, rules, settings, progress.say))
+            name = f"{pin.source}: {pin.archive}"
+            if pin.origin is Origin.LOCAL:
+                then = "csbdata build --with them again, then csbdata diff"
+                raise Unavailable("schemas of your own are pinned nowhere", name, then)
+            source = source_named(pin.source)
+            if pin.origin is Origin.SAMPLE:
+                choice = _find_in_sample(source, rules)
+            else:
+                only = replace(source, archives={rules: (pin.archive,)})
+                choice = _find_pinned(only, rules, settings, progress.say)
+            if isinstance(choice, MissingSource):
+                whys = [choice.why]
+            else:
+                whys = [absent.why for absent in choice.not_had]
+            if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
+                then = "CSBDATA_MIRROR=DIR names a folder of archives"
+                raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
+            if choice.pin.sha256 != pin.sha256:
+                what = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"
+                raise BadData(what, name, "csbdata of that edition has the pin")
+            whole = replace(choice.source, archives=source.archives)
+            inputs.append(replace(choice, source=whole))
             advance(1)
     return inputs
-
-
-def _pinned_as(
-    pin: Pin, rules: str, settings: FetchSettings, say: Callable[[str], None]
-) -> BuildInput:
-    name = f"{pin.source}: {pin.archive}"
-    if pin.origin is Origin.LOCAL:
-        then = "csbdata build --with them again, then csbdata diff"
-        raise Unavailable("schemas of your own are pinned nowhere", name, then)
-    source = source_named(pin.source)
-    if pin.origin is Origin.SAMPLE:
-        choice = _find_in_sample(source, rules)
-    else:
-        only = replace(source, archives={rules: (pin.archive,)})
-        choice = _find_pinned(only, rules, settings, say)
-    if isinstance(choice, MissingSource) or choice.pin.origin is not pin.origin:
-        if isinstance(choice, MissingSource):
-            whys = [choice.why]
-        else:
-            whys = [absent.why for absent in choice.not_had]
-        then = "CSBDATA_MIRROR=DIR names a folder of archives"
-        raise Unavailable(f"cannot be had here ({'; '.join(whys)})", name, then)
-    if choice.pin.sha256 != pin.sha256:
-        what = f"its digest is {choice.pin.sha256[:12]}, not {pin.sha256[:12]}"
-        raise BadData(what, name, "csbdata of that edition has the pin")
-    return replace(choice, source=replace(choice.source, archives=source.archives))
 
 
 def _refuse_taken_names(configs: Sequence[str | None]) -> None:

@@ -7,7 +7,7 @@ again, finds them. Results do not depend on the number of workers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -128,31 +128,36 @@ class InstanceStep:
         limits = Limits(seconds=_ENDLESS, wall_times=BUSY_MACHINE, memory_mb=MEMORY_MB)
         # The lean try is the second attempt.
         with self._open_pool(program, jobs=jobs, limits=limits, attempts=1) as pool:
-            numbers = list(missing)
-            # Positions of the schemas that have cost too much, and what came of all.
-            failed: dict[int, tuple[list[int], Sequence[ProcessResult]]] = {}
-            for result in pool.run_batches(map(_requests, missing.values())):
-                number = numbers[result.index]
-                positions = [
-                    position
-                    for position, _ in enumerate(missing[number])
-                    if result.results[position].ending is not Ending.OK
-                ]
-                if positions:
-                    failed[number] = positions, result.results
-                else:
-                    self._store(number, result.results, {})
-                    progress(len(missing[number]))
-            numbers = sorted(failed)
-            lean = (
-                [_request(missing[number][it], lean=True) for it in failed[number][0]]
-                for number in numbers
+            # All instances of a batch, then all targets.
+            requests = (
+                [*map(_request, batch), *(FitRequest(task.schema) for task in batch)]
+                for batch in missing.values()
             )
-            for result in pool.run_batches(lean):
-                number = numbers[result.index]
-                positions, first = failed[number]
-                again = dict(zip(positions, result.results, strict=True))
-                self._store(number, first, again)
+            # The results of batches with schemas that have cost too much.
+            failed: dict[int, Sequence[ProcessResult]] = {}
+            numbers = list(missing)
+            for finished in pool.run_batches(requests):
+                number, results = numbers[finished.index], finished.results
+                count = len(missing[number])
+                if all(result.ending is Ending.OK for result in results[:count]):
+                    self._store(number, results)
+                    progress(count)
+                else:
+                    failed[number] = results
+            lean = {
+                number: [
+                    _request(task, lean=True)
+                    for task, result in zip(
+                        missing[number], failed[number], strict=False
+                    )
+                    if result.ending is not Ending.OK
+                ]
+                for number in sorted(failed)
+            }
+            numbers = list(lean)
+            for finished in pool.run_batches(lean.values()):
+                number = numbers[finished.index]
+                self._store(number, failed[number], finished.results)
                 progress(len(missing[number]))
             self.peak_rss_mb = pool.peak_rss_mb
 
@@ -160,19 +165,21 @@ class InstanceStep:
         self,
         number: int,
         results: Sequence[ProcessResult],
-        again: Mapping[int, ProcessResult],
+        lean: Iterable[ProcessResult] = (),
     ) -> None:
-        """Store a batch: of instances and targets, and of lean tries by position."""
-        batch = self._batches[number]
+        """Store a batch: of instances and targets, and of lean tries where needed."""
+        batch, again = self._batches[number], iter(lean)
         stored = []
-        for position, task in enumerate(batch):
-            made, fit = results[position], results[len(batch) + position]
+        for task, made, fit in zip(
+            batch, results[: len(batch)], results[len(batch) :], strict=True
+        ):
             place = f"{task.config}/{task.unique_id}"
             refuse_endless(fit, place)
             if fit.ending is not Ending.OK:
                 what = f"which targets take it cannot be found ({fit.detail})"
                 raise CsbdataError(what, place, "the same command goes on from here")
-            instances = instances_of(made, again.get(position))
+            second = None if made.ending is Ending.OK else next(again, None)
+            instances = instances_of(made, second)
             stored.append(
                 StoredInstances(fit=fit.answer_as(RecordFit), instances=instances)
             )
@@ -209,11 +216,6 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
             )
             tasks.append(task)
     return tasks
-
-
-def _requests(batch: Sequence[InstanceTask]) -> list[InstanceRequest | FitRequest]:
-    """Return what is asked of a batch: all instances, then all targets."""
-    return [*map(_request, batch), *(FitRequest(task.schema) for task in batch)]
 
 
 def _request(task: InstanceTask, *, lean: bool = False) -> InstanceRequest:

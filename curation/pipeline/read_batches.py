@@ -9,8 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,8 @@ from curation.core.documents import RawDocument, Reason, Rejected
 from curation.dataset.decisions import (
     DocumentResult,
     HeldResult,
-    ResultFile,
     SourceDocument,
+    held_results,
 )
 from curation.dataset.ledger import open_ledger
 from curation.download.pins import Selection
@@ -152,8 +151,6 @@ def find_rule_faults(folder: Path) -> tuple[str, ...]:
 BATCH_DOCUMENTS = 64
 BATCH_BYTES = 2**20
 
-_STORED = msgspec.json.Decoder(list[msgspec.Raw])
-
 
 class BatchReader:
     """Reads the inputs in order, and cuts what is distinct into batches."""
@@ -226,7 +223,6 @@ def process_batches(
     pool: Pool,
     run: RunFolder,
     progress: Callable[[int], None],
-    file: ResultFile,
 ) -> dict[int, HeldResult]:
     """Return the result of each distinct document, by the number of its content.
 
@@ -235,7 +231,6 @@ def process_batches(
         pool: Runs `curation.pipeline.process_document`.
         run: Where finished batches are stored, and found again.
         progress: Prints how many more documents are done.
-        file: Where results are kept for the rest of the build.
 
     Raises:
         WorkerDidNotStart: a worker cannot be started.
@@ -244,37 +239,39 @@ def process_batches(
     """
     results: dict[int, HeldResult] = {}
     # By index in the pool: name, numbers of the contents, config and id of each.
-    pending: dict[int, tuple[str, list[int], list[tuple[str, str]]]] = {}
+    asked: list[tuple[str, list[int], list[tuple[str, str]]]] = []
 
-    def keep(numbers: list[int], batch: bytes) -> None:
-        texts = _STORED.decode(batch)
-        results.update(zip(numbers, map(file.add, texts), strict=True))
-        progress(len(numbers))
+    def hold(name: str, numbers: Iterable[int], batch: bytes) -> None:
+        results.update(zip(numbers, held_results(run.path(name), batch), strict=True))
 
     def remaining() -> Iterator[list[DocumentRequest]]:
-        index = count()
         for position, batch in enumerate(reader.batches()):
             name = f"batch-{position:05}"
             numbers = [number for number, _ in batch]
             stored = run.done(name)
             if stored is not None:
-                keep(numbers, stored)
+                hold(name, numbers, stored)
+                progress(len(numbers))
                 continue
             requests = [request for _, request in batch]
             places = [(it.document.config, it.document.unique_id) for it in requests]
-            pending[next(index)] = name, numbers, places
+            asked.append((name, numbers, places))
             yield requests
 
     for finished in pool.run_batches(remaining()):
-        name, numbers, places = pending.pop(finished.index)
+        name, numbers, places = asked[finished.index]
         answers = [
             result.text if result.ending is Ending.OK else _failure(place, result)
             for place, result in zip(places, finished.results, strict=True)
         ]
         batch = b"[" + b",".join(answers) + b"]"
         run.store(name, batch)
-        keep(numbers, batch)
-    results.update((number, file.add(it)) for number, it in reader.refused.items())
+        hold(name, numbers, batch)
+        progress(len(numbers))
+    if reader.refused:
+        batch = b"[" + b",".join(reader.refused.values()) + b"]"
+        run.store("refused", batch)
+        hold("refused", reader.refused, batch)
     return results
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from secrets import token_hex
 
 import msgspec
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
@@ -28,7 +28,7 @@ from curation.download.huggingface import (
     repeated,
 )
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import UNLISTED
+from curation.packaging.manifest import UNLISTED, BuildFacts, read_facts
 from curation.publish.repository import (
     DATASET,
     MAIN,
@@ -37,20 +37,19 @@ from curation.publish.repository import (
     RemoteFile,
     describe_content,
     files_to_send,
+    inventory,
 )
-from curation.publish.verify import verify_for_push
 from curation.system.errors import (
     BadData,
     CannotCreate,
     NoInput,
     TemporarilyUnavailable,
+    Unavailable,
 )
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
-from curation.system.words import counted
-
-if TYPE_CHECKING:
-    from curation.publish.verify import VerifiedFolder
+from curation.system.words import command, counted
+from curation.verification import verify_folder
 
 #: The tag of the edition published with the paper.
 _PAPER = "v1"
@@ -183,6 +182,14 @@ def published_files(names: Iterable[str]) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedFolder:
+    """A verified folder: only these contents may be published."""
+
+    files: Mapping[str, LocalFile]
+    facts: BuildFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PushPreview:
     """The plan of a push, before anything is done."""
 
@@ -288,12 +295,7 @@ def push(
             print(result.outcome)
     """
     progress = progress or Quiet()
-    verified = verify_for_push(
-        request.folder,
-        allow_partial=request.allow_partial,
-        jobs=request.jobs,
-        progress=progress,
-    )
+    verified = verify_for_push(request, progress)
     with hub_client(request.time_limits, bars=request.transfer_bars):
         preview = plan_push(request, verified)
         if preview.plan.foreign and not request.replace_foreign:
@@ -301,6 +303,48 @@ def push(
         if not confirm(preview):
             return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
         return push_to_hub(preview, progress)
+
+
+def verify_for_push(request: PushRequest, progress: Progress) -> VerifiedFolder:
+    """Verify a folder before a push; of its instances a sample is judged.
+
+    Digests are taken first, so that a later change of a file is noticed.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it does not verify, or is partial and that was not allowed.
+        Unavailable: a program that a check needs is not installed.
+    """
+    folder = request.folder
+    facts = read_facts(folder)
+    if facts.partial and not request.allow_partial:
+        raise BadData(
+            f"the build is partial: {' '.join(facts.partial).removesuffix('.')}",
+            str(folder),
+            "build all of it, or say --allow-partial",
+        )
+    files = inventory(folder)
+    nonce = token_hex(8)
+    progress.say(
+        f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
+    )
+    verification = verify_folder(
+        folder, jobs=request.jobs, progress=progress, nonce=nonce
+    )
+    for finding in verification.findings:
+        if finding.not_run:
+            raise Unavailable(finding.detail, f"check {finding.check}")
+    failures = verification.failures
+    if failures:
+        for failure in failures[1:]:
+            progress.say(str(failure))
+        raise BadData(
+            f"does not verify, {counted(len(failures), 'finding')}; "
+            f"the first: {failures[0]}",
+            str(folder),
+            f"{command('verify', folder)} lists them",
+        )
+    return VerifiedFolder(files=files, facts=facts)
 
 
 def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
@@ -312,26 +356,22 @@ def plan_push(request: PushRequest, verified: VerifiedFolder) -> PushPreview:
     """
     repository = HubRepository(name=request.repo, time_limits=request.time_limits)
     visibility = repository.visibility()
-    if visibility is None:
-        return PushPreview(
-            request=request,
-            verified=verified,
-            visibility="private" if request.private else "public",
-            head=None,
-            plan=plan_for(verified.files, {}, ()),
-        )
-    head = repository.head()
-    files = repository.files(head)
-    listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
+    head, files, listed = None, dict[str, RemoteFile](), frozenset[str]()
+    if visibility is not None:
+        head = repository.head()
+        files = repository.files(head)
+        listed = files_listed(repository.manifest(head) if MANIFEST in files else b"")
     plan = plan_for(verified.files, files, listed or published_files(files))
-    keeps_edition = plan.replaces and not listed
+    former_tag = None
+    if head is not None and plan.replaces and not listed:
+        former_tag = _former_tag(repository, head)
     return PushPreview(
         request=request,
         verified=verified,
-        visibility=visibility,
+        visibility=visibility or ("private" if request.private else "public"),
         head=head,
         plan=plan,
-        former_tag=_former_tag(repository, head) if keeps_edition else None,
+        former_tag=former_tag,
     )
 
 
@@ -375,12 +415,29 @@ def push_to_hub(preview: PushPreview, progress: Progress) -> PushResult:
     commit = head if plan.nothing else _commit(repository, preview, head, progress)
     files = preview.verified.files
     progress.say(f"reading back {counted(len(files), 'file')} of {commit[:12]}")
-    _read_back(repository, files, commit)
+    there = repository.files(commit)
+    wrong = files_to_send(files, there)
+    wrong += tuple(sorted(there.keys() - files.keys() - {_HUB_FILE}))
+    wrong = wrong or repository.changed_files(commit, files)
+    if wrong:
+        named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
+        raise BadData(
+            f"not there as sent: {named}; no tag was set",
+            f"{repository.name}@{commit}",
+            "push again, and tell the Hub's operators if it stays",
+        )
+    tags = repository.tags()
+    tag = next((tag for tag, tagged in tags.items() if tagged == commit), None)
+    day = today()
+    # A tag never moves: today's may be that of another commit.
+    if tag is None and day not in tags:
+        repository.tag(day, commit)
+        tag = day
     return PushResult(
         preview=replace(preview, head=head),
         outcome=PushOutcome.CHECKED if plan.nothing else PushOutcome.PUSHED,
         commit=commit,
-        tag=_tag_of(repository, commit),
+        tag=tag,
     )
 
 
@@ -452,44 +509,6 @@ def _landed_commit(
             "look at it, then push again: the plan will be a new one",
         ) from error
     return None
-
-
-def _read_back(
-    repository: HubRepository, files: Mapping[str, LocalFile], commit: str
-) -> None:
-    """Read the files back, and compare.
-
-    Raises:
-        BadData: a file came back otherwise, or one is there that was not sent; the tag
-            is withheld (exit 65).
-    """
-    there = repository.files(commit)
-    wrong = files_to_send(files, there)
-    wrong += tuple(sorted(there.keys() - files.keys() - {_HUB_FILE}))
-    wrong = wrong or repository.changed_files(commit, files)
-    if wrong:
-        named = f"{counted(len(wrong), 'file')} ({shortened(', '.join(wrong))})"
-        raise BadData(
-            f"not there as sent: {named}; no tag was set",
-            f"{repository.name}@{commit}",
-            "push again, and tell the Hub's operators if it stays",
-        )
-
-
-def _tag_of(repository: HubRepository, commit: str) -> str | None:
-    """Return the tag of a commit, which gets that of today if it has none.
-
-    None if today's tag leads to another commit already: a tag never moves.
-    """
-    tags = repository.tags()
-    for tag, tagged in tags.items():
-        if tagged == commit:
-            return tag
-    day = today()
-    if day in tags:
-        return None
-    repository.tag(day, commit)
-    return day
 
 
 def today() -> str:

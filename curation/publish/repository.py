@@ -92,11 +92,6 @@ def files_to_send(
     )
 
 
-def _client() -> HfApi:
-    """Return a client whose requests name csbdata and its version."""
-    return HfApi(library_name="csbdata", library_version=version("csbdata"))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRepository:
     """A dataset on the Hub, with time limits.
@@ -108,7 +103,12 @@ class HubRepository:
     #: `owner/name`.
     name: str
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
-    api: HfApi = field(default_factory=_client)
+    #: Its requests name csbdata and its version.
+    api: HfApi = field(
+        default_factory=lambda: HfApi(
+            library_name="csbdata", library_version=version("csbdata")
+        )
+    )
 
     def _ask(self, method: Callable[..., _T], **options: Any) -> _T:  # noqa: ANN401 (as of the client's methods)
         """Call a method of the client on the repository, again if it may pass."""
@@ -130,19 +130,18 @@ class HubRepository:
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
         """Return the files of a commit, as the Hub describes them."""
-
-        def list_files(name: str) -> list[Any]:
-            return [
+        entries = self._ask(
+            lambda name: [
                 *self.api.list_repo_tree(
                     name, repo_type=DATASET, revision=commit, recursive=True
                 )
             ]
-
+        )
         return {
             entry.path: RemoteFile(sha256=entry.lfs.sha256)
             if entry.lfs
             else RemoteFile(git_oid=entry.blob_id)
-            for entry in self._ask(list_files)
+            for entry in entries
             if isinstance(entry, RepoFile)
         }
 

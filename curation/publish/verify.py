@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from curation.core.documents import Missing
 from curation.core.hub_names import dataset_name
-from curation.packaging.manifest import BuildFacts, read_facts
+from curation.packaging.manifest import read_facts
 from curation.system.checksums import names_in, sums_of
-from curation.system.errors import BadData, NoInput, Unavailable
+from curation.system.errors import NoInput
 from curation.system.progress import Progress, Quiet
-from curation.system.words import command, counted
 from curation.verification import Verification, verify_folder
-
-if TYPE_CHECKING:
-    from curation.publish.repository import LocalFile
 
 
 def verify(
@@ -75,6 +69,9 @@ def rebuild_and_compare(
 ) -> list[str]:
     """Return the files of a dataset folder that a build of its sources gives otherwise.
 
+    The build has the sources, rules and options of the folder's manifest. What no
+    source decides is kept: the repository on the Hub, and why the build is partial.
+
     Args:
         where: A built folder, or `owner/name` or `owner/name@revision` on the Hub.
         jobs: Worker processes.
@@ -84,22 +81,15 @@ def rebuild_and_compare(
         NoInput: there is no such folder or dataset, or no build in it.
         CsbdataError: a source or the Hub cannot be had.
     """
-    with _folder_of(where, progress or Quiet()) as folder:
-        return _files_built_otherwise(folder, jobs, progress or Quiet())
-
-
-def _files_built_otherwise(folder: Path, jobs: int, progress: Progress) -> list[str]:
-    """Build a folder again with the sources, rules and options of its manifest.
-
-    What no source decides is kept: the repository on the Hub, and the reasons why the
-    build is partial.
-    """
     from curation.packaging.derived_files import rebuild  # noqa: PLC0415 - slow, rarely asked
-    from curation.pipeline.build import build  # noqa: PLC0415 - slow, rarely asked
-    from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - slow, rarely asked
+    from curation.pipeline.build import BuildRequest, build  # noqa: PLC0415 - slow, rarely asked
 
-    facts = read_facts(folder)
-    with TemporaryDirectory(prefix="csbdata-rebuild-") as temporary:
+    progress = progress or Quiet()
+    with (
+        _folder_of(where, progress) as folder,
+        TemporaryDirectory(prefix="csbdata-rebuild-") as temporary,
+    ):
+        facts = read_facts(folder)
         again = Path(temporary) / "dataset"
         request = BuildRequest(
             out=again,
@@ -141,54 +131,3 @@ def _folder_of(where: str, progress: Progress) -> Iterator[Path]:
             repository.fetch(head, repository.files(head), folder)
         folder.mkdir(exist_ok=True)
         yield folder
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedFolder:
-    """A verified folder: only these contents may be published."""
-
-    files: Mapping[str, LocalFile]
-    facts: BuildFacts
-
-
-def verify_for_push(
-    folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
-) -> VerifiedFolder:
-    """Verify a folder before a push; of its instances a sample is judged.
-
-    Digests are taken first, so that a later change of a file is noticed.
-
-    Raises:
-        NoInput: the folder is no build.
-        BadData: it does not verify, or is partial and that was not allowed.
-        Unavailable: a program that a check needs is not installed.
-    """
-    from curation.publish.repository import inventory  # noqa: PLC0415 - loads the Hub's client
-
-    facts = read_facts(folder)
-    if facts.partial and not allow_partial:
-        raise BadData(
-            f"the build is partial: {' '.join(facts.partial).removesuffix('.')}",
-            str(folder),
-            "build all of it, or say --allow-partial",
-        )
-    files = inventory(folder)
-    nonce = token_hex(8)
-    progress.say(
-        f"Instances are judged by a sample (nonce {nonce}); by verify --all, all"
-    )
-    verification = verify_folder(folder, jobs=jobs, progress=progress, nonce=nonce)
-    for finding in verification.findings:
-        if finding.not_run:
-            raise Unavailable(finding.detail, f"check {finding.check}")
-    failures = verification.failures
-    if failures:
-        for failure in failures[1:]:
-            progress.say(str(failure))
-        raise BadData(
-            f"does not verify, {counted(len(failures), 'finding')}; "
-            f"the first: {failures[0]}",
-            str(folder),
-            f"{command('verify', folder)} lists them",
-        )
-    return VerifiedFolder(files=files, facts=facts)

@@ -7,19 +7,22 @@ item at a time; a child that dies costs only that item.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+import pyarrow.parquet as pq
 
+from curation.core.json_types import UntypedJson
 from curation.system.escaping import shortened
 from curation.verification.findings import Finding
 from curation.workers.outcomes import Ending, ProcessResult
 
 if TYPE_CHECKING:
-    from curation.verification.folder_contents import FolderContents
+    from curation.verification.folder_contents import FolderContents, ParquetTable
 
 #: Characters of the reason for a missing answer.
 _SHOWN = 300
@@ -57,7 +60,7 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     #: Names of the things counted, to their numbers.
     counted: dict[str, int] = {}
     #: What is judged together with the values of the other items.
-    values: list[Any] = []
+    values: list[UntypedJson] = []
 
 
 #: Items that one child does one after another.
@@ -66,7 +69,7 @@ CheckBatch: TypeAlias = Sequence[CheckItem]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderCheck:
-    """One check of a folder; `curation.verification.checks.CHECKS` lists all."""
+    """One check of a folder; `curation.verification.run.CHECKS` lists all."""
 
     name: str
     #: One clause for the table of `csbdata verify`.
@@ -90,7 +93,7 @@ class FolderCheck:
         """Return the result of the check; an item without an answer is a failure."""
         findings: list[Finding] = []
         counted: Counter[str] = Counter()
-        values: list[Any] = []
+        values: list[UntypedJson] = []
         for item, outcome in outcomes:
             if outcome.ending is Ending.OK:
                 answer = outcome.answer_as(CheckResult)
@@ -107,3 +110,26 @@ class FolderCheck:
         )
         named = [replace(finding, check=self.name) for finding in result.findings]
         return CheckResult(findings=named, counted=result.counted)
+
+
+def group_batches(tables: Iterable[ParquetTable]) -> Iterator[CheckBatch]:
+    """Yield a batch for each row group, with one item."""
+    for table in tables:
+        for group in range(table.metadata.num_row_groups):
+            yield [CheckItem(where=table.path, group=group)]
+
+
+@lru_cache(maxsize=1)
+def group_rows(
+    path: Path, group: int, names: tuple[str, ...]
+) -> list[dict[str, UntypedJson]]:
+    """Return columns of the rows of one row group; the last is remembered.
+
+    Raises:
+        pa.ArrowException: the file is damaged.
+    """
+    with pq.ParquetFile(path) as file:
+        rows: list[dict[str, UntypedJson]] = file.read_row_group(
+            group, columns=list(names)
+        ).to_pylist()
+    return rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 from curation.core.benchmark import LEDGER, NOTICES, SPLITS, records_config
@@ -24,7 +23,8 @@ _GIT = ".git"
 _HUB_NOTES = ".cache/huggingface/"
 
 
-def _digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
+def judge_digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
+    """Compare the digests of all files with those of both lists."""
     digests = {name: file_digest(path) for name, path in contents.files.items()}
     # An unreadable file is reported already.
     unread = {finding.where for finding in contents.findings}
@@ -58,11 +58,25 @@ def _digests(contents: FolderContents, _result: CheckResult) -> CheckResult:
 DIGESTS = FolderCheck(
     name="digests",
     question="are the files those that manifest.json and SHA256SUMS list?",
-    judge=_digests,
+    judge=judge_digests,
 )
 
 
-def _strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
+def judge_strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
+    """Find files that no build writes, empty folders, git's own, and foreign caches."""
+    findings = []
+    for parent, folders, names in os.walk(contents.folder):
+        where = Path(parent).relative_to(contents.folder).as_posix()
+        inside = "" if where == "." else f"{where}/"
+        if inside and not folders and not names:
+            findings.append(Finding(where=where, detail="an empty folder"))
+        if _GIT in folders or _GIT in names:
+            detail = "git's own folder, which may hold anything; verify a copy without"
+            findings.append(Finding(where=inside + _GIT, detail=detail))
+            folders[:] = [name for name in folders if name != _GIT]
+        if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
+            detail = "no note of the Hub's client"
+            findings += [Finding(where=inside + name, detail=detail) for name in names]
     tables = {
         name: table for name, table in contents.tables.items() if table.folder != LEDGER
     }
@@ -73,44 +87,27 @@ def _strays(contents: FolderContents, _result: CheckResult) -> CheckResult:
         if split in SPLITS and "/" not in records_config(folder)
         for number in range(files)
     }
-    findings = list(_strays_of_folders(contents.folder))
     for name, path in contents.files.items():
-        if name in tables:
-            if name not in expected:
-                detail = "a table that no build writes under this name"
-                findings.append(Finding(where=name, detail=detail))
-        elif name not in contents.tables and not is_derived(name):
-            try:
-                read_text(path)
-            except (ValueError, OSError) as error:
-                detail = f"no file of a build, and no text ({error})"
-                findings.append(Finding(where=name, detail=detail))
-                continue
-            # Notices of others keep their own names.
-            if not name.startswith(f"{NOTICES}/"):
-                detail = "no file of a build"
-                findings.append(Finding(where=name, detail=detail, failure=False))
+        if name in tables and name not in expected:
+            detail = "a table that no build writes under this name"
+            findings.append(Finding(where=name, detail=detail))
+        if name in contents.tables or is_derived(name):
+            continue
+        try:
+            read_text(path)
+        except (ValueError, OSError) as error:
+            detail = f"no file of a build, and no text ({error})"
+            findings.append(Finding(where=name, detail=detail))
+            continue
+        # Notices of others keep their own names.
+        if not name.startswith(f"{NOTICES}/"):
+            detail = "no file of a build"
+            findings.append(Finding(where=name, detail=detail, failure=False))
     return CheckResult(findings=findings)
-
-
-def _strays_of_folders(folder: Path) -> Iterator[Finding]:
-    """Yield empty folders, git's own, and caches that are not the Hub client's."""
-    for parent, folders, names in os.walk(folder):
-        where = Path(parent).relative_to(folder).as_posix()
-        inside = "" if where == "." else f"{where}/"
-        if inside and not folders and not names:
-            yield Finding(where=where, detail="an empty folder")
-        if _GIT in folders or _GIT in names:
-            detail = "git's own folder, which may hold anything; verify a copy without"
-            yield Finding(where=inside + _GIT, detail=detail)
-            folders[:] = [name for name in folders if name != _GIT]
-        if inside.startswith(".cache/") and not inside.startswith(_HUB_NOTES):
-            for name in names:
-                yield Finding(where=inside + name, detail="no note of the Hub's client")
 
 
 STRAYS = FolderCheck(
     name="strays",
     question="is there nothing else: no stray file, no empty folder, no .git?",
-    judge=_strays,
+    judge=judge_strays,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,29 +114,39 @@ def open_folder(folder: Path) -> FolderContents:
             f"no {MANIFEST} in it: no build", str(folder), "csbdata build makes one"
         )
     findings: list[Finding] = []
-    files = _files(folder, findings)
+
+    def report(where: str, detail: str) -> None:
+        detail = shortened(detail, _SHOWN)
+        findings.append(Finding(check=READABLE, where=where, detail=detail))
+
+    files = dict(sorted(_regular_files(folder, report)))
     tables = {}
-    for name, path in files.items():
-        if is_table(name):
-            table = _table(name, path, findings)
-            if table is not None:
-                tables[name] = table
+    for name in filter(is_table, files):
+        try:
+            with reading_parquet(files[name]), pq.ParquetFile(files[name]) as file:
+                tables[name] = ParquetTable(path=name, metadata=file.metadata)
+        except BadData as error:
+            report(name, error.what)
+    manifest = None
+    if MANIFEST in files:
+        try:
+            manifest = read_manifest(folder)
+        except BadData as error:
+            report(MANIFEST, error.what)
     return FolderContents(
         folder=folder,
         files=files,
         tables=tables,
-        manifest=_manifest(files, findings),
+        manifest=manifest,
         findings=tuple(findings),
     )
 
 
-def _unreadable(where: str, detail: str) -> Finding:
-    return Finding(check=READABLE, where=where, detail=shortened(detail, _SHOWN))
-
-
-def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
+def _regular_files(
+    folder: Path, report: Callable[[str, str], None]
+) -> Iterator[tuple[str, Path]]:
+    """Yield path in the folder and path of every file that can be read."""
     root = folder.resolve()
-    regular: dict[str, Path] = {}
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
         foreign = NOT_OURS if here == folder else frozenset()
@@ -145,12 +155,10 @@ def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
         for name in (*links, *(name for name in names if name not in foreign)):
             path = here / name
             where = path.relative_to(folder).as_posix()
-            wrong = _not_a_file(path, root)
-            if wrong:
-                findings.append(_unreadable(where, wrong))
-            elif path.is_file():
-                regular[where] = path
-    return dict(sorted(regular.items()))
+            if wrong := _not_a_file(path, root):
+                report(where, wrong)
+            else:
+                yield where, path
 
 
 def _not_a_file(path: Path, root: Path) -> str:
@@ -169,15 +177,6 @@ def _not_a_file(path: Path, root: Path) -> str:
     return "" if readable else "may not be read"
 
 
-def _table(name: str, path: Path, findings: list[Finding]) -> ParquetTable | None:
-    try:
-        with reading_parquet(path), pq.ParquetFile(path) as file:
-            return ParquetTable(path=name, metadata=file.metadata)
-    except BadData as error:
-        findings.append(_unreadable(name, error.what))
-        return None
-
-
 def read_text(path: Path) -> str:
     """Return the text of a file.
 
@@ -188,15 +187,3 @@ def read_text(path: Path) -> str:
     if path.stat().st_size > _MAX_TEXT:
         raise ValueError(f"over {_MAX_TEXT:,} bytes")
     return path.read_text(encoding="utf-8")
-
-
-def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Manifest | None:
-    if MANIFEST not in files:
-        return None
-    try:
-        return read_manifest(files[MANIFEST].parent)
-    except BadData as error:
-        findings.append(_unreadable(MANIFEST, error.what))
-    except OSError as error:
-        findings.append(_unreadable(MANIFEST, str(error)))
-    return None

@@ -42,15 +42,16 @@ from curation.verification.check import (
     CheckItem,
     CheckResult,
     FolderCheck,
+    group_batches,
+    group_rows,
 )
 from curation.verification.findings import Finding
-from curation.verification.rows import group_batches, group_rows
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.verification.folder_contents import FolderContents
 
-    _Row = Mapping[str, object]
+    _Row = Mapping[str, UntypedJson]
     _Rows = Sequence[_Row]
 
 #: Records of a row group whose instances are judged, and instances of each.
@@ -72,7 +73,8 @@ _OF_RECORDS: Final = (
 )
 
 
-def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
+def label_batches(contents: FolderContents) -> Iterator[CheckBatch]:
+    """Yield the row groups of instances, and of records where its makers are here."""
     makes_again = not contents.other_maker(*_MAKERS)
     return group_batches(
         table
@@ -86,21 +88,22 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     )
 
 
-def _work(folder: Path, item: CheckItem) -> CheckResult:
+def judge_or_make_again(folder: Path, item: CheckItem) -> CheckResult:
     """Judge the instances of a row group, or make those of its records again."""
-    inside = item.where.rpartition("/")[0]
+    inside, _, name = item.where.rpartition("/")
+    split = name.partition("-")[0]
     if holds_instances(inside):
-        name = "instances judged"
-        compared, faults = _judge_again(folder, item)
+        counted_name = "instances judged"
+        compared, faults = _judge_again(folder, item, records_config(inside), split)
     else:
-        name = "records made again"
-        compared, faults = _make_again(folder, item)
+        counted_name = "records made again"
+        compared, faults = _make_again(folder, item, inside, split)
     return CheckResult(
         findings=[
             Finding(where=f"{inside}/{unique_id}", detail=detail)
             for unique_id, detail in faults
         ],
-        counted={name: compared},
+        counted={counted_name: compared},
     )
 
 
@@ -112,14 +115,17 @@ def _rank(item: CheckItem, name: object) -> bytes:
 def _by_record(rows: Iterable[_Row]) -> defaultdict[str, list[_Row]]:
     by_record: defaultdict[str, list[_Row]] = defaultdict(list)
     for row in rows:
-        by_record[str(row["unique_id"])].append(row)
+        by_record[row["unique_id"]].append(row)
     return by_record
 
 
-def _judge_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, str]]]:
+def _judge_again(
+    folder: Path, item: CheckItem, config: str, split: str
+) -> tuple[int, list[tuple[str, str]]]:
     """Return the number of instances judged, and the record of each fault with it."""
-    rows = group_rows(folder / item.where, item.group, _OF_INSTANCES)
-    by_record: Mapping[str, _Rows] = _by_record(rows)
+    by_record: Mapping[str, _Rows] = _by_record(
+        group_rows(folder / item.where, item.group, _OF_INSTANCES)
+    )
     if not item.whole:
         drawn = sorted(by_record, key=lambda name: _rank(item, name))[:_RECORDS]
         by_record = {
@@ -128,15 +134,13 @@ def _judge_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, st
             )[:_OF_RECORD]
             for name in drawn
         }
-    inside, _, name = item.where.rpartition("/")
-    config, split = records_config(inside), name.partition("-")[0]
     schemas = _schemas(folder, tuple(split_files(folder, config, split)))
     faults: list[tuple[str, str]] = []
     for unique_id, instances in by_record.items():
         if unique_id not in schemas:
             faults.append((unique_id, "no such record"))
             continue
-        graded = grade(*schemas[unique_id], [str(row["text"]) for row in instances])
+        graded = grade(*schemas[unique_id], [row["text"] for row in instances])
         if isinstance(graded, str):
             faults.append((unique_id, f"cannot be judged: {graded}"))
             continue
@@ -150,12 +154,13 @@ def _judge_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, st
 def _schemas(folder: Path, paths: tuple[str, ...]) -> Mapping[str, tuple[str, str]]:
     """Return schema and dialect of every record of a split; the last is remembered."""
     names = ["unique_id", "json_schema", "dialect"]
-    rows = [
-        row
+    return {
+        unique_id: (text, dialect)
         for path in paths
-        for row in pl.read_parquet(folder / path, columns=names, glob=False).rows()
-    ]
-    return {unique_id: (text, dialect) for unique_id, text, dialect in rows}
+        for unique_id, text, dialect in pl.read_parquet(
+            folder / path, columns=names, glob=False
+        ).iter_rows()
+    }
 
 
 def _label_fault(row: _Row, right: InstanceRow | str) -> str:
@@ -164,9 +169,9 @@ def _label_fault(row: _Row, right: InstanceRow | str) -> str:
         return f"cannot be judged: {right}"
     if fault := _difference([row], [{name: getattr(right, name) for name in _LABELS}]):
         return fault
-    judged = list(_leaves(json.loads(right.verdicts)))
+    judged = _leaves(json.loads(right.verdicts))
     try:
-        stated = list(_leaves(json.loads(str(row["verdicts"]))))
+        stated = _leaves(json.loads(row["verdicts"]))
     except ValueError as error:
         return f"verdicts cannot be read ({error})"
     # A validator that was not run then may be run now.
@@ -177,40 +182,41 @@ def _label_fault(row: _Row, right: InstanceRow | str) -> str:
     return ""
 
 
-def _leaves(verdicts: Json) -> Iterator[Json]:
-    """Yield the verdicts in a row: each validator's, then those of `heeding`."""
+def _leaves(verdicts: Json) -> list[Json]:
+    """Return the verdicts in a row: each validator's, then those of `heeding`."""
     if isinstance(verdicts, dict):
         verdicts = [*verdicts.values()]
     if not isinstance(verdicts, list):
-        yield verdicts
-        return
-    for inner in verdicts:
-        yield from _leaves(inner)
+        return [verdicts]
+    return [leaf for inner in verdicts for leaf in _leaves(inner)]
 
 
-def _make_again(folder: Path, item: CheckItem) -> tuple[int, list[tuple[str, str]]]:
+def _make_again(
+    folder: Path, item: CheckItem, config: str, split: str
+) -> tuple[int, list[tuple[str, str]]]:
     """Return the number of records made again, and each fault with its record."""
     records: _Rows = group_rows(folder / item.where, item.group, _OF_RECORDS)
     if not item.whole:
-        short = [each for each in records if len(str(each["json_schema"])) <= _LENGTH]
+        short = [each for each in records if len(each["json_schema"]) <= _LENGTH]
         short.sort(key=lambda record: _rank(item, record["unique_id"]))
         records = short[:_MADE_AGAIN]
-    config, _, name = item.where.rpartition("/")
-    split, inside = name.partition("-")[0], instances_folder(config)
+    inside = instances_folder(config)
     ids = [record["unique_id"] for record in records]
     instances = [folder / path for path in split_files(folder, inside, split)]
-    sources = {path: [folder / path] for path in tables.LEDGER_COLUMNS}
     by_table = {}
-    for path, files in (sources | {inside: instances}).items() if instances else ():
-        rows = pl.scan_parquet(files, glob=False).filter(pl.col("unique_id").is_in(ids))
-        if path != inside:
-            rows = rows.filter(config=config)
-        by_table[path] = _by_record(rows.collect().iter_rows(named=True))
+    if instances:
+        sources = {path: [folder / path] for path in tables.LEDGER_COLUMNS}
+        for path, files in (sources | {inside: instances}).items():
+            rows = pl.scan_parquet(files, glob=False)
+            rows = rows.filter(pl.col("unique_id").is_in(ids))
+            if path != inside:
+                rows = rows.filter(config=config)
+            by_table[path] = _by_record(rows.collect().iter_rows(named=True))
     faults: list[tuple[str, str]] = []
     for record in records:
         # Garbage of the record before: the worker collects after whole items.
         gc.collect(0)
-        unique_id = str(record["unique_id"])
+        unique_id = record["unique_id"]
         stated = {path: rows[unique_id] for path, rows in by_table.items()}
         wrong = list(_record_faults(record, config, split, stated))
         # A search that goes very deep ends a little later with filled caches.
@@ -232,16 +238,16 @@ def _record_faults(
         rows: Path of each table of the ledger, or the folder of its instances, to the
             record's rows in it; empty if the dataset holds no instances.
     """
-    text = str(record["json_schema"])
+    text = record["json_schema"]
     again: dict[str, object] = {}
     if record["fastjsonschema"] not in {None, *ENDED}:
         again["fastjsonschema"] = verdict(text)
     if record["fits"] is not None:
         fit = record_fit(text)
         again |= {"fits": [*fit.fits], "fits_but_for": [*fit.fits_but_for]}
-    rewritten = rewritten_fit(str(record["sha256"]))
-    if None not in (record["fits_rewritten"], rewritten):
-        again["fits_rewritten"] = [*(rewritten or ())]
+    rewritten = rewritten_fit(record["sha256"])
+    if record["fits_rewritten"] is not None and rewritten is not None:
+        again["fits_rewritten"] = [*rewritten]
     if fault := _difference([record], [again]):
         yield fault
     if not rows:
@@ -250,21 +256,21 @@ def _record_faults(
     if len(ledger) != 1:
         yield f"{counted(len(ledger), 'row')} in {tables.INSTANCE_LEDGER}"
         return
-    if cost_too_much(str(ledger[0]["reason"]), str(ledger[0]["detail"])):
+    if cost_too_much(ledger[0]["reason"], ledger[0]["detail"]):
         return
     task = InstanceTask(
         config=config,
-        unique_id=str(record["unique_id"]),
+        unique_id=record["unique_id"],
         split=split,
         schema=text,
-        dialect=str(record["dialect"]),
+        dialect=record["dialect"],
         examples=tuple(
-            str(row["text"])
+            row["text"]
             for row in rows[inside]
             if row["kind"] == InstanceKind.GIVEN.value
         ),
     )
-    result = make_instances(task.schema, task.dialect, examples=task.examples)
+    result = make_instances(text, task.dialect, examples=task.examples)
     made = RecordInstances(task=task, result=result)
     row = asdict(tables.ledger_row(made))
     # Examples of a source that the schema refuses are in no table.
@@ -294,7 +300,8 @@ def _difference(rows: _Rows, again: _Rows) -> str:
     return ""
 
 
-def _judge(contents: FolderContents, result: CheckResult) -> CheckResult:
+def judge_labels(contents: FolderContents, result: CheckResult) -> CheckResult:
+    """Return the result, with a note if nothing was made again."""
     maker = contents.other_maker(*_MAKERS)
     if not maker:
         return result
@@ -306,7 +313,7 @@ def _judge(contents: FolderContents, result: CheckResult) -> CheckResult:
 LABELS = FolderCheck(
     name="labels",
     question="are instances labelled as both validators judge, and made of the schema?",
-    batches=_batches,
-    work=_work,
-    judge=_judge,
+    batches=label_batches,
+    work=judge_or_make_again,
+    judge=judge_labels,
 )

@@ -19,11 +19,10 @@ from curation.core.benchmark import LEDGER as FOLDER
 from curation.core.documents import KEPT, Origin, Reason
 from curation.core.rule import RepairKind
 from curation.dataset.ledger import CHANGES, DOCUMENTS
-from curation.dataset.summary import NAME, PARTIAL_NAME
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, LEDGER_COLUMNS
 from curation.instances.values.model import InstanceKind
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import Manifest
+from curation.packaging.manifest import NAME, PARTIAL_NAME, Manifest
 from curation.rules.sets import rule_set
 from curation.system.words import counted
 

@@ -1,16 +1,15 @@
 """Check every record: its schema, its columns, the ledger, its split and its cluster.
 
-Digests, splits and shingles are computed of the schemas; no column is trusted.
+Columns are computed of the schemas as a build computes them; none is trusted.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from hashlib import sha256
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -19,10 +18,12 @@ from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
 from curation.packaging.manifest import read_facts
+from curation.pipeline.process_document import schema_columns
 from curation.references.verdicts import both_verdicts
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.schema.near_duplicates import cluster_weights, clusters
-from curation.schema.shingles import shingles
+from curation.schema.shingles import shingles, split_key
+from curation.schema.subschemas import skeleton
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
 from curation.verification.check import (
@@ -30,17 +31,16 @@ from curation.verification.check import (
     CheckItem,
     CheckResult,
     FolderCheck,
+    group_rows,
 )
-from curation.verification.columns import columns, skeleton, split_key
 from curation.verification.findings import Finding
 from curation.verification.ledger import ledger_faults
-from curation.verification.rows import group_rows
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.verification.folder_contents import FolderContents
 
-    _Row = Mapping[str, Any]
+    _Row = Mapping[str, UntypedJson]
 
 #: What decided a dialect: whether words did (None: they may have), and the lint of it.
 _EVIDENCE: dict[object, tuple[bool | None, str]] = {
@@ -63,12 +63,12 @@ _COLUMNS_OF_SPLITS = ("unique_id", "json_schema", "dialect", "cluster", "weight"
 _facts = cache(read_facts)
 
 
-def _batches(contents: FolderContents, names: Sequence[str]) -> Iterator[CheckBatch]:
+def row_batches(names: Sequence[str], contents: FolderContents) -> Iterator[CheckBatch]:
     """Yield a batch for each row group of records, with an item for each row.
 
     Args:
-        contents: The folder.
         names: The columns that are read; tables without one are left out.
+        contents: The folder.
     """
     for table in contents.records():
         if table.columns.issuperset(names):
@@ -80,7 +80,7 @@ def _batches(contents: FolderContents, names: Sequence[str]) -> Iterator[CheckBa
 
 
 def _without_columns(contents: FolderContents, names: Sequence[str]) -> list[Finding]:
-    """Return the tables that `_batches` leaves out."""
+    """Return the tables that `row_batches` leaves out."""
     return [
         Finding(where=table.path, detail=f"no column {', '.join(sorted(missing))}")
         for table in contents.records()
@@ -88,15 +88,19 @@ def _without_columns(contents: FolderContents, names: Sequence[str]) -> list[Fin
     ]
 
 
-def _schema(row: _Row) -> Json | Rejected:
+def _read_record(
+    folder: Path, item: CheckItem, names: tuple[str, ...]
+) -> tuple[_Row, Json | Rejected, Dialect | None]:
+    """Return columns of a record, its schema, and its dialect, None if unknown."""
+    row = group_rows(folder / item.where, item.group, names)[item.row]
     text = str(row["json_schema"] or "")
-    return jsontext.parse(text.encode("utf-8", "surrogatepass"))
+    schema = jsontext.parse(text.encode("utf-8", "surrogatepass"))
+    return row, schema, BY_NAME.get(str(row["dialect"]))
 
 
-def _check_record(folder: Path, item: CheckItem) -> CheckResult:
+def check_record(folder: Path, item: CheckItem) -> CheckResult:
     """Return the faults of one record."""
-    row = group_rows(folder / item.where, item.group, _COLUMNS)[item.row]
-    schema, dialect = _schema(row), BY_NAME.get(str(row["dialect"]))
+    row, schema, dialect = _read_record(folder, item, _COLUMNS)
     where = f"{item.where.partition('/')[0]}/{row['unique_id']}"
     findings = []
     if isinstance(schema, Rejected):
@@ -104,23 +108,20 @@ def _check_record(folder: Path, item: CheckItem) -> CheckResult:
     elif dialect is None:
         wrong = [f"no such dialect: {row['dialect']!r}"]
     else:
-        stated = _facts(folder)
+        is_clean = _facts(folder).rules == "clean"
         findings = [
-            Finding(where=where, detail=detail, failure=stated.rules == "clean")
-            for detail in _invalid(schema, dialect)
+            Finding(where=where, detail=detail, failure=is_clean)
+            for detail in _validity_faults(schema, dialect)
         ]
-        flags_lints = any(rule.name == "lints" for rule in stated.rule_list)
         wrong = [
-            *_wrong_columns(
-                row, schema, dialect, paper=stated.rules == "paper", flags=flags_lints
-            ),
+            *_column_faults(folder, row, schema, dialect),
             *_dialect_faults(row, schema, dialect),
         ]
     findings += [Finding(where=where, detail=detail) for detail in wrong]
     return CheckResult(findings=findings, counted={"schemas validated": 1})
 
 
-def _invalid(schema: Json, dialect: Dialect) -> Iterator[str]:
+def _validity_faults(schema: Json, dialect: Dialect) -> Iterator[str]:
     reason = complaint(schema, dialect)
     if reason is not None:
         yield f"invalid under {dialect.name}: {reason}"
@@ -130,28 +131,24 @@ def _invalid(schema: Json, dialect: Dialect) -> Iterator[str]:
             yield f"{dialect.name}: {verdict}"
 
 
-def _wrong_columns(
-    row: _Row, schema: Json, dialect: Dialect, *, paper: bool, flags: bool
+def _column_faults(
+    folder: Path, row: _Row, schema: Json, dialect: Dialect
 ) -> Iterator[str]:
-    """Yield the columns of a row that do not follow from its schema.
-
-    Args:
-        row: The row.
-        schema: Its schema.
-        dialect: Its dialect.
-        paper: Whether the rule set is `paper`.
-        flags: Whether its rules flag lints.
-    """
+    """Yield the columns of a row that do not follow from its schema."""
+    facts = _facts(folder)
+    columns, _ = schema_columns(
+        schema, dialect, split_by_shingles=facts.rules != "paper"
+    )
+    if row["json_schema"] != columns.pop("json_schema"):
+        yield "json_schema is not written as a build writes it"
     codes: set[str] = set()
-    if flags:
+    if any(rule.name == "lints" for rule in facts.rule_list):
         _, code = _EVIDENCE.get(row["dialect_found"], (None, ""))
         codes = {lint.code for lint in lints(schema, dialect)} | {code} - {""}
-    right = columns(schema, dialect, paper=paper)
-    if row["json_schema"] != right.pop("json_schema"):
-        yield "json_schema is not written as a build writes it"
-    for name, value in {**right, "lints": sorted(codes)}.items():
-        if row[name] != value:
-            yield f"{name} is {row[name]}, but {value} by the schema"
+    for name, value in {**columns, "lints": sorted(codes)}.items():
+        expected = list(value) if isinstance(value, tuple) else value
+        if row[name] != expected:
+            yield f"{name} is {row[name]}, but {expected} by the schema"
 
 
 def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
@@ -167,7 +164,8 @@ def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
         yield f"dialect_words is {words}, unlike dialect_found, {how!r}"
 
 
-def _records(contents: FolderContents, result: CheckResult) -> CheckResult:
+def judge_records(contents: FolderContents, result: CheckResult) -> CheckResult:
+    """Compare the ledger with all records, and count what the folder holds."""
     records = list(contents.records())
     return CheckResult(
         findings=[
@@ -194,9 +192,9 @@ def _records(contents: FolderContents, result: CheckResult) -> CheckResult:
 ROWS = FolderCheck(
     name="rows",
     question="is every schema valid, and do columns and ledger follow from it?",
-    batches=lambda contents: _batches(contents, _COLUMNS),
-    work=_check_record,
-    judge=_records,
+    batches=partial(row_batches, _COLUMNS),
+    work=check_record,
+    judge=judge_records,
 )
 
 
@@ -214,26 +212,25 @@ class _SplitRow(msgspec.Struct, frozen=True, kw_only=True):
     shingles: bytes
 
 
-def _read_split_row(folder: Path, item: CheckItem) -> CheckResult:
+def read_split_row(folder: Path, item: CheckItem) -> CheckResult:
     """Read one record; nothing if its schema cannot be read, which `rows` reports."""
-    row = group_rows(folder / item.where, item.group, _COLUMNS_OF_SPLITS)[item.row]
-    schema, dialect = _schema(row), BY_NAME.get(str(row["dialect"]))
+    row, schema, dialect = _read_record(folder, item, _COLUMNS_OF_SPLITS)
     if dialect is None or isinstance(schema, Rejected):
         return CheckResult()
-    bare = skeleton(str(row["json_schema"]), dialect)
-    digests = [sha256(jsontext.canonical(each)).hexdigest() for each in (schema, bare)]
-    paper = _facts(folder).rules == "paper"
+    bare = skeleton(schema, dialect)
+    digest, packed = jsontext.digest(bare), shingles(bare)
+    is_paper = _facts(folder).rules == "paper"
     computed = {
         "path": item.where,
-        "sha256": digests[0],
-        "skeleton": digests[1],
-        "split": split_of(digests[1][:16] if paper else split_key(bare)),
-        "shingles": shingles(bare),
+        "sha256": jsontext.digest(schema),
+        "skeleton": digest,
+        "split": split_of(digest[:16] if is_paper else split_key(packed)),
+        "shingles": packed,
     }
     return CheckResult(values=[msgspec.convert({**row, **computed}, _SplitRow)])
 
 
-def _leakage(contents: FolderContents, result: CheckResult) -> CheckResult:
+def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Compare the splits and clusters of all records."""
     findings = [*_without_columns(contents, _COLUMNS_OF_SPLITS), *result.findings]
     rows = msgspec.convert(result.values, list[_SplitRow])
@@ -270,13 +267,15 @@ def _leakage(contents: FolderContents, result: CheckResult) -> CheckResult:
             for detail, is_fault in faults.items()
             if is_fault
         ]
-    in_train = [own for own in splits.values() if "train" in own]
+    in_train = [members for members in splits.values() if "train" in members]
     return CheckResult(
         findings=findings,
         counted={
-            "near-duplicate clusters": sum(len(own) > 1 for own in splits.values()),
+            "near-duplicate clusters": sum(
+                len(members) > 1 for members in splits.values()
+            ),
             "test records with a cluster in train": sum(
-                own.count("test") for own in in_train
+                members.count("test") for members in in_train
             ),
         },
     )
@@ -285,7 +284,7 @@ def _leakage(contents: FolderContents, result: CheckResult) -> CheckResult:
 LEAKAGE = FolderCheck(
     name="leakage",
     question="do splits and clusters follow from schemas, with none in two splits?",
-    batches=lambda contents: _batches(contents, _COLUMNS_OF_SPLITS),
-    work=_read_split_row,
-    judge=_leakage,
+    batches=partial(row_batches, _COLUMNS_OF_SPLITS),
+    work=read_split_row,
+    judge=judge_splits,
 )

@@ -1,10 +1,13 @@
-"""Run the checks of one folder: all of them, even if an earlier one has failed."""
+"""The checks of a folder, and their run: all of them, even if an earlier one fails.
+
+The worker process of `csbdata verify` takes one item of one check at a time.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -17,21 +20,42 @@ from curation.system.credentials import redacted
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.user_files import reading_parquet
-from curation.verification.checks import CHECKS
+from curation.verification.check import CheckItem
+from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.findings import READABLE, Finding, Verification
 from curation.verification.folder_contents import open_folder
+from curation.verification.labels import LABELS
+from curation.verification.records import LEAKAGE, ROWS
+from curation.verification.tables import DERIVED, LOADING
+from curation.verification.texts import TEXTS
 from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.pool import Pool
+from curation.workers.pool import BatchResult, Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from curation.verification.check import CheckBatch, CheckItem, FolderCheck
+    from curation.core.json_types import Json
+    from curation.verification.check import CheckBatch, FolderCheck
+    from curation.workers.limits import Message
     from curation.workers.outcomes import ProcessResult
 
+#: In the order of their findings.
+CHECKS = (DIGESTS, STRAYS, LOADING, DERIVED, ROWS, LABELS, LEAKAGE, TEXTS)
 #: What one item may take (a schema, a row group, a config that `datasets` opens).
 _LIMITS = Limits(seconds=300.0, wall_times=BUSY_MACHINE, memory_mb=4096, file_mb=65_536)
 #: Characters of an error's text in a finding.
 _SHOWN = 200
+
+
+def start(setup: Json) -> Callable[[Json], Message]:
+    """Take the folder's full path; return the handler of one item."""
+    folder = Path(str(setup))
+    work = {check.name: check.work for check in CHECKS}
+
+    def handle(message: Json) -> Message:
+        item = msgspec.convert(message, CheckItem)
+        return work[item.check](folder, item)
+
+    return handle
 
 
 def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
@@ -66,7 +90,12 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         for check in checks
         for items in check.batches(contents)
     ]
-    outcomes = _run_items(folder, batches, jobs=jobs, progress=progress or Quiet())
+    outcomes: defaultdict[str, list[tuple[CheckItem, ProcessResult]]]
+    outcomes = defaultdict(list)
+    results = _run_batches(folder, batches, jobs=jobs, progress=progress or Quiet())
+    for batch in sorted(results, key=attrgetter("index")):
+        for item, outcome in zip(batches[batch.index], batch.results, strict=True):
+            outcomes[item.check].append((item, outcome))
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
@@ -80,8 +109,17 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
         else:
             findings += result.findings
             counted |= result.counted
+    # A name or an error may repeat a credential.
+    covered = [
+        replace(
+            finding,
+            where=redacted(cover_credentials(finding.where)),
+            detail=redacted(cover_credentials(finding.detail)),
+        )
+        for finding in findings
+    ]
     return Verification(
-        findings=tuple(map(_without_credentials, findings)),
+        findings=tuple(covered),
         counted=counted,
         partial=contents.manifest is not None and bool(contents.manifest.partial),
         questions={check.name: check.question for check in checks},
@@ -89,29 +127,20 @@ def verify_folder(  # noqa: PLR0913 - a folder, and how to go through it
     )
 
 
-def _without_credentials(finding: Finding) -> Finding:
-    """Return a finding without the credentials that a name or an error may repeat."""
-    where, detail = (
-        redacted(cover_credentials(text)) for text in (finding.where, finding.detail)
-    )
-    return replace(finding, where=where, detail=detail)
-
-
-def _run_items(
+def _run_batches(
     folder: Path, batches: Sequence[CheckBatch], *, jobs: int, progress: Progress
-) -> defaultdict[str, list[tuple[CheckItem, ProcessResult]]]:
-    """Return the outcomes of each check's items, in order, by the name of the check.
+) -> list[BatchResult]:
+    """Return the results of all batches, in no order.
 
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
     """
-    outcomes: defaultdict[str, list[tuple[CheckItem, ProcessResult]]]
-    outcomes = defaultdict(list)
     if not batches:
-        return outcomes
+        return []
+    results = []
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
-            module="curation.verification.checks",
+            module=__name__,
             setup=str(folder.resolve()),
             # `datasets` stays off the network, and in a folder of its own.
             environment={
@@ -128,11 +157,7 @@ def _run_items(
             Pool(program, jobs=jobs, limits=_LIMITS) as pool,
             progress.bar("Verifying", sum(map(len, batches))) as advance,
         ):
-            done = []
             for batch in pool.run_batches(batches):
-                done.append(batch)
+                results.append(batch)
                 advance(len(batch.results))
-    for batch in sorted(done, key=attrgetter("index")):
-        for item, outcome in zip(batches[batch.index], batch.results, strict=True):
-            outcomes[item.check].append((item, outcome))
-    return outcomes
+    return results

@@ -31,7 +31,7 @@ from curation.dataset.parquet import (
     split_files,
 )
 from curation.packaging.derived_files import differing_files
-from curation.packaging.table_columns import table_form
+from curation.packaging.tables import table_form
 from curation.system.checksums import file_digest, names_in
 from curation.system.extras import install_extra
 from curation.system.words import counted
@@ -47,18 +47,18 @@ if TYPE_CHECKING:
     from curation.verification.folder_contents import FolderContents
 
 
-def _configs(contents: FolderContents) -> Iterator[CheckBatch]:
+def config_batches(contents: FolderContents) -> Iterator[CheckBatch]:
+    """Yield the configs with records, in one batch: `datasets` is imported once."""
     configs = {
         table.folder: CheckItem(where=table.folder)
         for table in contents.records()
         if table.metadata.num_rows
     }
     if configs and find_spec("datasets"):
-        # One batch, so that one child has to import `datasets`.
         yield [*configs.values()]
 
 
-def _open(folder: Path, item: CheckItem) -> CheckResult:
+def open_config(folder: Path, item: CheckItem) -> CheckResult:
     """Open the tables of one config with `datasets`, and count their rows."""
     import datasets  # noqa: PLC0415 - an extra, and slow to import
 
@@ -88,7 +88,8 @@ def _open(folder: Path, item: CheckItem) -> CheckResult:
     )
 
 
-def _loading(_contents: FolderContents, result: CheckResult) -> CheckResult:
+def judge_loading(_contents: FolderContents, result: CheckResult) -> CheckResult:
+    """Return the result, or a note that `datasets` is not installed."""
     if find_spec("datasets"):
         return result
     detail = f"datasets is not installed: {install_extra('load')}"
@@ -99,13 +100,14 @@ def _loading(_contents: FolderContents, result: CheckResult) -> CheckResult:
 LOADING = FolderCheck(
     name="loading",
     question="does `datasets` open every config and split, without a network?",
-    batches=_configs,
-    work=_open,
-    judge=_loading,
+    batches=config_batches,
+    work=open_config,
+    judge=judge_loading,
 )
 
 
-def _tables(contents: FolderContents) -> Iterator[CheckBatch]:
+def table_batches(contents: FolderContents) -> Iterator[CheckBatch]:
+    """Yield all derived files, then each table of the ledger and each split."""
     # Nothing can be computed from unreadable data, which is reported already.
     if not contents.findings:
         yield [CheckItem(where="")]
@@ -116,10 +118,11 @@ def _tables(contents: FolderContents) -> Iterator[CheckBatch]:
         yield [CheckItem(where=where)]
 
 
-def _write_again(folder: Path, item: CheckItem) -> CheckResult:
+def write_again(folder: Path, item: CheckItem) -> CheckResult:
     """Write again a ledger's table, the tables of a split, or all derived files."""
     if item.where:
-        faults = list(_table_faults(folder, item.where))
+        form = table_form(item.where)
+        faults = [] if form is None else list(_table_faults(folder, item.where, form))
     else:
         wrong = "not computed from this data; csbdata card computes it anew"
         faults = [(name, wrong) for name in differing_files(folder)]
@@ -128,27 +131,28 @@ def _write_again(folder: Path, item: CheckItem) -> CheckResult:
     )
 
 
-def _table_faults(folder: Path, where: str) -> Iterator[tuple[str, str]]:
+def _table_faults(
+    folder: Path, where: str, form: TableForm
+) -> Iterator[tuple[str, str]]:
     """Yield path and fault of the tables that a build writes otherwise.
 
     Args:
         folder: The dataset folder.
         where: The path of a ledger's table, or that of a split without its ending.
+        form: The form of the tables.
     """
-    form = table_form(where)
-    if form is None:
-        return
     inside, _, split = where.rpartition("/")
     in_ledger = inside == LEDGER
-    paths = [where] if in_ledger else split_files(folder, inside, split)
-    for path in paths:
-        if wrong := _foreign_columns(pq.read_schema(folder / path), form.columns):
-            yield path, f"not the columns of a build: {wrong}"
+    names = [where] if in_ledger else split_files(folder, inside, split)
+    paths = [folder / name for name in names]
+    for name, path in zip(names, paths, strict=True):
+        if wrong := _foreign_columns(pq.read_schema(path), form.columns):
+            yield name, f"not the columns of a build: {wrong}"
             return
     with tempfile.TemporaryDirectory() as temporary:
         again = Path(temporary)
         (again / inside).mkdir(parents=True)
-        groups = _row_groups([folder / path for path in paths], form)
+        groups = _row_groups(paths, form)
         if in_ledger:
             writer = parquet_writer(again / where, form.columns, distinct=form.distinct)
             with writer:
@@ -158,11 +162,21 @@ def _table_faults(folder: Path, where: str) -> Iterator[tuple[str, str]]:
             with SplitFiles(again, inside, split, form) as files:
                 for row in chain.from_iterable(map(pa.Table.to_pylist, groups)):
                     files.add(SimpleNamespace(**row))
-        for path in sorted({*paths, *names_in(again)}):
-            if _digest(folder / path) != _digest(again / path):
-                yield path, "not written as a build writes its rows"
-    if form is RECORDS and not _in_natural_order([folder / path for path in paths]):
-        yield paths[0], "its rows are not in natural order of the ids"
+        for name in sorted({*names, *names_in(again)}):
+            there, right = (
+                file_digest(side / name) if (side / name).is_file() else ""
+                for side in (folder, again)
+            )
+            if there != right:
+                yield name, "not written as a build writes its rows"
+    if form is RECORDS:
+        keys = [
+            natural_key(name or "")
+            for path in paths
+            for name in pq.read_table(path, columns=["unique_id"])[0].to_pylist()
+        ]
+        if any(first > second for first, second in pairwise(keys)):
+            yield names[0], "its rows are not in natural order of the ids"
 
 
 def _foreign_columns(columns: pa.Schema, expected: pa.Schema) -> str:
@@ -191,21 +205,8 @@ def _row_groups(paths: Sequence[Path], form: TableForm) -> Iterator[pa.Table]:
                 yield file.read_row_group(group).cast(form.columns)
 
 
-def _digest(path: Path) -> str:
-    """Return the digest of a file; empty if there is none."""
-    return file_digest(path) if path.is_file() else ""
-
-
-def _in_natural_order(paths: Sequence[Path]) -> bool:
-    keys = [
-        natural_key(name or "")
-        for path in paths
-        for name in pq.read_table(path, columns=["unique_id"])["unique_id"].to_pylist()
-    ]
-    return all(first <= second for first, second in pairwise(keys))
-
-
-def _derived(contents: FolderContents, result: CheckResult) -> CheckResult:
+def judge_tables(contents: FolderContents, result: CheckResult) -> CheckResult:
+    """Make notes of the findings if other versions than ours made the folder."""
     other = contents.other_maker()
     if not other:
         return result
@@ -221,7 +222,7 @@ def _derived(contents: FolderContents, result: CheckResult) -> CheckResult:
 DERIVED = FolderCheck(
     name="derived",
     question="are tables, card, licences and plots what a build writes of this data?",
-    batches=_tables,
-    work=_write_again,
-    judge=_derived,
+    batches=table_batches,
+    work=write_again,
+    judge=judge_tables,
 )

@@ -25,14 +25,14 @@ from curation.core.benchmark import CORE, LEDGER, holds_instances
 from curation.core.json_types import Json
 from curation.lint import credentials
 from curation.system.words import counted
-from curation.verification.check import CheckItem, CheckResult, FolderCheck
-from curation.verification.findings import Finding
-from curation.verification.folder_contents import (
-    FolderContents,
-    ParquetTable,
-    read_text,
+from curation.verification.check import (
+    CheckItem,
+    CheckResult,
+    FolderCheck,
+    group_batches,
 )
-from curation.verification.rows import group_batches
+from curation.verification.findings import Finding
+from curation.verification.folder_contents import FolderContents, read_text
 
 _EMAIL = re2.compile(r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}")
 _PHONE = re2.compile(r"\+[1-9][0-9]{0,2}(?:[ .()-]{1,2}[0-9]{2,5}){2,5}\b")
@@ -40,20 +40,13 @@ _IP = re2.compile(
     r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|\b(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}\b"
 )
 _PASSWORD = re2.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{1,64}:[^\s/@\"']{1,64}@")
-_RESERVED = ("example", "test", "invalid", "localhost")
-_RESERVED_DOMAINS = ("example.com", "example.org", "example.net")
+_RESERVED = re2.compile(
+    r"(?i)(?:\.(?:example|test|invalid|localhost)|[@.]example\.(?:com|org|net))$"
+)
 #: RE2 syntax: a text that does not match holds no personal data.
 _SUSPECT = (
     r"@[A-Za-z0-9]|\+[1-9]|[0-9]\.[0-9]{1,3}\.[0-9]|[0-9A-Fa-f]:[0-9A-Fa-f]|://[^/]*@"
 )
-
-
-def _may_be_personal(address: str) -> bool:
-    domain = address.rpartition("@")[2].lower()
-    return domain.rpartition(".")[2] not in _RESERVED and not any(
-        domain == reserved or domain.endswith(f".{reserved}")
-        for reserved in _RESERVED_DOMAINS
-    )
 
 
 def _is_global(address: str) -> bool:
@@ -65,7 +58,7 @@ def _is_global(address: str) -> bool:
 
 #: Name of a kind, a text that each has, its pattern, and which of its matches count.
 _KINDS: tuple[tuple[str, str, re2.Pattern, Callable[[str], bool]], ...] = (
-    ("e-mail address", "@", _EMAIL, _may_be_personal),
+    ("e-mail address", "@", _EMAIL, lambda address: not _RESERVED.search(address)),
     ("telephone number", "+", _PHONE, bool),
     ("IP address", "", _IP, _is_global),
     ("URL with a password", "://", _PASSWORD, bool),
@@ -83,14 +76,6 @@ def personal_data(text: str) -> Counter[str]:
     return numbers
 
 
-def _value(text: str) -> Json:
-    """Return the value of a JSON text, and any other text as it is."""
-    value: Json = text
-    with suppress(ValueError):
-        value = orjson.loads(text)
-    return value
-
-
 def _matches(rows: pa.Table, pattern: str) -> Iterator[tuple[int, str, str]]:
     """Yield row, column and text of each text that matches a pattern of RE2."""
     for name in rows.column_names:
@@ -99,7 +84,7 @@ def _matches(rows: pa.Table, pattern: str) -> Iterator[tuple[int, str, str]]:
             yield row, name, rows[name][row].as_py()
 
 
-def _search(folder: Path, item: CheckItem) -> CheckResult:
+def search_rows(folder: Path, item: CheckItem) -> CheckResult:
     """Search the texts of a row group; one credential a text at most."""
     with pq.ParquetFile(folder / item.where) as file:
         texts = [
@@ -112,7 +97,10 @@ def _search(folder: Path, item: CheckItem) -> CheckResult:
         first = sum(group.num_rows for group in before)
     findings = []
     for row, column, text in _matches(rows, credentials.SUSPECT):
-        credential = credentials.find_credential(_value(text))
+        value: Json = text
+        with suppress(ValueError):
+            value = orjson.loads(text)
+        credential = credentials.find_credential(value)
         if credential is not None:
             at = f" at {credential.pointer}" if credential.pointer else ""
             detail = f"{credential.format} in row {first + row}, column {column}{at}"
@@ -146,21 +134,7 @@ def _personal_notes(numbers: Mapping[str, Counter[str]]) -> CheckResult:
     return CheckResult(findings=findings, counted=places)
 
 
-def _in_metadata(table: ParquetTable) -> Iterator[Finding]:
-    """Yield the credentials in the key-value metadata of a table."""
-    for key, value in (table.metadata.metadata or {}).items():
-        texts = [key, value]
-        with suppress(ValueError):  # As Arrow's own is.
-            texts.append(b64decode(value, validate=True))
-        for text in texts:
-            credential = credentials.find_credential(text.decode("utf-8", "replace"))
-            if credential is not None:
-                detail = f"{credential.format} in its metadata"
-                yield Finding(where=table.path, detail=detail)
-                break
-
-
-def _texts(contents: FolderContents, result: CheckResult) -> CheckResult:
+def judge_texts(contents: FolderContents, result: CheckResult) -> CheckResult:
     """Search names of files, metadata of tables and whole texts too."""
     findings = [
         Finding(where="the name of a file", detail=f"{credential.format} in it")
@@ -168,7 +142,17 @@ def _texts(contents: FolderContents, result: CheckResult) -> CheckResult:
         if (credential := credentials.find_credential(name))
     ]
     for table in contents.tables.values():
-        findings += _in_metadata(table)
+        for key, value in (table.metadata.metadata or {}).items():
+            texts = [key, value]
+            with suppress(ValueError):  # As Arrow's own is.
+                texts.append(b64decode(value, validate=True))
+            found = (
+                credentials.find_credential(text.decode("utf-8", "replace"))
+                for text in texts
+            )
+            if credential := next(filter(None, found), None):
+                detail = f"{credential.format} in its metadata"
+                findings.append(Finding(where=table.path, detail=detail))
     personal: dict[str, Counter[str]] = {}
     for name in sorted(contents.files.keys() - contents.tables):
         # What cannot be read is reported by `strays`.
@@ -188,6 +172,6 @@ TEXTS = FolderCheck(
     name="texts",
     question="is there no credential in any text? (personal data is only listed)",
     batches=lambda contents: group_batches(contents.tables.values()),
-    work=_search,
-    judge=_texts,
+    work=search_rows,
+    judge=judge_texts,
 )

@@ -43,11 +43,12 @@ def code_files() -> list[tuple[Path, Path]]:
     a digest of its own.
     """
     package, raw, cards = Path(__file__).parents[1], raw_folder(), cards_folder()
-    files = [(package, path) for path in package.rglob("*.py")]
-    files += [(package, path) for path in package.rglob("*.toml")]
-    files += [(raw, path) for path in raw.glob("*.toml")]
-    files += [(raw, path) for path in (raw / "lists").rglob("*")]
-    files += [(cards, path) for path in cards.rglob("*")]
+    found = {
+        package: [*package.rglob("*.py"), *package.rglob("*.toml")],
+        raw: [*raw.glob("*.toml"), *(raw / "lists").rglob("*")],
+        cards: cards.rglob("*"),
+    }
+    files = [(root, path) for root, paths in found.items() for path in paths]
     return sorted(
         ((root, path) for root, path in files if path.is_file()),
         key=lambda item: str(item[1].relative_to(item[0])),

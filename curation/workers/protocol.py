@@ -61,8 +61,16 @@ def serve(
         encode: Writes a value as one line of JSON.
         decode: Reads a line of JSON.
     """
-    _die_with_parent()
-    commands, answers = _channel()
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - only Linux needs it
+
+        # Elsewhere end of file must do when the parent dies.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+    reading, writing = map(int, os.environ.pop(CHANNEL).split(","))
+    for descriptor in (reading, writing):
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional only
+    commands = os.fdopen(reading, "rb")
+    answers = os.fdopen(writing, "wb", buffering=0)
     greeting = decode(commands.readline())
     if os.getppid() != greeting["parent"]:
         return
@@ -105,25 +113,10 @@ def describe(error: BaseException) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _channel() -> tuple[BinaryIO, BinaryIO]:
-    reading, writing = map(int, os.environ.pop(CHANNEL).split(","))
-    for descriptor in (reading, writing):
-        os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional only
-    return os.fdopen(reading, "rb"), os.fdopen(writing, "wb", buffering=0)
-
-
 def _send(answers: BinaryIO, line: bytes) -> None:
     unsent = memoryview(line + b"\n")
     while unsent:
         unsent = unsent[answers.write(unsent) :]
-
-
-def _die_with_parent() -> None:
-    """Ask Linux for SIGKILL when the parent dies; elsewhere end of file must do."""
-    if sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - only Linux needs it
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
 def _limit(limits: dict[str, int]) -> None:
@@ -135,8 +128,16 @@ def _limit(limits: dict[str, int]) -> None:
         import resource  # noqa: PLC0415 - POSIX only
     except ImportError:
         return
+    memory = limits["memory_bytes"]
+    # The private writable memory, as RLIMIT_DATA counts it.
+    with (
+        contextlib.suppress(OSError),
+        open("/proc/self/status", encoding="ascii", errors="replace") as status,  # noqa: PTH123 - pathlib is slow to import
+    ):
+        sizes = [line.split()[1] for line in status if line.startswith("VmData:")]
+        memory += 1024 * sum(map(int, sizes))
     ceilings = {
-        "RLIMIT_DATA": _data_bytes() + limits["memory_bytes"],
+        "RLIMIT_DATA": memory,
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": limits["file_bytes"],
         "RLIMIT_NOFILE": limits["open_files"],
@@ -147,15 +148,3 @@ def _limit(limits: dict[str, int]) -> None:
         lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(kind, (lower, lower))
-
-
-def _data_bytes() -> int:
-    """Return the private writable memory of this process, as RLIMIT_DATA counts it."""
-    try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123 - pathlib is slow to import
-            for line in status:
-                if line.startswith("VmData:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0

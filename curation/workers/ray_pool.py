@@ -101,8 +101,46 @@ def pools_of(executor: str, say: Callable[[str], None]) -> Iterator[OpenPool]:
     if address is None:
         yield Pool
         return
-    with _joined(address) as ray:
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
+    if not address:
+        paths = (NODE_PATH, os.environ.get("PYTHONPATH"))
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    try:
+        with formats_when_needed():
+            ray = import_module("ray")
+    except ImportError as error:
+        raise Unavailable(
+            "--executor ray needs the library ray", then=install_extra("ray")
+        ) from error
+    here = {
+        "num_cpus": os.cpu_count() or 1,
+        "include_dashboard": False,
+        "object_store_memory": _STORE_BYTES,
+    }
+    # Ray replaces these handlers.
+    handlers = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        if address not in {"", "auto"}:
+            # Ray itself would try for a minute.
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+        ray.init(
+            address=address or "local",
+            log_to_driver=False,
+            logging_level="CRITICAL",
+            **({} if address else here),
+        )
+    except Exception as error:
+        ray.shutdown()
+        raise _not_joined(address, error) from error
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    try:
         yield partial(RayPool, ray, say)
+    finally:
+        ray.shutdown()
 
 
 class RayPool(Pool):
@@ -252,56 +290,6 @@ def _run_batch(
     except CsbdataError as error:
         return error
     return batch.results
-
-
-@contextmanager
-def _joined(address: str) -> Iterator[Any]:
-    """Connect to a cluster for the length of a block; yield the module `ray`.
-
-    Raises:
-        Unavailable: Ray is not installed, or no cluster is at the address.
-        TemporarilyUnavailable: the cluster here did not start in time.
-    """
-    for name, value in _SETTINGS.items():
-        os.environ.setdefault(name, value)
-    if not address:
-        paths = (NODE_PATH, os.environ.get("PYTHONPATH"))
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    try:
-        with formats_when_needed():
-            ray = import_module("ray")
-    except ImportError as error:
-        raise Unavailable(
-            "--executor ray needs the library ray", then=install_extra("ray")
-        ) from error
-    here = {
-        "num_cpus": os.cpu_count() or 1,
-        "include_dashboard": False,
-        "object_store_memory": _STORE_BYTES,
-    }
-    # Ray replaces these handlers.
-    handlers = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        if address not in {"", "auto"}:
-            # Ray itself would try for a minute.
-            host, _, port = address.rpartition(":")
-            socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
-        ray.init(
-            address=address or "local",
-            log_to_driver=False,
-            logging_level="CRITICAL",
-            **({} if address else here),
-        )
-    except Exception as error:
-        ray.shutdown()
-        raise _not_joined(address, error) from error
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
 
 
 def _not_joined(address: str, error: Exception) -> CsbdataError:

@@ -85,7 +85,7 @@ class RunFolder:
     def done(self, name: str) -> bytes | None:
         """Return the piece of that name, None if it has to be made (again)."""
         try:
-            content = (self._pieces / name).read_bytes()
+            content = self.path(name).read_bytes()
         except OSError:
             return None
         head, _, payload = content.partition(b"\n")
@@ -102,7 +102,11 @@ class RunFolder:
         """
         with unfinished(self._pieces, name) as temporary:
             temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
-            temporary.replace(self._pieces / name)
+            temporary.replace(self.path(name))
+
+    def path(self, name: str) -> Path:
+        """Return the file of a piece, which ends with its bytes."""
+        return self._pieces / name
 
     @property
     def _pieces(self) -> Path:

@@ -24,7 +24,12 @@ class SharedMemory:
         Raises:
             OSError: there is no memory, or no place for it.
         """
-        self._file, self.path = _open_file()
+        # A child opens the same by its path.
+        if hasattr(os, "memfd_create"):
+            self._file = os.memfd_create("csbdata")
+            self.path = f"/proc/{os.getpid()}/fd/{self._file}"
+        else:
+            self._file, self.path = tempfile.mkstemp(prefix="csbdata-")
         self.bytes: mmap.mmap | bytes = b""
         if size:
             os.ftruncate(self._file, size)
@@ -40,11 +45,3 @@ class SharedMemory:
         os.close(self._file)
         if not self.path.startswith("/proc/"):
             Path(self.path).unlink(missing_ok=True)
-
-
-def _open_file() -> tuple[int, str]:
-    """Return a descriptor, and the path by which a child opens the same."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("csbdata")
-        return descriptor, f"/proc/{os.getpid()}/fd/{descriptor}"
-    return tempfile.mkstemp(prefix="csbdata-")

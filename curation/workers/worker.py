@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
@@ -11,7 +12,7 @@ from typing import Self
 import msgspec
 
 from curation.system.errors import CsbdataError, TemporarilyUnavailable
-from curation.workers.limits import Limits, Message, WorkerLine, decode_line
+from curation.workers.limits import Limits, Message, decode_line
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Child, Program, exchange
 
@@ -46,9 +47,9 @@ class Worker:
         self._limits = limits or Limits()
         self._child: Child | None = None
         self._ready = False
-        self._pending = 0
         self._answered = 0
-        self._deadlines: Sequence[float] = ()
+        #: Of the requests without an answer.
+        self._deadlines: deque[float] = deque()
         self._clock = 0.0
         #: Seconds by which the present request's deadline was moved, as its processor
         #: time was not used up; and the child's processor time when it was begun, with
@@ -84,17 +85,32 @@ class Worker:
             WorkerDidNotStart: it cannot be started.
         """
         self._retire()
-        self._ensure()
+        self.launch()
         while not self._ready:
             self.wait()
 
-    def launch(self) -> None:
+    def launch(self) -> Child:
         """Start the child if there is none, and let it get ready meanwhile.
 
         Raises:
             OSError: the interpreter cannot be run.
         """
-        self._ensure()
+        if self._child is None:
+            self._child = Child(self._program)
+            self._ready, self._batches = False, 0
+            self._begin_request(time.monotonic())
+            limits = {
+                "memory_bytes": self._limits.memory_mb * 2**20,
+                "file_bytes": self._limits.file_mb * 2**20,
+                "open_files": self._limits.open_files,
+            }
+            greeting = {
+                "setup": self._program.setup,
+                "limits": limits,
+                "parent": os.getpid(),
+            }
+            self._child.send(msgspec.json.encode(greeting))
+        return self._child
 
     def ask(self, request: Message, seconds: float | None = None) -> ProcessResult:
         """Send one request and wait for its result.
@@ -115,12 +131,8 @@ class Worker:
         Raises:
             WorkerDidNotStart: the worker cannot be started.
         """
-        self._ensure()
-        if self._child is not None:
-            longest = self.seconds_to_wait()
-            exchange(
-                [self._child], longest if seconds is None else min(seconds, longest)
-            )
+        child, longest = self.launch(), self.seconds_to_wait()
+        exchange([child], longest if seconds is None else min(seconds, longest))
         return self.collect()
 
     def begin(
@@ -139,12 +151,11 @@ class Worker:
                 limits by default, and in the same kind of time.
         """
         self._retire()
-        child = self._ensure()
+        child = self.launch()
         limit = self._limits.seconds if seconds is None else seconds
         if isinstance(limit, int | float):
             limit = [limit] * len(requests)
-        self._deadlines = limit
-        self._pending, self._answered = len(requests), 0
+        self._deadlines, self._answered = deque(limit), 0
         self._batches += 1
         # Of a child that gets ready, the seconds of its start count from here.
         self._begin_request(time.monotonic())
@@ -180,13 +191,14 @@ class Worker:
 
     def close(self) -> None:
         """End the child, if there is one."""
-        child, self._child = self._child, None
+        is_idle = self._ready and not self._deadlines
+        child, self._child, self._ready = self._child, None, False
         if child is not None:
-            child.stop(let_it_finish=self._ready and not self._pending)
+            child.stop(let_it_finish=is_idle)
 
     def kill(self) -> None:
         """End the child without waiting for what it is doing."""
-        child, self._child = self._child, None
+        child, self._child, self._ready = self._child, None, False
         if child is not None:
             child.stop()
 
@@ -194,28 +206,10 @@ class Worker:
         if self._batches >= self._limits.recycle_after:
             self.close()
 
-    def _ensure(self) -> Child:
-        if self._child is None:
-            self._child = Child(self._program)
-            self._ready, self._batches = False, 0
-            self._begin_request(time.monotonic())
-            limits = {
-                "memory_bytes": self._limits.memory_mb * 2**20,
-                "file_bytes": self._limits.file_mb * 2**20,
-                "open_files": self._limits.open_files,
-            }
-            greeting = {
-                "setup": self._program.setup,
-                "limits": limits,
-                "parent": os.getpid(),
-            }
-            self._child.send(msgspec.json.encode(greeting))
-        return self._child
-
     def _seconds_for_one(self) -> float:
         if not self._ready:
             return self._limits.start_seconds
-        return self._deadlines[self._answered] if self._pending else float("inf")
+        return self._deadlines[0] if self._deadlines else float("inf")
 
     def _deadline(self) -> float:
         return self._clock + self._seconds_for_one() + self._lent
@@ -267,26 +261,26 @@ class Worker:
             self._begin_request(time.monotonic())
             self.rss_bytes = self._child.rss_bytes()
             self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
-        elif self._ready and self._pending and message.request == self._answered:
-            self._results.append(self._result_of(message))
+        elif self._ready and self._deadlines and message.request == self._answered:
+            now = time.monotonic()
+            seconds = now - self._clock
+            self._begin_request(now)
+            self._deadlines.popleft()
+            self._answered += 1
+            ending, text, detail = Ending.OK, b"null", ""
+            if message.answer is not msgspec.UNSET:
+                text = bytes(message.answer)
+            elif message.memory is None:
+                ending, detail = Ending.ERROR, str(message.error)
+            else:
+                self.kill()
+                ending, detail = Ending.OUT_OF_MEMORY, message.memory
+            self._results.append(
+                ProcessResult(ending=ending, text=text, detail=detail, seconds=seconds)
+            )
         else:
-            text = line[:200].decode("utf-8", "replace")
-            self._end(Ending.PROTOCOL, f"not an answer: {text}")
-
-    def _result_of(self, message: WorkerLine) -> ProcessResult:
-        now = time.monotonic()
-        seconds = now - self._clock
-        self._begin_request(now)
-        self._pending -= 1
-        self._answered += 1
-        if message.answer is not msgspec.UNSET:
-            text = bytes(message.answer)
-            return ProcessResult(ending=Ending.OK, text=text, seconds=seconds)
-        ending, detail = Ending.ERROR, str(message.error)
-        if message.memory is not None:
-            self._discard()
-            ending, detail = Ending.OUT_OF_MEMORY, message.memory
-        return ProcessResult(ending=ending, detail=detail, seconds=seconds)
+            start = line[:200].decode("utf-8", "replace")
+            self._end(Ending.PROTOCOL, f"not an answer: {start}")
 
     def _look_after(self, child: Child) -> None:
         """End a child that is dead, late, too large or talks without end."""
@@ -315,11 +309,11 @@ class Worker:
     def _end_by(self, end: ProcessResult) -> None:
         """End the child; the request that it was on gets the blame."""
         child, was_ready = self._child, self._ready
-        self._discard()
+        self.kill()
         printed = child.last_output if child is not None else ""
-        if was_ready and self._pending:
+        if was_ready and self._deadlines:
             seconds = time.monotonic() - self._clock
-            self._pending = 0
+            self._deadlines.clear()
             self._results.append(replace(end, stderr=printed, seconds=seconds))
         elif not was_ready:
             self._failed_starts += 1
@@ -329,7 +323,3 @@ class Worker:
                 raise WorkerStartsTooSlowly(what, file, then)
             if self._failed_starts >= _STARTS:
                 raise WorkerDidNotStart(what, file)
-
-    def _discard(self) -> None:
-        self.kill()
-        self._ready = False

@@ -13,9 +13,9 @@ import polars as pl
 
 from curation.dataset.content_digest import content_digest, content_rows
 from curation.download.acquire import FetchSettings
-from curation.packaging.core import CORE_LIST
 from curation.packaging.markdown import render_template
 from curation.packaging.rewritten_fits import FITS
+from curation.packaging.tables import CORE_LIST
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.atomic_folders import refuse_foreign
 from curation.system.errors import BadConfiguration, BadData

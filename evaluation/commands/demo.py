@@ -24,9 +24,8 @@ def demo(run_dir: RunFolderOption = None) -> None:
     single bytes. The engines are llguidance and none, which constrains nothing.
     """
     from curation.download.acquire import FetchSettings
-    from curation.pipeline.build import build
+    from curation.pipeline.build import BuildRequest, build
     from curation.pipeline.inputs import ExtraSource
-    from curation.pipeline.request import BuildRequest
     from evaluation.asking.request import RunRequest
     from evaluation.asking.run import run
 

@@ -193,8 +193,7 @@ def _of_source(expression: str, progress: Progress) -> OwnSchemaReader | Parquet
 
 def built_sample(settings: FetchSettings, progress: Progress) -> ParquetTables:
     """Build the embedded sample into the cache, where it is not yet; open it."""
-    from curation.pipeline.build import build  # noqa: PLC0415 - heavy, rarely asked
-    from curation.pipeline.request import BuildRequest  # noqa: PLC0415 - as above
+    from curation.pipeline.build import BuildRequest, build  # noqa: PLC0415 - slow, rarely asked
     from evaluation.data.parquet_tables import ParquetTables  # noqa: PLC0415 - as above
 
     out = settings.cache / "sample" / "JSONSchemaBench"

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.cache import Cache
-from curation.pipeline.build import build
-from curation.pipeline.request import BuildRequest
+from curation.pipeline.build import BuildRequest, build
 from curation.system import atomic_folders
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.atomic_folders import atomic_folder

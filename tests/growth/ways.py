@@ -36,8 +36,8 @@ from curation.pipeline.process_document import apply_rules, make_record
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
-from curation.verification.checks import CHECKS
 from curation.verification.folder_contents import open_folder
+from curation.verification.run import CHECKS
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.analysis.compare_runs import compare_runs
 from evaluation.results.reader import open_run

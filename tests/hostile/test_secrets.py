@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 import curation.cli
-from curation.publish import verify as push_checks
+from curation.publish import push as push_checks
 from curation.system.credentials import redacted_words
 from curation.system.errors import Unavailable
 from curation.verification import Verification

@@ -21,6 +21,7 @@ from curation.dataset.parquet import (
     TableForm,
     columns_of,
     parquet_writer,
+    required_of,
     table_of,
 )
 from curation.instances.values.model import InstanceKind, InstanceRow
@@ -41,6 +42,7 @@ COLUMNS = columns_of(InstanceRow)
 ROWS = TableForm(
     columns=COLUMNS,
     distinct=frozenset({"text"}),
+    required=required_of(InstanceRow),
     text="text",
     most_length=ROW_GROUP_LENGTH,
     most_rows=ROW_GROUP_ROWS,

@@ -21,8 +21,7 @@ from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.derived_files import differing_files
 from curation.packaging.manifest import Manifest, read_manifest, write_manifest
-from curation.pipeline.build import BuildResult
-from curation.pipeline.request import BuildRequest
+from curation.pipeline.build import BuildRequest, BuildResult
 from curation.system.errors import BadUsage, CannotCreate, CsbdataError, NoInput
 from tests.builds import write_build
 from tests.made import facts

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from curation.cli import application
-from curation.publish import verify as module
+from curation.publish import push as module
 from curation.system.errors import BadData, CsbdataError, NoInput
 from curation.verification import Finding, Verification
 from tests.publishing import (

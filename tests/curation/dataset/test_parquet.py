@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import resource
 import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,11 +17,10 @@ from hypothesis import strategies as st
 from curation.core.benchmark import SPLITS
 from curation.core.documents import ABSENT, Origin, Reason
 from curation.core.records import BenchmarkRecord
-from curation.dataset.decisions import DocumentResult, ResultFile
 from curation.dataset.ledger import (
     CHANGES,
     DOCUMENTS,
-    REQUIRED,
+    FORMS,
     open_ledger,
     write_ledger,
 )
@@ -40,12 +37,12 @@ from curation.dataset.parquet import (
     write_sorted,
 )
 from curation.dataset.story import stories
-from curation.system.errors import BadData, CannotCreate, NoInput
+from curation.system.errors import BadData, NoInput
 from tests.builds import write_config
 from tests.made import ADDED, change, count_entries, entry, in_split, record, rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -268,7 +265,7 @@ ENTRIES = [
 
 def test_entries_come_back(tmp_path: Path) -> None:
     """Every entry is read as it was written, changes in their order."""
-    assert write_ledger(iter(ENTRIES), tmp_path) == (DOCUMENTS, CHANGES)
+    write_ledger(iter(ENTRIES), tmp_path)
     ledger = open_ledger(tmp_path)
     assert ledger.entries(unique_id="o1") == [ENTRIES[0], ENTRIES[2]]
     assert ledger.entries(outcome="duplicate") == [ENTRIES[1]]
@@ -376,7 +373,7 @@ def test_a_ledger_of_older_code_is_one_line(
     table = pq.read_table(sample_build / name)
     for place, column in enumerate(table.column_names):
         lacking = [table.drop_columns([column])]
-        if column in REQUIRED[name]:
+        if column in FORMS[name].required:
             nulls = pa.nulls(len(table), table.schema.field(place).type)
             lacking.append(table.set_column(place, column, nulls))
         for tampered in lacking:
@@ -398,24 +395,3 @@ def test_a_reason_of_newer_code_has_no_explanation(
     (story,) = stories(tmp_path, "o161")
     assert (story.kept, story.explanation) == (False, "")
     assert story.entry.outcome == "of_tomorrow"
-
-
-@pytest.fixture
-def _small_files() -> Iterator[None]:
-    """Let no file grow past 1,000 bytes: a write across that place is cut there."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@pytest.mark.usefixtures("_small_files")
-def test_a_result_of_which_a_part_fits_is_refused(tmp_path: Path) -> None:
-    """The system takes a part without an error; what is lost would be read later."""
-    result = DocumentResult(config="a", record=None, rejected=None, changes=())
-    with ResultFile(tmp_path) as file:
-        file.add(msgspec.json.encode(result))
-        with pytest.raises(CannotCreate):
-            file.add(msgspec.json.encode(replace(result, shingles=bytes(1_000))))

@@ -22,7 +22,6 @@ from curation.dataset.edition_statistics import EditionStatistics
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.parquet import COLUMNS
-from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.download.acquire import load_pins
 from curation.packaging import derived_files as module
 from curation.packaging.card import (
@@ -34,7 +33,7 @@ from curation.packaging.card import (
     write_card,
 )
 from curation.packaging.counts import count_rows, data_files
-from curation.packaging.derived_files import _results
+from curation.packaging.derived_files import results_text
 from curation.packaging.licences import (
     FOLDER,
     OWN,
@@ -43,6 +42,7 @@ from curation.packaging.licences import (
     text_name,
     write_texts,
 )
+from curation.packaging.manifest import NAME, PARTIAL_NAME, Pin
 from curation.packaging.markdown import code, escape_markdown, link, sentence
 from tests.builds import write_config
 from tests.made import (
@@ -520,8 +520,8 @@ def test_the_card_shows_what_targets_take_where_an_edition_says_it(
 ) -> None:
     """After the table of engines, with its picture; an edition without it has one."""
     (tmp_path / "table.md").write_text("engines\n")
-    assert _results(tmp_path) == "engines\n"
+    assert results_text(tmp_path) == "engines\n"
     (tmp_path / "fits.md").write_text("targets\n")
     assert re.fullmatch(
-        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", _results(tmp_path)
+        rf"engines\n\ntargets\n\n!\[.*\]\({FITS_PICTURE}\)\n", results_text(tmp_path)
     )

@@ -28,7 +28,6 @@ from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger, write_ledger
 from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT
 from curation.dataset.parquet import COLUMNS
-from curation.dataset.summary import ConfigFigures
 from curation.download.acquire import FetchSettings
 from curation.fit.profile import load_profile, profile_names
 from curation.instances.dataset.parquet import LEDGER_COLUMNS
@@ -37,6 +36,7 @@ from curation.packaging.counts import count_rows, data_files
 from curation.packaging.derived_files import differing_files, is_derived, rebuild
 from curation.packaging.manifest import (
     FILE,
+    ConfigFigures,
     origins_of,
     read_facts,
     read_manifest,
@@ -45,14 +45,12 @@ from curation.packaging.manifest import (
     write_manifest,
 )
 from curation.packaging.rewritten_fits import FITS, rewritten_fit
-from curation.packaging.table_columns import refuse_foreign_columns
-from curation.pipeline.build import build
-from curation.pipeline.request import BuildRequest
+from curation.packaging.tables import refuse_foreign_columns
+from curation.pipeline.build import BuildRequest, build
 from curation.system.checksums import Sum, read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.progress import Quiet
-from curation.verification.checks import CHECKS
-from curation.verification.run import verify_folder
+from curation.verification.run import CHECKS, verify_folder
 from curation.workers.run_folder import locked, run_folder_of
 from tests.builds import write_build, write_config
 from tests.made import count_entries, entry, facts, in_split, record

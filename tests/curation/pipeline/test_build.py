@@ -24,20 +24,21 @@ from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.core.documents import Missing, Origin, Provenance, RawDocument, Reason
 from curation.core.rule import Context, Rule
-from curation.dataset.decisions import ResultFile, SourceDocument
+from curation.dataset.decisions import SourceDocument, held_results
 from curation.dataset.difference import compare
 from curation.dataset.editions import open_edition
 from curation.dataset.ledger import open_ledger
 from curation.dataset.parquet import RECORDS, file_name
-from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
 from curation.download.folder_files import FolderFiles
-from curation.packaging.manifest import FILE
+from curation.packaging.manifest import FILE, Pin
 from curation.pipeline.build import (
+    BuildRequest,
     BuildResult,
     build,
     decide_benchmark,
     in_clusters,
+    refuse_other_build,
     write_notices,
 )
 from curation.pipeline.inputs import BuildInput, ExtraSource, choose_inputs
@@ -54,7 +55,6 @@ from curation.pipeline.read_batches import (
     read_opt_outs,
     setup_of,
 )
-from curation.pipeline.request import BuildRequest, refuse_other_build
 from curation.references.library import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
 from curation.sources.base import Reading
@@ -458,11 +458,10 @@ def _records(
         )
         results.append(apply_rules(raw, rules, context))
     sources = {"snowplow": source_named("snowplow")}
-    with TemporaryDirectory() as name, ResultFile(Path(name)) as file:
-        held = {
-            place: file.add(msgspec.json.encode(result))
-            for place, result in enumerate(results)
-        }
+    with TemporaryDirectory() as name:
+        path, batch = Path(name, "batch"), msgspec.json.encode(results)
+        path.write_bytes(batch)
+        held = dict(enumerate(held_results(path, batch)))
         decided = in_clusters(decide_benchmark(documents, held, rules, sources))
         return {one.source.unique_id: one.record() for one in decided if one.kept}
 

@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 
 from curation.cli import application
 from curation.core.documents import Origin
-from curation.dataset.summary import Pin
 from curation.download.acquire import FetchSettings
 from curation.download.huggingface import hub_client
+from curation.packaging.manifest import Pin
 from curation.pipeline.inputs import pinned_inputs
-from curation.publish import verify
+from curation.publish import push as module
 from curation.publish.push import (
     PushOutcome,
     PushPreview,
@@ -204,7 +204,7 @@ pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every folder counts as verified."""
     found = Verification(findings=())
-    monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: found)
+    monkeypatch.setattr(module, "verify_folder", lambda *_, **__: found)
 
 
 def test_a_folder_is_not_pushed_where_a_check_was_not_run(
@@ -215,7 +215,7 @@ def test_a_folder_is_not_pushed_where_a_check_was_not_run(
         check="loading", where="", detail="no datasets", failure=False, not_run=True
     )
     found = Verification(findings=(finding,))
-    monkeypatch.setattr(verify, "verify_folder", lambda *_, **__: found)
+    monkeypatch.setattr(module, "verify_folder", lambda *_, **__: found)
     folder = write_folder(tmp_path / "built")
     with pytest.raises(Unavailable, match="no datasets"):
         push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))
@@ -231,7 +231,7 @@ def test_every_push_judges_another_sample(
         asked.append(options)
         return Verification(findings=())
 
-    monkeypatch.setattr(verify, "verify_folder", verified)
+    monkeypatch.setattr(module, "verify_folder", verified)
     folder = write_folder(tmp_path / "built")
     for _ in range(2):
         push(PushRequest(folder=folder, repo=NAME, time_limits=HASTY))

@@ -13,9 +13,8 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS
 from curation.core.documents import Reason
 from curation.dataset.ledger import CHANGES, DOCUMENTS
-from curation.pipeline.build import build
+from curation.pipeline.build import BuildRequest, build
 from curation.pipeline.inputs import ExtraSource
-from curation.pipeline.request import BuildRequest
 from curation.rules.sets import rule_set
 from curation.sources import registry
 from curation.sources.registry import source_named, sources

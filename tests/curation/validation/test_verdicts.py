@@ -251,7 +251,7 @@ def test_the_grammar_of_iris_is_built_when_one_is_checked() -> None:
         1,
         [
             "curation.instances.dataset.worker",
-            "curation.verification.checks",
+            "curation.verification.run",
             "evaluation.suites.coverage.scorer",
         ],
     ),

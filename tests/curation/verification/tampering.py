@@ -19,7 +19,7 @@ from curation.dataset import ledger
 from curation.dataset.parquet import COLUMNS, SplitFiles, parquet_writer
 from curation.json.text import digest, write
 from curation.packaging.derived_files import write_derived
-from curation.packaging.table_columns import table_form
+from curation.packaging.tables import table_form
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.verification import verify_folder

@@ -21,12 +21,11 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import skeleton_digest
 from curation.system.errors import NoInput, Unavailable
 from curation.verification import Finding, Verification, verify_folder
-from curation.verification.check import CheckItem
+from curation.verification.check import CheckItem, group_rows
 from curation.verification.files import DIGESTS, STRAYS
 from curation.verification.folder_contents import open_folder
 from curation.verification.labels import LABELS
 from curation.verification.records import LEAKAGE, ROWS
-from curation.verification.rows import group_rows
 from curation.verification.tables import DERIVED, LOADING
 from curation.verification.texts import TEXTS, personal_data
 from curation.workers.outcomes import Ending, ProcessResult

@@ -19,9 +19,9 @@ from curation.instances.dataset import parquet as instances
 from curation.instances.dataset.records import select_records, write_files
 from curation.packaging.derived_files import rebuild
 from curation.verification import verify_folder
-from curation.verification.checks import CHECKS
 from curation.verification.files import STRAYS
 from curation.verification.records import ROWS
+from curation.verification.run import CHECKS
 from curation.verification.tables import DERIVED
 from evaluation.data.parquet_tables import ParquetTables
 from tests.curation.verification.tampering import lines, said_by

@@ -9,8 +9,7 @@ import orjson
 import pytest
 
 from curation.core.benchmark import CONFIGS
-from curation.dataset.summary import ConfigFigures
-from curation.packaging.manifest import FILE, read_manifest
+from curation.packaging.manifest import FILE, ConfigFigures, read_manifest
 from evaluation.data.find_data import partial_lines
 from tests.builds import write_build
 

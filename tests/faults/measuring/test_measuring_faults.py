@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 import csbdata
-from curation.pipeline.request import fingerprint_of
+from curation.pipeline.build import fingerprint_of
 from curation.system.errors import CannotCreate, CsbdataError
 from curation.workers.limits import Limits
 from evaluation.asking import run as asking_run
@@ -159,7 +159,7 @@ def test_f38_a_build_of_other_code_is_done_again(
     before = fingerprint_of("clean", [], [])
     assert fingerprint_of("clean", [], []) == before
     other: object = Limits(seconds=1.0) if part == "LIMITS" else _OTHERS[part]
-    monkeypatch.setattr(f"curation.pipeline.request.{part}", other)
+    monkeypatch.setattr(f"curation.pipeline.build.{part}", other)
     assert fingerprint_of("clean", [], []) != before
 
 

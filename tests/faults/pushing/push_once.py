@@ -10,14 +10,14 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from curation import cli
-from curation.publish import verify
+from curation.publish import push
 from curation.verification import Verification
 
 
 def main() -> None:
     """Run `csbdata` with what was given."""
     with patch.object(
-        verify, "verify_folder", lambda *_, **__: Verification(findings=())
+        push, "verify_folder", lambda *_, **__: Verification(findings=())
     ):
         cli.main()
 
