@@ -31,7 +31,7 @@ from curation.lint.liveness import liveness
 from curation.references.library import NO_LIBRARY, PackLibrary
 from curation.rules.evidence import with_evidence
 from curation.rules.sets import RuleSet, rule_set
-from curation.schema.dialects import BY_NAME, DRAFT_2020_12, Dialect, declared
+from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size
 from curation.schema.shingles import shingles, split_key
 from curation.schema.subschemas import skeleton
@@ -49,7 +49,7 @@ from curation.workers.limits import (
 from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
 
 
 class LibraryFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,42 +95,6 @@ def start(setup: Json) -> Callable[[Json], DocumentResult]:
     return handle
 
 
-def schema_columns(
-    schema: Json, dialect: Dialect, *, split_by_shingles: bool = True
-) -> tuple[dict[str, UntypedJson], bytes]:
-    """Return the columns of a record that follow from its schema, and its shingles.
-
-    Args:
-        schema: The schema.
-        dialect: Its dialect.
-        split_by_shingles: Whether the split follows from the shingles, or else from
-            the digest of the skeleton.
-    """
-    text = write_document(schema)
-    usage, nested = used(schema, dialect), nesting_of_document(schema)
-    alive = liveness(schema, dialect)
-    stripped = skeleton(schema, dialect)
-    skeleton_sha256 = jsontext.digest_of(canonical_of_part(stripped, schema))
-    packed = shingles(stripped)
-    columns: dict[str, UntypedJson] = {
-        "json_schema": text,
-        "valid_under": valid_under(schema),
-        "field_count": nested.field_count,
-        "max_fan_out": max_fan_out(schema),
-        "depth": nested.depth,
-        "size": text_size(text),
-        "live": alive.share,
-        "live_size": size_of(alive.fields),
-        "vacuous": alive.vacuous,
-        "features": usage.features,
-        "formats": usage.formats,
-        "sha256": jsontext.digest_of(canonical_of_part(schema, schema)),
-        "skeleton_sha256": skeleton_sha256,
-        "split_key": split_key(packed) if split_by_shingles else skeleton_sha256[:16],
-    }
-    return columns, packed
-
-
 def make_record(
     document: Document, *, split_by_shingles: bool = True
 ) -> tuple[BenchmarkRecord, bytes]:
@@ -142,7 +106,8 @@ def make_record(
 
     Args:
         document: What has passed every rule.
-        split_by_shingles: As for `schema_columns`.
+        split_by_shingles: Whether the split follows from the shingles, or else from
+            the digest of the skeleton.
     """
     schema = document.schema
     name, dialect_source = document.dialect, document.dialect_found
@@ -152,20 +117,38 @@ def make_record(
         )
         name = (uri_dialect or DRAFT_2020_12).name
         dialect_source = "declared" if uri_dialect else "assumed"
-    columns, packed = schema_columns(
-        schema, BY_NAME[name], split_by_shingles=split_by_shingles
-    )
+    dialect = BY_NAME[name]
+    text = write_document(schema)
+    usage, nested = used(schema, dialect), nesting_of_document(schema)
+    alive = liveness(schema, dialect)
+    stripped = skeleton(schema, dialect)
+    sha256 = jsontext.digest_of(canonical_of_part(schema, schema))
+    skeleton_sha256 = jsontext.digest_of(canonical_of_part(stripped, schema))
+    packed = shingles(stripped)
     record = BenchmarkRecord(
-        **columns,
-        **msgspec.to_builtins(document.provenance),
+        json_schema=text,
         unique_id=document.unique_id,
+        **msgspec.to_builtins(document.provenance),
         dialect=name,
         dialect_found=dialect_source or "",
         dialect_words=document.dialect_words,
+        valid_under=valid_under(schema),
+        field_count=nested.field_count,
+        max_fan_out=max_fan_out(schema),
+        depth=nested.depth,
+        size=text_size(text),
+        live=alive.share,
+        live_size=size_of(alive.fields),
+        vacuous=alive.vacuous,
+        features=usage.features,
+        formats=usage.formats,
         lints=tuple(sorted({lint.code for lint in document.lints})),
         changes=tuple(dict.fromkeys(change.rule for change in document.changes)),
         repaired=document.repaired,
-        cluster=columns["sha256"],
+        sha256=sha256,
+        skeleton_sha256=skeleton_sha256,
+        split_key=split_key(packed) if split_by_shingles else skeleton_sha256[:16],
+        cluster=sha256,
     )
     return record, packed
 

@@ -1,6 +1,6 @@
 """Check every record: its schema, its columns, the ledger, its split and its cluster.
 
-Columns are computed of the schemas as a build computes them; none is trusted.
+Digests, splits and shingles are computed of the schemas; no column is trusted.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,10 @@ from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.lint.lint import lints
 from curation.packaging.manifest import read_facts
-from curation.pipeline.process_document import schema_columns
 from curation.references.verdicts import both_verdicts
 from curation.schema.dialects import BY_NAME, Dialect, declared
 from curation.schema.near_duplicates import cluster_weights, clusters
-from curation.schema.shingles import shingles, split_key
-from curation.schema.subschemas import skeleton
+from curation.schema.shingles import shingles
 from curation.validation.dialect_decision import MIXED_DRAFTS
 from curation.validation.metaschemas import complaint
 from curation.verification.check import (
@@ -33,6 +32,7 @@ from curation.verification.check import (
     FolderCheck,
     group_rows,
 )
+from curation.verification.columns import columns, skeleton, split_key
 from curation.verification.findings import Finding
 from curation.verification.ledger import ledger_faults
 
@@ -136,19 +136,16 @@ def _column_faults(
 ) -> Iterator[str]:
     """Yield the columns of a row that do not follow from its schema."""
     facts = _facts(folder)
-    columns, _ = schema_columns(
-        schema, dialect, split_by_shingles=facts.rules != "paper"
-    )
-    if row["json_schema"] != columns.pop("json_schema"):
+    right = columns(schema, dialect, paper=facts.rules == "paper")
+    if row["json_schema"] != right.pop("json_schema"):
         yield "json_schema is not written as a build writes it"
     codes: set[str] = set()
     if any(rule.name == "lints" for rule in facts.rule_list):
         _, code = _EVIDENCE.get(row["dialect_found"], (None, ""))
         codes = {lint.code for lint in lints(schema, dialect)} | {code} - {""}
-    for name, value in {**columns, "lints": sorted(codes)}.items():
-        expected = list(value) if isinstance(value, tuple) else value
-        if row[name] != expected:
-            yield f"{name} is {row[name]}, but {expected} by the schema"
+    for name, value in {**right, "lints": sorted(codes)}.items():
+        if row[name] != value:
+            yield f"{name} is {row[name]}, but {value} by the schema"
 
 
 def _dialect_faults(row: _Row, schema: Json, dialect: Dialect) -> Iterator[str]:
@@ -217,15 +214,15 @@ def read_split_row(folder: Path, item: CheckItem) -> CheckResult:
     row, schema, dialect = _read_record(folder, item, _COLUMNS_OF_SPLITS)
     if dialect is None or isinstance(schema, Rejected):
         return CheckResult()
-    bare = skeleton(schema, dialect)
-    digest, packed = jsontext.digest(bare), shingles(bare)
+    bare = skeleton(str(row["json_schema"]), dialect)
+    digest = sha256(jsontext.canonical(bare)).hexdigest()
     is_paper = _facts(folder).rules == "paper"
     computed = {
         "path": item.where,
-        "sha256": jsontext.digest(schema),
+        "sha256": sha256(jsontext.canonical(schema)).hexdigest(),
         "skeleton": digest,
-        "split": split_of(digest[:16] if is_paper else split_key(packed)),
-        "shingles": packed,
+        "split": split_of(digest[:16] if is_paper else split_key(bare)),
+        "shingles": shingles(bare),
     }
     return CheckResult(values=[msgspec.convert({**row, **computed}, _SplitRow)])
 
