@@ -58,7 +58,7 @@ __all__ = [
 class Library(Protocol):
     """The other documents of a source, by absolute URI without fragment."""
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str, /) -> Json | None:
         """Return the parsed document, or None if the source has none."""
 
 

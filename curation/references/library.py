@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from curation.core.documents import Files, Rejected
@@ -17,7 +17,6 @@ from curation.validation.metaschemas import standard_documents
 MOST_KEPT = 256
 
 
-@dataclass(slots=True)
 class PackLibrary:
     """A `curation.core.rule.Library` over the files of one archive.
 
@@ -25,50 +24,39 @@ class PackLibrary:
     document, as on every host of these sources.
     """
 
-    files: Files
-    #: Absolute URI without fragment to path.
-    uris: Mapping[str, str]
-    _parsed: OrderedDict[str, Json | None] = field(
-        default_factory=OrderedDict, repr=False
-    )
+    def __init__(self, files: Files, uris: Mapping[str, str]) -> None:
+        """Take the files, and absolute URIs without fragment to their paths."""
 
-    def get(self, uri: str) -> Json | None:
+        @lru_cache(MOST_KEPT)
+        def parsed(path: str) -> Json | None:
+            try:
+                document = parse_named(path, files.read(path))
+            except KeyError:
+                return None
+            return None if isinstance(document, Rejected) else document
+
+        self._parsed, self._uris = parsed, uris
+
+    def get(self, uri: str, /) -> Json | None:
         """Return the parsed document, or None if the source has none."""
-        path = self.uris.get(uri) or self.uris.get(other_scheme(uri))
-        if path is None:
-            return None
-        if path in self._parsed:
-            self._parsed.move_to_end(path)
-            return self._parsed[path]
-        document = self._read(path)
-        self._parsed[path] = document
-        if len(self._parsed) > MOST_KEPT:
-            self._parsed.popitem(last=False)
-        return document
-
-    def _read(self, path: str) -> Json | None:
-        try:
-            content = self.files.read(path)
-        except KeyError:
-            return None
-        document = parse_named(path, content)
-        return None if isinstance(document, Rejected) else document
-
-
-class _NoLibrary:
-    def get(self, _uri: str, /) -> Json | None:
-        """Return None for every URI."""
-        return None
+        path = self._uris.get(uri) or self._uris.get(other_scheme(uri))
+        return None if path is None else self._parsed(path)
 
 
 #: For schemas that refer to no other document.
-NO_LIBRARY: Final[Library] = _NoLibrary()
+NO_LIBRARY: Final[Library] = MappingProxyType({})
 
 
 def other_scheme(uri: str) -> str:
     """Return the URI with https for http, or http for https."""
     scheme, mark, rest = uri.partition("://")
     return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
+
+
+def found_document(library: Library, uri: str) -> Json | None:
+    """Return the document of a URI: the library's, otherwise a metaschema, or None."""
+    document = library.get(uri)
+    return standard_document(uri) if document is None else document
 
 
 def standard_document(uri: str) -> Json | None:

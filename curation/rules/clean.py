@@ -35,10 +35,13 @@ from curation.json.values import canonical_of_part, objects, searchable
 from curation.lint import credentials
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
+from curation.references.bundling import bundle_of
 from curation.references.closure import Closure, closure_of
-from curation.references.embedding import bundle_of
-from curation.references.loops import endless
-from curation.references.reachable import any_leaves_the_subschemas, taking_part
+from curation.references.reachable import (
+    any_leaves_the_subschemas,
+    endless,
+    taking_part,
+)
 from curation.references.schema import Reference, legal, schema_of
 from curation.references.verdicts import both_verdicts, disputed
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_2020_12, Dialect
@@ -564,15 +567,15 @@ def _bundled(
     closure = closure_of(read, context.library)
     if isinstance(closure, Rejected):
         return closure
-    bundle = bundle_of(closure, references.name)
-    refused = too_many(bundle.schema)
+    schema, changes = bundle_of(closure, references.name)
+    refused = too_many(schema)
     if refused is not None:
         return refused
-    wrong = complaint(bundle.schema, dialect)
+    wrong = complaint(schema, dialect)
     if wrong is not None:
         detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
-    return document.changed(bundle.schema, bundle.changes)
+    return document.changed(schema, changes)
 
 
 def _local(reference: Reference) -> str:

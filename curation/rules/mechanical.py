@@ -13,8 +13,7 @@ import msgspec
 from curation.core.rule import Context, Document, Rejected, RepairKind, rule
 from curation.json.pointer import Put, Tokens, at, rewritten, tokens_of
 from curation.json.text import digest, parse
-from curation.rules.editing import with_schema
-from curation.rules.guard import mechanical
+from curation.rules.guard import mechanical, with_schema
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, BOUNDS, CONTAINERS, Shape
 from curation.schema.misspellings import ANY_TYPE, type_meant

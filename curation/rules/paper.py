@@ -32,7 +32,7 @@ from curation.json.pointer import (
 from curation.json.text import plain, write
 from curation.json.values import objects, searchable
 from curation.references.library import standard_document
-from curation.rules.editing import with_schema
+from curation.rules.guard import with_schema
 from curation.schema.dialects import ANY_DIALECT, DRAFT_04, declared
 from curation.schema.paper_roots import SIGNS, applies, constrains, entries
 from curation.schema.subschemas import edited, walk, without

@@ -71,6 +71,11 @@ _NOTES = {
 }
 
 
+def dialect_of(document: Document) -> Dialect:
+    """Return the dialect of a document; the newest if it is not decided."""
+    return BY_NAME[document.dialect or DRAFT_2020_12.name]
+
+
 def with_dialect(document: Document) -> Document | Rejected:
     """Return a document with its dialect and a `$schema` that declares it.
 

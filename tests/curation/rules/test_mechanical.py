@@ -15,9 +15,8 @@ from curation.json.pointer import at, change_at, pointer, replaced, tokens_of
 from curation.json.text import parse
 from curation.pipeline.process_document import apply_rules
 from curation.rules.clean import unsatisfiable
-from curation.rules.editing import differences
 from curation.rules.evidence import counts, listed, with_evidence
-from curation.rules.guard import admits, mechanical
+from curation.rules.guard import admits, differences, mechanical
 from curation.rules.mechanical import (
     apply_patches,
     boolean_required,
