@@ -211,10 +211,14 @@ def schema_as_type(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     value = schema.get("type")
     if isinstance(value, list):
         if any(isinstance(item, dict) for item in value) and "anyOf" not in schema:
-            branches: list[Json] = [_branch(item) for item in value]
+            branches: list[Json] = [
+                item if isinstance(item, dict) else {"type": item} for item in value
+            ]
             return {**without(schema, "type"), "anyOf": branches}
         return schema
-    inner = _referred(value) if isinstance(value, str) else value
+    inner = value
+    if isinstance(value, str) and value.startswith("#/") and not type_meant(value):
+        inner = {"$ref": value}
     if not isinstance(inner, dict):
         return schema
     remaining = without(schema, "type")
@@ -222,16 +226,6 @@ def schema_as_type(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     if inner.keys().isdisjoint(remaining) and not (asserting and "$ref" in inner):
         return {**remaining, **inner}
     return schema if "allOf" in remaining else {**remaining, "allOf": [inner]}
-
-
-def _branch(item: Json) -> Json:
-    return item if isinstance(item, dict) else {"type": item}
-
-
-def _referred(name: str) -> Json:
-    if type_meant(name) is not None or not name.startswith("#/"):
-        return None
-    return {"$ref": name}
 
 
 #: A path from the root, with its first slash or, into definitions, without it.
@@ -253,10 +247,16 @@ def type_as_schema(schema: dict[str, Json], refused: Refused) -> dict[str, Json]
     """A type name, or a path, in the place of a schema."""
     edits: dict[Tokens, Put] = {}
     for place, value in refused.items():
-        if isinstance(value, str) and _holds_schema(schema, place):
-            meant = _schema_of(place[-1], value)
-            if meant is not None:
-                edits[place] = Put(meant)
+        if not isinstance(value, str) or not _holds_schema(schema, place):
+            continue
+        meant, match = type_meant(value), _PATH.fullmatch(value)
+        # These may be keywords in a wrong place.
+        if place[-1] == "$ref" or (place[-1] == "type" and meant == "object"):
+            continue
+        if meant is not None:
+            edits[place] = Put({"type": value})
+        elif match:
+            edits[place] = Put({"$ref": f"#/{match[1]}"})
     return cast("dict[str, Json]", rewritten(schema, edits))
 
 
@@ -271,20 +271,6 @@ def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:
     is_list = isinstance(schema.get(keyword), list)
     shapes = (Shape.SCHEMAS, Shape.EITHER) if is_list else (Shape.MAP,)
     return len(inside) == 1 and shape in shapes
-
-
-def _schema_of(name: str, text: str) -> dict[str, Json] | None:
-    """Return the schema that a text means, or None if that is not certain.
-
-    `$ref`, or the type `object` by the name `type`, may be keywords in a wrong place.
-    """
-    meant = type_meant(text)
-    if name == "$ref" or (name == "type" and meant == "object"):
-        return None
-    if meant is not None:
-        return {"type": text}
-    match = _PATH.fullmatch(text)
-    return {"$ref": f"#/{match[1]}"} if match else None
 
 
 @mechanical(
@@ -306,7 +292,10 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     if isinstance(value, str) and "|" in value:
         value = [name.strip() for name in value.split("|")]
     names = value if isinstance(value, list) else [value]
-    meanings = [_meaning(name) for name in names]
+    meanings = [
+        "null" if name is None else type_meant(name) if isinstance(name, str) else None
+        for name in names
+    ]
     if None in meanings:
         return schema
     if ANY_TYPE in meanings:
@@ -314,12 +303,6 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     types: list[Json] = list(dict.fromkeys(meanings))
     new: Json = types if isinstance(value, list) else types[0]
     return schema if new == schema["type"] else {**schema, "type": new}
-
-
-def _meaning(name: Json) -> str | None:
-    if name is None:
-        return "null"
-    return type_meant(name) if isinstance(name, str) else None
 
 
 @mechanical(
