@@ -14,7 +14,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.user_files import reading
@@ -161,8 +160,22 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
 
 @cache
 def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
-    tables = tomllib.loads(text).get("archive", {})
-    pins = {name: _pin(name, table, path) for name, table in tables.items()}
+    known = {field.name for field in fields(ArchivePin)}
+    pins: dict[str, ArchivePin] = {}
+    for name, table in tomllib.loads(text).get("archive", {}).items():
+        values = dict(table)
+        # So they are called where the archive is a package's file.
+        for ours, theirs in (("repository", "package"), ("commit", "version")):
+            if theirs in values:
+                values[ours] = values.pop(theirs)
+        values |= {"name": name, "paths": {"patterns": values.get("paths")}}
+        if unknown := values.keys() - known:
+            what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
+            raise BadConfiguration(what, str(path))
+        try:
+            pins[name] = msgspec.convert(values, ArchivePin)
+        except msgspec.ValidationError as error:
+            raise BadConfiguration(f"[archive.{name}]: {error}", str(path)) from error
     return MappingProxyType(pins)
 
 
@@ -179,20 +192,3 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
             then = f"add [archive.{name}] to it"
             raise BadConfiguration(what, str(raw_folder() / "sources.toml"), then)
     return {name: pins[name] for name in names}
-
-
-def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
-    values = dict(table)
-    # So they are called where the archive is a package's file.
-    for ours, theirs in (("repository", "package"), ("commit", "version")):
-        if theirs in values:
-            values[ours] = values.pop(theirs)
-    values |= {"name": name, "paths": {"patterns": values.get("paths")}}
-    unknown = values.keys() - {field.name for field in fields(ArchivePin)}
-    if unknown:
-        what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
-        raise BadConfiguration(what, str(path))
-    try:
-        return msgspec.convert(values, ArchivePin)
-    except msgspec.ValidationError as error:
-        raise BadConfiguration(f"[archive.{name}]: {error}", str(path)) from error

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from curation.core.json_types import Json
 from curation.schema.dialects import (
@@ -54,8 +55,7 @@ class StatementKind(Enum):
     UNKNOWN = "names no draft of JSON Schema"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(NamedTuple):
     """What one `$schema` says."""
 
     kind: StatementKind

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from curation.core.benchmark import natural_key
@@ -28,8 +27,7 @@ _LONGEST_ID = 120
 _LONGEST_NAME = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedSchema:
+class NamedSchema(NamedTuple):
     """A schema that has a name: of a function, a model, an operation."""
 
     name: str

@@ -18,9 +18,9 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -262,8 +262,7 @@ _HOSTS_AT_ONCE: Final = 8
 PAUSE: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveSchemas:
+class LiveSchemas(NamedTuple):
     """The outcome of each address: its sha256, or why it failed."""
 
     locked: dict[str, str]

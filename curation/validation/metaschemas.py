@@ -168,23 +168,26 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     return tokens, error.message.replace(MASK, text)
 
 
-def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
-    """Return what jsonschema's own `check_schema` says, formats aside.
+def python_complaint(
+    schema: Json, dialect: Dialect, *, formats: bool = False
+) -> Complaint | None:
+    """Return what jsonschema's own `check_schema` says, by default formats aside.
 
     Some hundred times slower than `complaint`. The recursion limit is raised
     meanwhile.
     """
     from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema  # noqa: PLC0415 - 100 ms, rarely asked
 
-    no_formats = jsonschema.FormatChecker(formats=())
+    validator = PYTHON_VALIDATORS[dialect.name]
+    checker = jsonschema.FormatChecker(formats=())
+    if formats:
+        checker = validator.FORMAT_CHECKER
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _FRAMES))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            PYTHON_VALIDATORS[dialect.name].check_schema(
-                plain(schema), format_checker=no_formats
-            )
+            validator.check_schema(plain(schema), format_checker=checker)
     except jsonschema.SchemaError as error:
         tokens = tuple(map(str, error.absolute_path))
         message = cut(error.message, 3 * _SHOWN)
