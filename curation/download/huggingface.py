@@ -11,10 +11,9 @@ import json
 import re
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import httpx2 as httpx
 import huggingface_hub
@@ -179,8 +178,7 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubTimeLimits:
+class HubTimeLimits(NamedTuple):
     """Time limits of requests to the Hub, in seconds, and retries."""
 
     connect: float = 15.0

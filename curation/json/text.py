@@ -17,10 +17,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
-from typing import Final, NoReturn, Self
+from typing import Final, NamedTuple, NoReturn, Self
 
 import msgspec
 import orjson
@@ -71,8 +70,7 @@ class _RefusalError(ValueError):
         self.rejected = Rejected(reason=reason, detail=detail)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(NamedTuple):
     """What a reader tolerates; the two rule sets differ here."""
 
     #: Let the last of two equal keys count, as most parsers do.

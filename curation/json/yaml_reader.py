@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -190,8 +190,7 @@ class YamlOptions:
     max_depth: int = MAX_DEPTH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YamlDocument:
+class YamlDocument(NamedTuple):
     """The value of one document and remarks on its text."""
 
     value: UntypedJson

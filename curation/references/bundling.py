@@ -72,7 +72,8 @@ def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
     )
     changes: list[Change] = []
     for tokens, edit in edits.items():
-        after, note = ABSENT, "pointers start at the root"
+        after: Json = ABSENT
+        note = "pointers start at the root"
         if isinstance(edit, Put):
             after, note = edit.value, ""
         changes.append(change_at(rule, tokens, at(record.value, tokens), after, note))

@@ -177,7 +177,7 @@ class Closure:
         if value is None:
             return None
         if id(value) not in self._documents:
-            own, schema = self.record.dialect, value
+            own = self.record.dialect
             dialect = statement(value).dialect or own
             try:
                 schema = ported(value, dialect, own)

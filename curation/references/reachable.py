@@ -210,10 +210,10 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
         and (target := document.lookup(reference.value, reference.base))
     ]
     follows: dict[Tokens, set[Tokens]] = {target: set() for _, target in resolved}
-    for tokens, target in resolved:
+    for tokens, end in resolved:
         for length in range(len(tokens) + 1):
             if tokens[:length] in follows:
-                follows[tokens[:length]].add(target)
+                follows[tokens[:length]].add(end)
     return _on_cycle(follows, lambda target: iter(follows[target])) is not None
 
 

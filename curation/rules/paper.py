@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import cache, lru_cache
 
 import jsonschema_rs
@@ -178,7 +177,7 @@ def complaint_2020_12(schema: Json) -> Complaint | None:
     found = found or python_complaint(value, DRAFT_2020_12, formats=True)
     if found is None:
         return None
-    return replace(found, message=shortened(found.message, _LONGEST_MESSAGE))
+    return found._replace(message=shortened(found.message, _LONGEST_MESSAGE))
 
 
 #: How a placeholder begins in the template languages of the sources.
@@ -294,7 +293,10 @@ def wrap(document: Document, _context: Context) -> Document:
     }
     if not properties:
         return document
-    members = {"properties": properties, "required": list(properties)}
+    members: dict[str, Json] = {
+        "properties": properties,
+        "required": list(properties),
+    }
     changes = [
         change_at(wrap.name, (name,), root.get(name, ABSENT), value)
         for name, value in members.items()
@@ -369,9 +371,9 @@ def schema_uri(document: Document, _context: Context) -> Document:
         schema = rewritten(schema, {place: edit})
         after = ABSENT if right is None else right
         changes.append(change_at(schema_uri.name, place, uri, after))
-    is_undeclared = isinstance(schema, dict) and "$schema" not in schema
-    if document.config == "WashingtonPost" and is_undeclared:
-        schema = {"$schema": _URI_04, **schema}
+    members = _object(schema)
+    if document.config == "WashingtonPost" and "$schema" not in members:
+        schema = {"$schema": _URI_04, **members}
         changes.append(change_at(schema_uri.name, ("$schema",), ABSENT, _URI_04))
     return document.changed(schema, changes) if changes else document
 

@@ -35,8 +35,14 @@ from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import NamedSchema, as_rows, document, own_uri, plain_id
+from curation.sources.readers import (
+    NamedSchema,
+    as_rows,
+    claimed_uris,
+    document,
+    own_uri,
+    plain_id,
+)
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted

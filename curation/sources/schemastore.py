@@ -32,8 +32,7 @@ from curation.download.cache import Cache
 from curation.download.http import download
 from curation.download.packs import open_pack, write_pack
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import document
+from curation.sources.readers import claimed_uris, document
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.checksums import file_digest
 from curation.system.errors import (

@@ -7,7 +7,7 @@ hence a process of its own, and a handler of every scheme that refuses.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from curation.core.json_types import Json
@@ -22,28 +22,20 @@ class RemoteReferenceError(LookupError):
     """The schema needs another document, which is not fetched."""
 
 
-def _refuse(uri: str) -> NoReturn:
-    raise RemoteReferenceError(uri)
-
-
-class Refusing(Mapping[str, Callable[[str], Any]]):
-    """A handler for every URI scheme there is: it refuses."""
-
-    def __getitem__(self, scheme: str) -> Callable[[str], Any]:
-        """Return the handler that refuses."""
-        return _refuse
+class Refusing:
+    """Handlers of every URI scheme there is: they refuse."""
 
     def __contains__(self, scheme: object) -> bool:
         """Return True: there is a handler for every scheme."""
         return True
 
-    def __iter__(self) -> Iterator[str]:
-        """Name no scheme: there is no end of them."""
-        return iter(())
+    def __getitem__(self, scheme: str) -> Callable[[str], NoReturn]:
+        """Return the handler that refuses."""
 
-    def __len__(self) -> int:
-        """Count the schemes that are named."""
-        return 0
+        def refuse(uri: str) -> NoReturn:
+            raise RemoteReferenceError(uri)
+
+        return refuse
 
 
 class _Levels:
@@ -129,7 +121,8 @@ def verdict(text: str) -> str:
     import fastjsonschema  # noqa: PLC0415 - only the child needs it
 
     try:
-        fastjsonschema.compile(json.loads(text), handlers=Refusing())
+        handlers: Any = Refusing()
+        fastjsonschema.compile(json.loads(text), handlers=handlers)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - it is the verdict

@@ -10,11 +10,10 @@ import json
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 import jsonschema_rs
 
@@ -57,8 +56,7 @@ def refuse(uri: str) -> NoReturn:
     raise LookupError(uri)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class Complaint(NamedTuple):
     """The first error of a check: where it stands, and what it says."""
 
     pointer: str

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from curation.download.folder_files import single_file
 from curation.sources import local
-from curation.sources.claims import claimed_uri, claimed_uris
 from curation.sources.local import open_source, read_hub_column
 from curation.sources.neighbours import (
     NeighbourLibrary,
@@ -28,6 +27,7 @@ from curation.sources.neighbours import (
     neighbour_library,
     neighbours_of,
 )
+from curation.sources.readers import claimed_uri, claimed_uris
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.workers.limits import DOCUMENT_BYTES
 from tests.curation.sources.given import Held, held, reading
