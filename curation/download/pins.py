@@ -22,24 +22,16 @@ _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Patterns of paths; a path that matches one of them is selected.
+def selects(patterns: tuple[str, ...], path: str) -> bool:
+    """Return whether a path matches one of some patterns.
 
     `*` and `?` stop at `/`, `**` does not. Everything else stands for itself.
 
     Example:
-        >>> "src/a/b.json" in Selection(("src/**/*.json",))
+        >>> selects(("src/**/*.json",), "src/a/b.json")
         True
     """
-
-    patterns: tuple[str, ...]
-
-    def __contains__(self, path: str) -> bool:
-        """Return whether a path is selected."""
-        if not self.patterns:
-            return False
-        return _expression(self.patterns).fullmatch(path) is not None
+    return bool(patterns) and _expression(patterns).fullmatch(path) is not None
 
 
 @cache
@@ -105,7 +97,7 @@ class ArchivePin:
     #: The published file's name; empty for a tarball.
     file: str = ""
     #: The files that sources read.
-    paths: Selection
+    paths: tuple[str, ...]
     #: Over the selected files (`curation.download.folder_files.digest_of`).
     digest: _Sha256
     #: Of the published file itself, where it has fixed bytes.
@@ -168,7 +160,7 @@ def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
         for ours, theirs in (("repository", "package"), ("commit", "version")):
             if theirs in values:
                 values[ours] = values.pop(theirs)
-        values |= {"name": name, "paths": {"patterns": values.get("paths")}}
+        values["name"] = name
         if unknown := values.keys() - known:
             what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
             raise BadConfiguration(what, str(path))

@@ -1,15 +1,22 @@
-"""The closure of a record: every schema that its references reach."""
+"""The closure of a record: every schema that its references reach.
+
+A reference may lead to the other documents of a source (its library), and to the
+metaschemas.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Reason, Rejected
+from curation.core.rule import Library
+from curation.json.named_text import parse_named
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import remembered
-from curation.references.library import NO_LIBRARY, found_document
 from curation.references.schema import (
     Reference,
     ResolvedReference,
@@ -21,17 +28,60 @@ from curation.schema.dialects import DRAFT_04
 from curation.schema.drafts import statement
 from curation.schema.subschemas import SchemaLocation, below
 from curation.schema.translation import CannotPortError, ported
-from curation.validation.metaschemas import cut, is_valid
+from curation.validation.metaschemas import (
+    cut,
+    is_valid,
+    other_scheme,
+    standard_document,
+)
 
 if TYPE_CHECKING:
+    from curation.core.documents import Files
     from curation.core.json_types import Json
-    from curation.core.rule import Library
     from curation.schema.dialects import Dialect
 
+#: Number of parsed documents that are kept, the last ones used.
+MOST_KEPT = 256
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
 #: Most characters of a reference that a message repeats.
 _SHOWN = 120
+
+
+class PackLibrary:
+    """A `curation.core.rule.Library` over the files of one archive.
+
+    A document that cannot be read counts as absent. http and https lead to the same
+    document, as on every host of these sources.
+    """
+
+    def __init__(self, files: Files, uris: Mapping[str, str]) -> None:
+        """Take the files, and absolute URIs without fragment to their paths."""
+
+        @lru_cache(MOST_KEPT)
+        def parsed(path: str) -> Json | None:
+            try:
+                document = parse_named(path, files.read(path))
+            except KeyError:
+                return None
+            return None if isinstance(document, Rejected) else document
+
+        self._parsed, self._uris = parsed, uris
+
+    def get(self, uri: str, /) -> Json | None:
+        """Return the parsed document, or None if the source has none."""
+        path = self._uris.get(uri) or self._uris.get(other_scheme(uri))
+        return None if path is None else self._parsed(path)
+
+
+#: For schemas that refer to no other document.
+NO_LIBRARY: Final[Library] = MappingProxyType({})
+
+
+def found_document(library: Library, uri: str) -> Json | None:
+    """Return the document of a URI: the library's, otherwise a metaschema, or None."""
+    document = library.get(uri)
+    return standard_document(uri) if document is None else document
 
 
 @dataclass(slots=True, kw_only=True)

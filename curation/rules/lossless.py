@@ -28,8 +28,7 @@ from curation.json.pointer import (
 from curation.json.text import canonical, write
 from curation.json.values import searchable
 from curation.lint.satisfiability import refute
-from curation.references.closure import Closure, closure_of
-from curation.references.library import found_document
+from curation.references.closure import Closure, closure_of, found_document
 from curation.references.reachable import applied
 from curation.references.schema import Schema, follow_reference, schema_of
 from curation.rules.guard import with_schema

@@ -15,7 +15,7 @@ from curation.json.pointer import Put, Tokens, at, rewritten, tokens_of
 from curation.json.text import digest, parse
 from curation.rules.guard import mechanical, with_schema
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.keywords import ANNOTATIONS, BOUNDS, CONTAINERS, Shape
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, NUMBERS, Shape
 from curation.schema.misspellings import ANY_TYPE, type_meant
 from curation.schema.subschemas import without
 from curation.system.package_data import raw_folder
@@ -68,7 +68,6 @@ def apply_patches(document: Document, _context: Context) -> Document:
     return with_schema(document, apply_patches.name, patched, note=patch.reason)
 
 
-_NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 _BOOLEANS = frozenset(
     {
         "required",
@@ -98,7 +97,7 @@ def quoted_values(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]
             continue
         if keyword in _BOOLEANS and value.strip().lower() in _WORDS:
             schema = {**schema, keyword: _WORDS[value.strip().lower()]}
-        elif keyword in _NUMBERS and (match := _NUMBER.fullmatch(value)):
+        elif keyword in NUMBERS and (match := _NUMBER.fullmatch(value)):
             number = parse(match[1].encode())
             if not isinstance(number, Rejected):
                 schema = {**schema, keyword: number}

@@ -37,7 +37,6 @@ from curation.json.pointer import (
 )
 from curation.json.text import plain, write
 from curation.json.values import objects, plain_of_document, searchable
-from curation.references.library import standard_document
 from curation.rules.guard import with_schema
 from curation.schema.dialects import (
     ANY_DIALECT,
@@ -54,6 +53,7 @@ from curation.validation.metaschemas import (
     cut,
     python_complaint,
     refuse,
+    standard_document,
 )
 from curation.validation.python_validators import PYTHON_VALIDATORS
 

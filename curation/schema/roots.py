@@ -15,8 +15,8 @@ from curation.core.json_types import Json
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import (
     ANNOTATIONS,
-    BOUNDS,
     CONTAINERS,
+    NUMBERS,
     REFERENCE_KEYWORDS,
     Shape,
 )
@@ -30,7 +30,6 @@ TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "s
 _SIGNS = frozenset(
     {"$schema", "definitions", "$defs", "type", "required", "dependencies"}
 )
-_NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 #: With the value 0 these ask nothing.
 _COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
 #: Keywords that never hold definitions.
@@ -77,7 +76,7 @@ def _asserts(keyword: str, value: Json) -> bool:
         named = {item for item in items if isinstance(item, str)}
         excludes = named != {"object"} and not named >= TYPES - {"integer"}
         return _names_a_type(value) and excludes
-    if keyword in _NUMBERS:
+    if keyword in NUMBERS:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and not (value == 0 and keyword in _COUNTS_FROM)
     if keyword in ("required", "enum", "disallow"):

@@ -53,7 +53,7 @@ class NeighbourLibrary:
 
     def get(self, uri: str, /) -> Json | None:
         """Return the parsed document, or None if there is none that can be read."""
-        from curation.references.library import other_scheme  # noqa: PLC0415 (slow)
+        from curation.validation.metaschemas import other_scheme  # noqa: PLC0415 (slow)
 
         if uri not in self._documents:
             places = dict.fromkeys(
@@ -107,7 +107,7 @@ def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
 def neighbour_library(neighbours: NeighbourFiles) -> Library:
     """Return what references between files lead to; nothing if there is no root."""
     if not neighbours.root:
-        from curation.references.library import NO_LIBRARY  # noqa: PLC0415 (slow)
+        from curation.references.closure import NO_LIBRARY  # noqa: PLC0415 (slow)
 
         return NO_LIBRARY
     return NeighbourLibrary(Path(neighbours.root), neighbours.claims)

@@ -97,6 +97,21 @@ def standard_documents() -> Mapping[str, dict[str, Json]]:
     return {str(it.get("$id") or it["id"]).rstrip("#"): it for it in documents}
 
 
+def other_scheme(uri: str) -> str:
+    """Return the URI with https for http, or http for https."""
+    scheme, mark, rest = uri.partition("://")
+    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
+
+
+def standard_document(uri: str) -> Json | None:
+    """Return the metaschema of an absolute URI without fragment, or None.
+
+    http and https lead to the same document.
+    """
+    documents = standard_documents()
+    return documents.get(uri, documents.get(other_scheme(uri)))
+
+
 @cache
 def _quick(name: str) -> jsonschema_rs.Validator:
     metaschema = standard_documents()[BY_NAME[name].uri.rstrip("#")]

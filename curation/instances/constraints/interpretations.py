@@ -17,8 +17,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
 from curation.references.bundling import bundle_of
-from curation.references.closure import closure_of
-from curation.references.library import NO_LIBRARY
+from curation.references.closure import NO_LIBRARY, closure_of
 from curation.references.schema import Schema, legal
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_06, DRAFT_07, Dialect
 from curation.schema.keywords import CONTAINERS

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason
+from curation.references.closure import MOST_KEPT, NO_LIBRARY, PackLibrary
 from curation.references.gathering import gathered
-from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
 from curation.references.reachable import (
     ALL_TYPES,
     accepted_types,
