@@ -184,7 +184,7 @@ class RepairSupport(NamedTuple):
 
 
 @cache
-def supported_repairs() -> Mapping[tuple[str, str], RepairSupport]:
+def supports() -> Mapping[tuple[str, str], RepairSupport]:
     """Return what supports the repairs of GitHub's records, by id and rule."""
     text = (raw_folder() / "lists" / "repairs.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
@@ -199,9 +199,7 @@ def supported_repairs() -> Mapping[tuple[str, str], RepairSupport]:
 def evidence_counts(rule: str) -> dict[RepairEvidence, int]:
     """Return how many of GitHub's records a rule repairs by each kind of evidence."""
     kinds = [
-        support.evidence
-        for (_, name), support in supported_repairs().items()
-        if name == rule
+        support.evidence for (_, name), support in supports().items() if name == rule
     ]
     return {kind: kinds.count(kind) for kind in RepairEvidence if kind in kinds}
 
@@ -216,7 +214,7 @@ def with_evidence(before: Document, after: Document, rule: str) -> Document:
     """
     support = RepairSupport(RepairEvidence.REASONING, "")
     if before.config == _CONFIG and before.provenance.origin is Origin.UPSTREAM:
-        support = supported_repairs().get((before.unique_id, rule), support)
+        support = supports().get((before.unique_id, rule), support)
     changes = after.changes[len(before.changes) :]
     supported = tuple(
         replace(

@@ -185,8 +185,8 @@ def packed(numbers: set[int]) -> bytes:
 
 def pairs_of(sets: list[set[int]]) -> set[tuple[int, int]]:
     """Return the pairs that share a group."""
-    shingles = [packed(numbers) for numbers in sets]
-    found = near_duplicates.rare_groups(len(sets), shingles.__getitem__)
+    own = [packed(numbers) for numbers in sets]
+    found = near_duplicates.rare_groups(len(sets), own.__getitem__)
     return {pair for group in found for pair in combinations(group.tolist(), 2)}
 
 

@@ -20,14 +20,7 @@ from curation.download.pins import load_pins
 from curation.json.pointer import pointer
 from curation.json.text import SpelledFloat, parse
 from curation.rules.paper import complaint_2020_12
-from curation.schema.dialects import (
-    ANY_DIALECT,
-    BY_NAME,
-    DIALECTS,
-    DRAFT_07,
-    DRAFT_2020_12,
-    Dialect,
-)
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, DRAFT_07, Dialect
 from curation.schema.drafts import usage
 from curation.schema.keywords import KNOWN_KEYWORDS, Shape
 from curation.validation.dialect_decision import NEWEST_FIRST, PRIORS, inferred
@@ -542,7 +535,7 @@ SCHEMAS = st.recursive(
 @given(SCHEMAS)
 def test_both_checks_agree(schema: UntypedJson) -> None:
     """On made schemas, right and wrong in every word that has a format or a type."""
-    own = python_complaint(schema, DRAFT_2020_12, formats=True)
+    own = python_complaint(schema, BY_NAME["2020-12"], formats=True)
     assert (complaint_2020_12(schema) is None) == (own is None)
 
 
@@ -570,7 +563,7 @@ def test_both_checks_agree(schema: UntypedJson) -> None:
 )
 def test_both_checks_agree_on_the_edges(schema: UntypedJson) -> None:
     """Line ends, names as patterns, numbers past a double, and mere data."""
-    own = python_complaint(schema, DRAFT_2020_12, formats=True)
+    own = python_complaint(schema, BY_NAME["2020-12"], formats=True)
     assert (complaint_2020_12(schema) is None) == (own is None)
 
 
