@@ -67,7 +67,8 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
             keys.pop()
         elif mark == ",":
             if keys:
-                keys[-1] = None if path[-1][1] else _next(keys[-1])
+                number = keys[-1]
+                keys[-1] = number + 1 if isinstance(number, int) else None
         elif mark != ":":
             if path and path[-1][1] and keys[-1] is None:
                 name_at, keys[-1] = start, mark
@@ -82,7 +83,3 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
                     return
                 path.append((tokens, mark == "{"))
                 keys.append(None if mark == "{" else 0)
-
-
-def _next(key: str | int | None) -> int:
-    return key + 1 if isinstance(key, int) else 0

@@ -38,7 +38,6 @@ from curation.lint.satisfiability import Proof, refute, refute_inside
 from curation.references.bundling import bundle_of
 from curation.references.closure import Closure, closure_of
 from curation.references.reachable import (
-    any_leaves_the_subschemas,
     endless,
     taking_part,
 )
@@ -51,7 +50,6 @@ from curation.schema.subschemas import (
     SchemaLocation,
     edited,
     join,
-    subschemas,
     walk,
 )
 from curation.system.words import counted
@@ -396,17 +394,10 @@ def identifiers(document: Document, _context: Context) -> Document | Rejected:
     """Make every identifier a URI reference, as validators require."""
     dialect = dialect_of(document)
     keyword = dialect.id_keyword
-    if all(
-        not isinstance(identifier := subschema.get(keyword), str)
-        or usable(identifier) == identifier
-        for subschema in subschemas(document.schema, dialect)
-    ):
-        return document
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
     for location in walk(document.schema, dialect):
-        schema = location.schema
-        before = schema.get(keyword) if isinstance(schema, dict) else None
+        before = location.keywords.get(keyword)
         if not isinstance(before, str):
             continue
         tokens = (*location.tokens, keyword)
@@ -616,13 +607,6 @@ _SHOWN = 120
 def patterns(document: Document, _context: Context) -> Document | Rejected:
     """Let every pattern be ECMA-262 with the `u` flag."""
     schema, dialect = document.schema, dialect_of(document)
-    if not any_leaves_the_subschemas(schema, dialect) and all(
-        pattern_verdict(pattern).pattern == pattern
-        for subschema in subschemas(schema, dialect)
-        if "pattern" in subschema or _NAMES in subschema
-        for _, pattern in _patterns(subschema)
-    ):
-        return document
     values: dict[Tokens, Put] = {}
     named: dict[Tokens, None] = {}
     changes: list[Change] = []
@@ -661,16 +645,12 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
     return document.changed(schema, changes)
 
 
-def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
-    if not isinstance(schema, dict):
-        return
-    pattern = schema.get("pattern")
+def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
+    pattern, names = schema.get("pattern"), schema.get(_NAMES)
     if isinstance(pattern, str):
         yield ("pattern",), pattern
-    names = schema.get(_NAMES)
-    if isinstance(names, dict):
-        for name in names:
-            yield (_NAMES, name), name
+    for name in names if isinstance(names, dict) else ():
+        yield (_NAMES, name), name
 
 
 @rule(

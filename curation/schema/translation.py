@@ -141,16 +141,13 @@ def _translated(
 
 def _dependencies(value: Json) -> dict[str, Json]:
     members = value if isinstance(value, dict) else {}
-    required: dict[str, Json] = {}
-    schemas: dict[str, Json] = {}
-    for name, member in members.items():
-        (required if isinstance(member, list) else schemas)[name] = member
-    result: dict[str, Json] = {}
-    if required:
-        result["dependentRequired"] = required
-    if schemas:
-        result["dependentSchemas"] = schemas
-    return result
+    lists = {name: it for name, it in members.items() if isinstance(it, list)}
+    schemas = {name: it for name, it in members.items() if name not in lists}
+    kinds: dict[str, Json] = {
+        "dependentRequired": {**lists},
+        "dependentSchemas": schemas,
+    }
+    return {keyword: part for keyword, part in kinds.items() if part}
 
 
 def _items(keyword: str, schema: dict[str, Json]) -> dict[str, Json]:

@@ -356,7 +356,7 @@ def test_the_packages_are_pinned_and_permissive() -> None:
         assert {pin.licence, pin.file_licence} <= PERMISSIVE, pin.name
         assert pin.sha256, pin.name
         assert pin.commit in pin.file, pin.name
-        folders = {part for path in pin.paths.patterns for part in path.split("/")[:-1]}
+        folders = {part for path in pin.paths for part in path.split("/")[:-1]}
         assert not folders & {"test", "tests", "__tests__", "fixtures", "**"}, pin.name
 
 
