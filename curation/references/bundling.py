@@ -166,8 +166,12 @@ def _pointers(closure: Closure, names: _Names) -> dict[Tokens, Put | Drop]:
     references = [
         resolved for reached in closure.own_schemas() for resolved in reached.references
     ]
-    leaving = [it for it in references if not it.reference.text.startswith("#")]
-    flatten = any(it.reference.base != record.base for it in leaving)
+    leaving = [
+        resolved
+        for resolved in references
+        if not resolved.reference.text.startswith("#")
+    ]
+    flatten = any(resolved.reference.base != record.base for resolved in leaving)
     edits: dict[Tokens, Put | Drop] = {}
     for resolved in references if flatten else leaving:
         reference = resolved.reference
@@ -222,8 +226,8 @@ def _addresses(closure: Closure, document: Schema) -> Iterator[tuple[Tokens, Put
 def _identified(schema: dict[str, Json], document: Schema) -> dict[str, Json]:
     """Return a document's schema with an absolute identifier."""
     keyword = document.dialect.id_keyword
-    own = schema.get(keyword)
-    if isinstance(own, str) and join("", own)[0] == document.base:
+    identifier = schema.get(keyword)
+    if isinstance(identifier, str) and join("", identifier)[0] == document.base:
         return schema
     named: dict[str, Json] = {keyword: document.base}
     return schema | named if keyword in schema else named | schema

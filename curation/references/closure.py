@@ -151,11 +151,15 @@ class Closure:
 
     def own_schemas(self) -> list[ReachedSchema]:
         """Return the schemas reached in the record itself, its root first."""
-        return [it for it in self.schemas() if it.document is self.record]
+        return [
+            reached for reached in self.schemas() if reached.document is self.record
+        ]
 
     def outside_schemas(self) -> list[ReachedSchema]:
         """Return the schemas reached elsewhere, in order of need."""
-        return [it for it in self.schemas() if it.document is not self.record]
+        return [
+            reached for reached in self.schemas() if reached.document is not self.record
+        ]
 
     @property
     def is_dynamic(self) -> bool:
@@ -227,16 +231,16 @@ class Closure:
         if value is None:
             return None
         if id(value) not in self._documents:
-            own = self.record.dialect
-            dialect = statement(value).dialect or own
+            needed = self.record.dialect
+            dialect = statement(value).dialect or needed
             try:
-                schema = ported(value, dialect, own)
+                schema = ported(value, dialect, needed)
             except CannotPortError as error:
                 detail = (
-                    f"{uri} is {dialect.name}, which {own.name} cannot say: {error}"
+                    f"{uri} is {dialect.name}, which {needed.name} cannot say: {error}"
                 )
                 raise _NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail) from None
-            self._documents[id(value)] = value, Schema(schema, own, uri)
+            self._documents[id(value)] = value, Schema(schema, needed, uri)
         document = self._by_uri[uri] = self._documents[id(value)][1]
         return document
 

@@ -73,5 +73,6 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
 
     root: UntypedJson = led(())
     definitions = {name: led(tokens) for tokens, name in names.items()}
-    own = root.get(holder)
-    return {**root, holder: {**(own if isinstance(own, dict) else {}), **definitions}}
+    before = root.get(holder)
+    kept = before if isinstance(before, dict) else {}
+    return {**root, holder: {**kept, **definitions}}

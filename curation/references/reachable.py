@@ -281,7 +281,7 @@ def _accepted_by_keyword(
         return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
     if keyword == "type" and isinstance(value, str | list):
         names = [value] if isinstance(value, str) else value
-        return ALL_TYPES.intersection(it for it in names if isinstance(it, str))
+        return ALL_TYPES.intersection(name for name in names if isinstance(name, str))
     branches: list[Tokens] = []
     if keyword == "if":
         branches = [(name,) for name in ("then", "else") if name in schema]

@@ -94,31 +94,19 @@ def constrains(root: Json) -> bool:
     )
 
 
-def entries(root: dict[str, Json]) -> Iterator[Tokens]:
+def entries(root: dict[str, Json], above: Tokens = ()) -> Iterator[Tokens]:
     """Yield where the outermost meaningful schemas stand, in the file's order.
 
     Only members that are objects are entered, never arrays.
     """
-    stack = [_members(root, ())]
-    while stack:
-        entry = next(stack[-1], None)
-        if entry is None:
-            stack.pop()
+    for name, value in root.items():
+        if not isinstance(value, dict):
             continue
-        tokens, value = entry
         is_map = value.get("type") == "object" and "additionalProperties" in value
         if is_map or _applies(value) or _bounds(value):
-            yield tokens
+            yield (*above, name)
         else:
-            stack.append(_members(value, tokens))
-
-
-def _members(
-    value: dict[str, Json], above: Tokens
-) -> Iterator[tuple[Tokens, dict[str, Json]]]:
-    for name, member in value.items():
-        if isinstance(member, dict):
-            yield (*above, name), member
+            yield from entries(value, (*above, name))
 
 
 #: The formats that the metaschema of 2020-12 uses.
@@ -256,7 +244,7 @@ def promote(document: Document, _context: Context) -> Document | Rejected:
     root = document.schema
     if not isinstance(root, dict) or "$schema" in root or _applies(root):
         return document
-    name = next((it for it in root if "$schema" in _object(root[it])), None)
+    name = next((name for name in root if "$schema" in _object(root[name])), None)
     if name is None:
         return document
     inner = root[name]

@@ -80,7 +80,9 @@ def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[s
     def distinct(place: int) -> bytes:
         return held(firsts[place])
 
-    sizes = np.array([len(distinct(it)) // 8 for it in range(len(firsts))], np.int64)
+    sizes = np.array(
+        [len(distinct(place)) // 8 for place in range(len(firsts))], np.int64
+    )
     parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(distinct(place)))
     hashes = lru_cache(_CACHED_SETS)(
         lambda place: frozenset(hashes_of(distinct(place)))
@@ -219,6 +221,8 @@ def _some(
 ) -> Iterator[tuple[int, NDArray[np.uint64], NDArray[np.int32]]]:
     """Yield the first record's place, all hashes and each one's number, by parts."""
     for start in range(0, count, _TOGETHER):
-        some = [shingles(it) for it in range(start, min(start + _TOGETHER, count))]
+        some = [
+            shingles(place) for place in range(start, min(start + _TOGETHER, count))
+        ]
         sizes = np.array([len(packed) // 8 for packed in some], np.int32)
         yield start, np.frombuffer(b"".join(some), np.uint64), sizes

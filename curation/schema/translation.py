@@ -141,8 +141,8 @@ def _translated(
 
 def _dependencies(value: Json) -> dict[str, Json]:
     members = value if isinstance(value, dict) else {}
-    lists = {name: it for name, it in members.items() if isinstance(it, list)}
-    schemas = {name: it for name, it in members.items() if name not in lists}
+    lists = {name: part for name, part in members.items() if isinstance(part, list)}
+    schemas = {name: part for name, part in members.items() if name not in lists}
     kinds: dict[str, Json] = {
         "dependentRequired": {**lists},
         "dependentSchemas": schemas,
@@ -281,8 +281,8 @@ def _from_draft_03(keyword: str, value: Json) -> tuple[str, Json]:
         return "anyOf", _any_of_types(value, keyword)["anyOf"]
     if keyword == "dependencies" and isinstance(value, dict):
         needed: dict[str, Json] = {
-            name: [other] if isinstance(other, str) else other
-            for name, other in value.items()
+            name: [part] if isinstance(part, str) else part
+            for name, part in value.items()
         }
         value = value if needed == value else needed
     elif keyword == "format" and isinstance(value, str):

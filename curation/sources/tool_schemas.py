@@ -75,7 +75,7 @@ def _python_definitions(
         else:
             continue
         if not _SCHEMAS.keys().isdisjoint(members):
-            value = {name: _value(own, constants) for name, own in members.items()}
+            value = {name: _value(part, constants) for name, part in members.items()}
             yield node.lineno, value
 
 
@@ -84,7 +84,7 @@ def _value(node: ast.expr, constants: dict[str, ast.expr]) -> UntypedJson:
     if isinstance(node, ast.Dict):
         members = _members(node)
         if len(members) == len(node.keys):
-            return {name: _value(own, constants) for name, own in members.items()}
+            return {name: _value(part, constants) for name, part in members.items()}
     if isinstance(node, ast.List | ast.Tuple):
         return [_value(item, constants) for item in node.elts]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
@@ -93,7 +93,7 @@ def _value(node: ast.expr, constants: dict[str, ast.expr]) -> UntypedJson:
         return left + right if is_text else OPAQUE
     if isinstance(node, ast.Name) and node.id in constants:
         # A name that stands for itself has no value.
-        others = {name: own for name, own in constants.items() if name != node.id}
+        others = {name: part for name, part in constants.items() if name != node.id}
         return _value(constants[node.id], others)
     try:
         value = ast.literal_eval(node)
