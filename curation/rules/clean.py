@@ -409,6 +409,8 @@ def identifiers(document: Document, _context: Context) -> Document | Rejected:
             edits[tokens] = Put(after)
             note = "escaped as RFC 3986 wants it"
             changes.append(change_at(identifiers.name, tokens, before, after, note))
+    if not changes:
+        return document
     return document.changed(rewritten(document.schema, edits), changes)
 
 
@@ -626,6 +628,8 @@ def patterns(document: Document, _context: Context) -> Document | Rejected:
                 values[place] = Put(after)
             else:
                 named[(*location.tokens, _NAMES)] = None
+    if not changes:
+        return document
     schema = rewritten(schema, values)
     # The members of `patternProperties`, innermost first.
     for tokens in sorted(named, key=len, reverse=True):
