@@ -20,7 +20,7 @@ from curation.download.acquire import FetchSettings, fetch_archive
 from curation.download.archives import pack_of
 from curation.download.cache import Cache
 from curation.download.packs import SUFFIX, open_pack
-from curation.download.pins import ArchivePin, Selection, load_pins
+from curation.download.pins import ArchivePin, load_pins
 from curation.system.checksums import file_digest
 
 
@@ -28,8 +28,8 @@ def moved(pin: ArchivePin, commit: str, file: str) -> ArchivePin:
     """Return the pin of another state, fetched into the user's cache."""
     settings = FetchSettings.from_environment()
     cache = Cache(settings.cache)
-    patterns = tuple(name.replace(pin.commit, commit) for name in pin.paths.patterns)
-    new = replace(pin, commit=commit, file=file, sha256="", paths=Selection(patterns))
+    patterns = tuple(name.replace(pin.commit, commit) for name in pin.paths)
+    new = replace(pin, commit=commit, file=file, sha256="", paths=patterns)
     with cache.lock(pin.name, print):
         path = fetch_archive(new, settings, print)
         pack = pack_of(new, path, cache.packs)
@@ -52,7 +52,7 @@ def main(archive: str, commit: str, file: str = "") -> None:
     lines = {
         "version" if pin.kind.is_package else "commit": new.commit,
         "file": new.file,
-        "paths": list(new.paths.patterns),
+        "paths": list(new.paths),
         "sha256": new.sha256,
         "digest": new.digest,
         "texts": list(new.texts),

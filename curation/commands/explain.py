@@ -16,7 +16,7 @@ from curation.core.documents import ABSENT, Change, Reason
 from curation.core.records import BenchmarkRecord
 from curation.core.rule import Rule
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.rules.evidence import counts
+from curation.rules.guard import evidence_counts
 from curation.system.errors import NoInput
 from curation.system.escaping import shortened
 from curation.system.tables import table
@@ -140,7 +140,9 @@ def _described(rule: AnyRule, rules: RuleSet) -> dict[str, Json]:
         "source": rule.source,
         "reasons": [reason.value for reason in rule.reasons],
         "lints": dict(rule.lints) if isinstance(rule, Rule) else {},
-        "evidence": {kind.value: number for kind, number in counts(rule.name).items()},
+        "evidence": {
+            kind.value: number for kind, number in evidence_counts(rule.name).items()
+        },
     }
 
 
@@ -153,7 +155,7 @@ def _lines(rule: AnyRule) -> str:
         lines += [f"Flags {code}: {meaning}" for code, meaning in rule.lints.items()]
         lines += [
             f"Evidence `{kind.value}` for {number} GitHub records: {kind.explanation}"
-            for kind, number in counts(rule.name).items()
+            for kind, number in evidence_counts(rule.name).items()
         ]
     return "\n".join(lines)
 

@@ -157,7 +157,7 @@ def final_config(config: str, field_count: int) -> str:
 
 def is_github_config(config: str) -> bool:
     """Return whether a config is one of the five subsets."""
-    return config == LARGEST or any(config == name for name, _ in LIMITS)
+    return config in CONFIGS and config.startswith(f"{UNDIVIDED}_")
 
 
 #: Key in the metadata of every parquet file.

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from curation.core.documents import (
     ABSENT,
@@ -36,14 +36,12 @@ from curation.core.json_types import Json
 
 __all__ = [
     "ABSENT",
-    "ApplyRule",
     "BenchmarkRule",
     "Candidate",
     "Change",
     "Context",
     "Document",
     "Json",
-    "JudgeCandidates",
     "Library",
     "Lint",
     "Origin",
@@ -58,7 +56,7 @@ __all__ = [
 class Library(Protocol):
     """The other documents of a source, by absolute URI without fragment."""
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str, /) -> Json | None:
         """Return the parsed document, or None if the source has none."""
 
 
@@ -69,11 +67,9 @@ class Context:
     library: Library
 
 
-class ApplyRule(Protocol):
-    """The decision: the document, changed or not, or its end."""
-
-    def __call__(self, document: Document, context: Context, /) -> Document | Rejected:
-        """Apply the rule; pure, and never on the network."""
+#: The decision: the document, changed or not, or its end; pure, and never on the
+#: network.
+ApplyRule = Callable[[Document, Context], Document | Rejected]
 
 
 class RepairKind(StrEnum):
@@ -128,15 +124,7 @@ def rule(  # noqa: PLR0913 (what is told of a rule)
     return of
 
 
-class JudgeCandidates(Protocol):
-    """The decision of a benchmark rule, over all kept records in order."""
-
-    def __call__(self, candidates: Sequence[Candidate], /) -> Mapping[int, Rejected]:
-        """Return which candidates end here, by their position in the sequence."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What a benchmark rule may know of a record that has come this far."""
 
     config: str
@@ -151,8 +139,7 @@ class Candidate:
     extra: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkRule:
+class BenchmarkRule(NamedTuple):
     """A rule that needs to see all records at once, such as the removal of copies.
 
     It runs after every document rule, in one process, on candidates in benchmark
@@ -162,5 +149,6 @@ class BenchmarkRule:
     name: str
     summary: str
     source: str
-    judge: JudgeCandidates
+    #: The decision: which candidates end here, by their position.
+    judge: Callable[[Sequence[Candidate]], Mapping[int, Rejected]]
     reasons: tuple[Reason, ...] = ()

@@ -64,7 +64,7 @@ def used(schema: Json, dialect: Dialect) -> Used:
             elif isinstance(name := subschema[keyword], str):
                 format_names.add(name)
     if not names.isdisjoint(REFERENCE_KEYWORDS):
-        from curation.references.loops import is_recursive  # noqa: PLC0415 - of few schemas
+        from curation.references.reachable import is_recursive  # noqa: PLC0415 - of few schemas
 
         if is_recursive(schema, dialect):
             names.add("@recursiveSchemas")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from curation.core.documents import Origin
@@ -57,8 +58,7 @@ class Acquired:
     licence: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnavailableArchive:
+class UnavailableArchive(NamedTuple):
     """An archive that is unavailable here and now, and why."""
 
     archive: str

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from curation.download.packs import write_pack
-from curation.download.pins import ArchiveKind, ArchivePin
+from curation.download.pins import ArchiveKind, ArchivePin, selects
 from curation.system.errors import BadArchive, WrongDigest
 from curation.system.user_files import reading, refuse_large
 
@@ -51,7 +51,7 @@ def read_archive(pin: ArchivePin, archive: Path) -> Iterator[tuple[str, bytes]]:
         with reading(archive):
             for name, size, content in read_members(archive):
                 path = name.partition("/")[2] if pin.kind.has_outer_folder else name
-                if path not in pin.paths:
+                if not selects(pin.paths, path):
                     continue
                 total += size
                 if size > FILE_BYTES or total > TOTAL_BYTES:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import sweep
@@ -27,8 +27,7 @@ _T = TypeVar("_T")
 _PATIENCE: Final = 1800.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderName:
+class FolderName(NamedTuple):
     """The name of a folder that is made once: `<kind>s/<label>-<fingerprint>`."""
 
     #: What it holds, as `tokenizer`.

@@ -107,21 +107,18 @@ class MadeFile:
         return digest_of([(self.paths[0], hashlib.sha256(known).hexdigest())])
 
 
-class SingleFile(MadeFile):
-    """One file of the user's read as an archive that holds only it."""
+def single_file(file: Path) -> MadeFile:
+    """Read one file of the user's as an archive that holds only it.
 
-    def __init__(self, file: Path) -> None:
-        """Read the file.
-
-        Raises:
-            NoInput: that cannot be done, or its name is no UTF-8.
-            BadData: it is too large, or a device.
-        """
-        refuse_unprintable(file)
-        with reading(file):
-            content = refuse_large(file).read_bytes()
-        # A name that does not say what it is, as a pipe has, is read as JSON.
-        super().__init__(file.name if file.suffix else f"{file.name}.json", content)
+    Raises:
+        NoInput: that cannot be done, or its name is no UTF-8.
+        BadData: it is too large, or a device.
+    """
+    refuse_unprintable(file)
+    with reading(file):
+        content = refuse_large(file).read_bytes()
+    # A name that does not say what it is, as a pipe has, is read as JSON.
+    return MadeFile(file.name if file.suffix else f"{file.name}.json", content)
 
 
 def _paths_below(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[str, str]]:

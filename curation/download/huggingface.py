@@ -11,10 +11,9 @@ import json
 import re
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import httpx2 as httpx
 import huggingface_hub
@@ -179,8 +178,7 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubTimeLimits:
+class HubTimeLimits(NamedTuple):
     """Time limits of requests to the Hub, in seconds, and retries."""
 
     connect: float = 15.0
@@ -194,31 +192,28 @@ class HubTimeLimits:
     pause: float = 1.0
 
 
-class RateLimitBudget:
-    """The budget of seconds for rate limits."""
+def rate_limit_watch(seconds: float) -> Callable[[httpx.Response], None]:
+    """Return a hook that takes the wait of each 429 from a budget of seconds.
 
-    def __init__(self, time_limits: HubTimeLimits) -> None:
-        """Start with the whole budget."""
-        self._left = time_limits.limited
-        self._lock = threading.Lock()
+    It raises `TemporarilyUnavailable` (exit 75) if an answer asks for more.
+    """
+    left, lock = seconds, threading.Lock()
 
-    def watch(self, response: httpx.Response) -> None:
-        """Take the wait of a 429 from the budget.
-
-        Raises:
-            TemporarilyUnavailable: it asks for more (exit 75).
-        """
+    def watch(response: httpx.Response) -> None:
+        nonlocal left
         if response.status_code != LIMITED:
             return
         wait = hub_wait(response)
-        with self._lock:
-            if wait > self._left:
+        with lock:
+            if wait > left:
                 raise TemporarilyUnavailable(
                     f"the Hub limits our rate for another {wait:.0f} s",
                     str(response.request.url.copy_with(query=None)),
                     _LATER,
                 )
-            self._left -= wait
+            left -= wait
+
+    return watch
 
 
 def hub_wait(response: httpx.Response) -> float:
@@ -259,7 +254,7 @@ def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[No
             )
         )
 
-    watch = RateLimitBudget(time_limits).watch
+    watch = rate_limit_watch(time_limits.limited)
     set_client([watch], httpx.Timeout(time_limits.silence, connect=time_limits.connect))
     try:
         yield
@@ -279,20 +274,19 @@ def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _
     Raises:
         CsbdataError: there is none; `fault_of` says which.
     """
+
+    def passes(error: Exception) -> bool | float:
+        response = response_of(error)
+        if isinstance(error, CsbdataError):
+            return False
+        if response is not None and response.status_code == LIMITED:
+            return hub_wait(response)
+        return may_pass(error)
+
     try:
-        return retry_call(ask, _may_pass, time_limits.attempts, time_limits.pause)
+        return retry_call(ask, passes, time_limits.attempts, time_limits.pause)
     except Exception as error:
         raise fault_of(error, where) from error
-
-
-def _may_pass(error: Exception) -> bool | float:
-    """Return whether to retry, or the seconds until then."""
-    if isinstance(error, CsbdataError):
-        return False
-    response = response_of(error)
-    if response is not None and response.status_code == LIMITED:
-        return hub_wait(response)
-    return may_pass(error)
 
 
 #: The files of a dataset that are downloaded by default.

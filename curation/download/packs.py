@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from curation.download.folder_files import FolderFiles, SingleFile, digest_of
+from curation.download.folder_files import FolderFiles, MadeFile, digest_of, single_file
 from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
 
@@ -126,8 +126,8 @@ def _damaged(path: Path) -> BadData:
     return BadData("this pack is damaged", str(path), "delete it and run again")
 
 
-def open_files(path: Path) -> Pack | FolderFiles | SingleFile:
+def open_files(path: Path) -> Pack | FolderFiles | MadeFile:
     """Open a pack, a folder or a user's file, as a worker does."""
     if path.is_dir():
         return FolderFiles(path)
-    return open_pack(path) if path.suffix == SUFFIX else SingleFile(path)
+    return open_pack(path) if path.suffix == SUFFIX else single_file(path)

@@ -14,7 +14,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-from curation.core.json_types import Json
 from curation.system.errors import BadConfiguration
 from curation.system.package_data import raw_folder
 from curation.system.user_files import reading
@@ -23,24 +22,16 @@ _TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Patterns of paths; a path that matches one of them is selected.
+def selects(patterns: tuple[str, ...], path: str) -> bool:
+    """Return whether a path matches one of some patterns.
 
     `*` and `?` stop at `/`, `**` does not. Everything else stands for itself.
 
     Example:
-        >>> "src/a/b.json" in Selection(("src/**/*.json",))
+        >>> selects(("src/**/*.json",), "src/a/b.json")
         True
     """
-
-    patterns: tuple[str, ...]
-
-    def __contains__(self, path: str) -> bool:
-        """Return whether a path is selected."""
-        if not self.patterns:
-            return False
-        return _expression(self.patterns).fullmatch(path) is not None
+    return bool(patterns) and _expression(patterns).fullmatch(path) is not None
 
 
 @cache
@@ -106,7 +97,7 @@ class ArchivePin:
     #: The published file's name; empty for a tarball.
     file: str = ""
     #: The files that sources read.
-    paths: Selection
+    paths: tuple[str, ...]
     #: Over the selected files (`curation.download.folder_files.digest_of`).
     digest: _Sha256
     #: Of the published file itself, where it has fixed bytes.
@@ -161,8 +152,22 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
 
 @cache
 def _pins(text: str, path: Path) -> Mapping[str, ArchivePin]:
-    tables = tomllib.loads(text).get("archive", {})
-    pins = {name: _pin(name, table, path) for name, table in tables.items()}
+    known = {field.name for field in fields(ArchivePin)}
+    pins: dict[str, ArchivePin] = {}
+    for name, table in tomllib.loads(text).get("archive", {}).items():
+        values = dict(table)
+        # So they are called where the archive is a package's file.
+        for ours, theirs in (("repository", "package"), ("commit", "version")):
+            if theirs in values:
+                values[ours] = values.pop(theirs)
+        values["name"] = name
+        if unknown := values.keys() - known:
+            what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
+            raise BadConfiguration(what, str(path))
+        try:
+            pins[name] = msgspec.convert(values, ArchivePin)
+        except msgspec.ValidationError as error:
+            raise BadConfiguration(f"[archive.{name}]: {error}", str(path)) from error
     return MappingProxyType(pins)
 
 
@@ -179,20 +184,3 @@ def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
             then = f"add [archive.{name}] to it"
             raise BadConfiguration(what, str(raw_folder() / "sources.toml"), then)
     return {name: pins[name] for name in names}
-
-
-def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
-    values = dict(table)
-    # So they are called where the archive is a package's file.
-    for ours, theirs in (("repository", "package"), ("commit", "version")):
-        if theirs in values:
-            values[ours] = values.pop(theirs)
-    values |= {"name": name, "paths": {"patterns": values.get("paths")}}
-    unknown = values.keys() - {field.name for field in fields(ArchivePin)}
-    if unknown:
-        what = f"[archive.{name}] has unknown keys: {', '.join(sorted(unknown))}"
-        raise BadConfiguration(what, str(path))
-    try:
-        return msgspec.convert(values, ArchivePin)
-    except msgspec.ValidationError as error:
-        raise BadConfiguration(f"[archive.{name}]: {error}", str(path)) from error

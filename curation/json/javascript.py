@@ -163,7 +163,9 @@ class _File:
         if kind == "string":
             return _unescaped(text), at + 1
         if kind == "number":
-            return _number(text), at + 1
+            number = int(text) if text.isdecimal() else float(text)
+            is_whole = isinstance(number, int) or number.is_integer()
+            return int(number) if is_whole else number, at + 1
         if kind == "name":
             return _WORDS.get(text, OPAQUE), at + 1
         if text == "{":
@@ -217,13 +219,6 @@ def _name(token: _Token) -> str | None:
     if token.kind == "string":
         return _unescaped(token.text)
     return token.text if token.kind in {"name", "number"} else None
-
-
-def _number(text: str) -> int | float:
-    if text.isdecimal():
-        return int(text)
-    value = float(text)
-    return int(value) if value.is_integer() else value
 
 
 def _unescaped(literal: str) -> str:

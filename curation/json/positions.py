@@ -6,6 +6,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from curation.json.pointer import Tokens, tokens_of
@@ -66,10 +67,13 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
             keys.pop()
         elif mark == ",":
             if keys:
-                keys[-1] = None if path[-1][1] else _next(keys[-1])
+                number = keys[-1]
+                keys[-1] = number + 1 if isinstance(number, int) else None
         elif mark != ":":
             if path and path[-1][1] and keys[-1] is None:
-                keys[-1], name_at = _name(mark), start
+                name_at, keys[-1] = start, mark
+                with suppress(ValueError):
+                    keys[-1] = str(json.loads(mark, strict=False))
                 continue
             tokens = (*path[-1][0], str(keys[-1])) if path else ()
             yield tokens, name_at if path and path[-1][1] else start
@@ -79,14 +83,3 @@ def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
                     return
                 path.append((tokens, mark == "{"))
                 keys.append(None if mark == "{" else 0)
-
-
-def _name(piece: str) -> str:
-    try:
-        return str(json.loads(piece, strict=False))
-    except ValueError:
-        return piece
-
-
-def _next(key: str | int | None) -> int:
-    return key + 1 if isinstance(key, int) else 0

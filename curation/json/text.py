@@ -17,10 +17,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import partial
-from typing import Final, NoReturn, Self
+from typing import Final, NamedTuple, NoReturn, Self
 
 import msgspec
 import orjson
@@ -71,8 +70,7 @@ class _RefusalError(ValueError):
         self.rejected = Rejected(reason=reason, detail=detail)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(NamedTuple):
     """What a reader tolerates; the two rule sets differ here."""
 
     #: Let the last of two equal keys count, as most parsers do.
@@ -128,7 +126,9 @@ def parse(
     brackets = content.count(b"{") + content.count(b"[")
     if brackets > MAX_DEPTH and depth(value) > MAX_DEPTH:
         return _too_deep()
-    if _ESCAPED_SURROGATE.search(content) and _has_lone_surrogate(value):
+    if _ESCAPED_SURROGATE.search(content) and _SURROGATE.search(
+        json.dumps(value, ensure_ascii=False)
+    ):
         detail = "an escaped surrogate without its other half"
         return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
     return value
@@ -213,10 +213,6 @@ def _read_int(spelling: str) -> int | float:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise _RefusalError(Reason.NOT_JSON, f"{name} is not JSON")
-
-
-def _has_lone_surrogate(value: Json) -> bool:
-    return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
 
 
 def depth(value: Json) -> int:
@@ -307,32 +303,26 @@ def spaced(value: Json, quick: bytes | None) -> str:
     if quick is not None:
         return msgspec.json.format(quick, indent=0).decode()
     if any_spelled(value):
-        return _render(value, _SPELLED)
+        return _render(value, canonical=False)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
-    comma: str
-    colon: str
-    sort: bool
-    number: Callable[[SpelledFloat], str]
-
-
-def _render(value: Json, style: _Style) -> str:
+def _render(value: Json, *, canonical: bool) -> str:
+    comma, colon = (",", ":") if canonical else (", ", ": ")
     if isinstance(value, dict):
-        names = sorted(value) if style.sort else value
+        names = sorted(value) if canonical else value
         members = (
             json.dumps(name, ensure_ascii=False)
-            + style.colon
-            + _render(value[name], style)
+            + colon
+            + _render(value[name], canonical=canonical)
             for name in names
         )
-        return "{" + style.comma.join(members) + "}"
+        return "{" + comma.join(members) + "}"
     if isinstance(value, list):
-        return "[" + style.comma.join(_render(item, style) for item in value) + "]"
+        items = (_render(item, canonical=canonical) for item in value)
+        return "[" + comma.join(items) + "]"
     if isinstance(value, SpelledFloat):
-        return style.number(value)
+        return _shortest(value) if canonical else value.spelling
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -347,10 +337,6 @@ def _shortest(number: SpelledFloat) -> str:
     digits = len(exact.as_tuple().digits)
     wide = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return str(exact.normalize(wide))
-
-
-_SPELLED = _Style(", ", ": ", sort=False, number=lambda number: number.spelling)
-_CANONICAL = _Style(",", ":", sort=True, number=_shortest)
 
 
 def _unspelled(number: float) -> Json:
@@ -376,7 +362,7 @@ def canonical(value: Json) -> bytes:
             return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     unspelled = _map_numbers(value, _unspelled) if kinds else value
     if SpelledFloat in kinds:
-        return _render(unspelled, _CANONICAL).encode()
+        return _render(unspelled, canonical=True).encode()
     return json.dumps(
         unspelled,
         sort_keys=True,

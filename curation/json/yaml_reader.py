@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -156,7 +156,9 @@ def yaml_1_1_scalar(
         ValueError: it is no value of the tag's type, or no date of the calendar.
     """
     if tag in (None, "!"):
-        tag = _yaml_1_1_tag(text)
+        resolvers = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ())
+        tags = (str(tag) for tag, pattern in resolvers if pattern.match(text))
+        tag = next(tags, _STR)
     if tag == f"{_TAG}timestamp" and not normalize_dates:
         return text
     if tag not in (_STR, _FLOAT_TAG) and len(text) > _LONGEST_NUMBER:
@@ -166,14 +168,6 @@ def yaml_1_1_scalar(
     except (KeyError, OverflowError):
         raise ValueError(f"{text[:40]!r} is no {tag.removeprefix(_TAG)}") from None
     return str(value) if isinstance(value, datetime.date) else value
-
-
-def _yaml_1_1_tag(text: str) -> str:
-    patterns = yaml.SafeLoader.yaml_implicit_resolvers
-    for tag, pattern in patterns.get(text[:1], ()):
-        if pattern.match(text):
-            return str(tag)
-    return _STR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,8 +190,7 @@ class YamlOptions:
     max_depth: int = MAX_DEPTH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YamlDocument:
+class YamlDocument(NamedTuple):
     """The value of one document and remarks on its text."""
 
     value: UntypedJson
@@ -428,7 +421,12 @@ class _Builder:
         elif holder.name is _NO_NAME:
             holder.name = self._name(holder, value, text)
         elif holder.name is _MERGE:
-            holder.merged.extend(_mappings(value))
+            # The one that wins last.
+            mappings = value[::-1] if isinstance(value, list) else [value]
+            if not all(isinstance(mapping, dict) for mapping in mappings):
+                detail = "`<<` merges a mapping or a list of mappings"
+                raise YamlError(YamlFault.SYNTAX, detail)
+            holder.merged.extend(mappings)
             holder.name = _NO_NAME
         else:
             holder.value[holder.name] = value
@@ -449,12 +447,3 @@ class _Builder:
             self._duplicates.append(text)
         holder.names.add(identity)
         return name
-
-
-def _mappings(value: UntypedJson) -> list[dict[Hashable, UntypedJson]]:
-    """Return the mappings that `<<` merges, the one that wins last."""
-    mappings = value[::-1] if isinstance(value, list) else [value]
-    if not all(isinstance(mapping, dict) for mapping in mappings):
-        detail = "`<<` merges a mapping or a list of mappings"
-        raise YamlError(YamlFault.SYNTAX, detail)
-    return mappings

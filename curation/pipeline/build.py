@@ -59,7 +59,7 @@ from curation.pipeline.read_batches import (
     setup_of,
 )
 from curation.rules.sets import RuleSet, rule_set
-from curation.schema.near_duplicates import OnDemand, cluster_weights, clusters
+from curation.schema.near_duplicates import cluster_weights, clusters
 from curation.sources.registry import source_named
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.checksums import FILE, file_digest, read_sums
@@ -417,10 +417,7 @@ def in_clusters(documents: Sequence[DecidedDocument]) -> list[DecidedDocument]:
     positions = [position for position, document in enumerate(decided) if document.kept]
     names = clusters(
         [decided[position].result.sha256 for position in positions],
-        OnDemand(
-            len(positions),
-            lambda place: decided[positions[place]].result.whole().shingles,
-        ),
+        lambda place: decided[positions[place]].result.whole().shingles,
     )
     configs = [decided[position].config for position in positions]
     weights = cluster_weights(configs, names)

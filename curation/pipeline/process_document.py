@@ -28,8 +28,8 @@ from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.json.pointer import pointer
 from curation.json.values import canonical_of_part, objects, write_document
 from curation.lint.liveness import liveness
-from curation.references.library import NO_LIBRARY, PackLibrary
-from curation.rules.evidence import with_evidence
+from curation.references.closure import NO_LIBRARY, PackLibrary
+from curation.rules.guard import with_evidence
 from curation.rules.sets import RuleSet, rule_set
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.schema.measures import max_fan_out, nesting_of_document, text_size

@@ -25,7 +25,7 @@ from curation.dataset.decisions import (
     held_results,
 )
 from curation.dataset.ledger import open_ledger
-from curation.download.pins import Selection
+from curation.download.pins import selects
 from curation.pipeline.process_document import (
     BuildSetup,
     DocumentRequest,
@@ -73,7 +73,7 @@ class OptOut(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             return (config, unique_id) == (raw.config, raw.unique_id)
         path = raw.provenance.path
         if self.path:
-            return path in Selection((self.path,))
+            return selects((self.path,), path)
         repository = self.repository.casefold()
         homes = (archive_url, raw.provenance.original_repository or "")
         named = {home.casefold().removeprefix(_GITHUB).strip("/") for home in homes}

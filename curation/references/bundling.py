@@ -3,13 +3,18 @@
 Only what is needed comes in: the schema that a reference leads to, and what that one
 refers to in turn. Inside, identifiers and anchors are removed, since every reference
 becomes a pointer from the record's root; nothing else changes.
+
+A `$dynamicRef` or `$recursiveRef` looks for its target in the resources that an
+evaluation has entered, so that no pointer can take its place: then whole documents come
+in and keep their identifiers. Source: JSON Schema core 2020-12, sections 8.2.3.2 and
+9.3.1.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -23,185 +28,206 @@ from curation.json.pointer import (
     fragment_of,
     rewritten,
 )
+from curation.schema.dialects import declared
 from curation.schema.roots import unused
+from curation.schema.subschemas import join
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.references.closure import Closure, ReachedSchema
-    from curation.references.schema import ResolvedReference
+    from curation.references.schema import ResolvedReference, Schema
+
+    #: From the key of each schema that comes in to its name among the definitions.
+    _Names = Mapping[tuple[int, Tokens], str]
 
 #: Keywords of a schema that tie it to its place.
-MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
+_MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
 #: Last segments of a path that do not name what it is about.
 _UNTELLING = re.compile(r"v?[\d._-]+|schema|jsonschema|draft")
 
 
-class Bundle:
-    """One record, made to stand alone.
+def bundle_of(closure: Closure, rule: str) -> tuple[Json, list[Change]]:
+    """Return a record with what it needs of other documents, and what was changed.
 
-    Attributes:
-        schema: The record with what it needs of other documents.
-        changes: The edits, in the name of the rule.
+    Args:
+        closure: Everything that the record refers to.
+        rule: Name of the rule that the changes are recorded under.
     """
-
-    def __init__(self, closure: Closure, rule: str) -> None:
-        """Bundle a record.
-
-        Args:
-            closure: Everything that the record refers to.
-            rule: Name of the rule that the changes are recorded under.
-        """
-        self._closure = closure
-        self._rule = rule
-        self._record = closure.record
-        self._keyword = self._record.dialect.definitions_keyword
-        self._parts = _outermost(closure.outside_schemas())
-        #: The schemas reached at and below each part.
-        self._inside: dict[tuple[int, Tokens], list[ReachedSchema]] = defaultdict(list)
-        keys = {part.key for part in self._parts}
-        for reached in closure.outside_schemas():
-            tokens = reached.location.tokens
-            for length in range(len(tokens) + 1):
-                key = id(reached.document), tokens[:length]
-                if key in keys:
-                    self._inside[key].append(reached)
-        self._names = self._chosen_names()
-        self.changes: list[Change] = []
-        self.schema: Json = self._bundled()
-
-    def _bundled(self) -> Json:
-        schema = rewritten(self._record.value, self._own_edits())
-        if not self._parts or not isinstance(schema, dict):
-            return schema
-        definitions = dict(self._definitions(schema))
-        for part in self._parts:
-            name = self._names[part.key]
-            definitions[name] = added = self._part(part)
-            fragment = fragment_of(part.location.tokens).removesuffix("#")
-            self._change(
-                (self._keyword, name),
-                ABSENT,
-                added,
-                f"from {part.document.uri}{fragment}",
-            )
-        return {**schema, self._keyword: definitions}
-
-    def _definitions(self, schema: Json) -> Mapping[str, Json]:
-        members = schema.get(self._keyword) if isinstance(schema, dict) else None
-        return members if isinstance(members, dict) else {}
-
-    def _change(
-        self, tokens: Tokens, before: Json, after: Json, note: str = ""
-    ) -> None:
-        self.changes.append(change_at(self._rule, tokens, before, after, note))
-
-    def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
-        used = set(self._definitions(self._record.value))
-        names: dict[tuple[int, Tokens], str] = {}
-        for part in self._parts:
-            short, longer = _candidates(part)
-            name = unused(longer if short in used else short, used)
-            used.add(name)
-            names[part.key] = name
-        return names
-
-    def _new_tokens(self, resolved: ResolvedReference) -> Tokens:
-        """Return where the target of a reference stands in the record to be made."""
-        tokens = resolved.location.tokens
-        if resolved.document is self._record:
-            return tokens
-        for length in range(len(tokens) + 1):
-            name = self._names.get((id(resolved.document), tokens[:length]))
-            if name is not None:
-                return (self._keyword, name, *tokens[length:])
-        raise LookupError(tokens)
-
-    def _own_edits(self) -> dict[Tokens, Put | Drop]:
-        """Return the edits of the record's own references.
-
-        A mere fragment stays. If another reference stands inside a resource of its
-        own, no pointer from there reaches the root: then all inner identifiers go, and
-        every reference becomes a pointer.
-        """
-        references = [
-            resolved
-            for reached in self._closure.own_schemas()
-            for resolved in reached.references
-        ]
-        local = [resolved.reference.text.startswith("#") for resolved in references]
-        flatten = any(
-            not is_fragment and resolved.reference.base != self._record.base
-            for resolved, is_fragment in zip(references, local, strict=True)
-        )
-        edits: dict[Tokens, Put | Drop] = {}
-        for resolved, is_fragment in zip(references, local, strict=True):
-            if is_fragment and not flatten:
-                continue
-            reference = resolved.reference
-            tokens = (*reference.tokens, reference.keyword)
-            value = fragment_of(self._new_tokens(resolved))
-            if value != reference.value:
-                edits[tokens] = Put(value)
-                self._change(tokens, reference.value, value)
-        if flatten:
-            for resource in self._record.inner_resources:
-                tokens = (*resource, self._record.dialect.id_keyword)
-                edits[tokens] = Drop()
-                gone = at(self._record.value, tokens)
-                self._change(tokens, gone, ABSENT, "pointers start at the root")
-        return edits
-
-    def _part(self, part: ReachedSchema) -> Json:
-        skip = len(part.location.tokens)
-        keywords = {*MARKS, part.document.dialect.id_keyword}
-        edits: dict[Tokens, Put | Drop] = {}
-        for reached in self._inside[part.key]:
-            for location in reached.walk:
-                for keyword in keywords & location.keywords.keys():
-                    edits[(*location.tokens[skip:], keyword)] = Drop()
-            for resolved in reached.references:
-                reference = resolved.reference
-                tokens = (*reference.tokens[skip:], reference.keyword)
-                value = fragment_of(self._new_tokens(resolved))
-                edits[tokens] = Put(value, "$ref")
-        return rewritten(part.location.schema, edits)
-
-
-def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:
-    keys = {reached.key for reached in schemas}
-    return [
-        reached
-        for reached in schemas
-        if not any(
-            (id(reached.document), reached.location.tokens[:length]) in keys
-            for length in range(len(reached.location.tokens))
-        )
-    ]
-
-
-def _candidates(reached: ReachedSchema) -> tuple[str, str]:
-    split = urlsplit(reached.document.uri)
-    path = [unquote(part) for part in split.path.split("/") if part]
-    path = path or [split.netloc or "document"]
-    path[-1] = _SUFFIX.sub("", path[-1]) or path[-1]
-    start = len(path) - 1
-    while start > 0 and _UNTELLING.fullmatch(path[start]):
-        start -= 1
-    stem = _readable(".".join(part for part in path[start:] if part != "jsonschema"))
-    folder = _readable(".".join(path[max(start - 1, 0) : start]))
-    tokens = reached.location.tokens
-    if not tokens:
-        return stem, f"{folder}.{stem}" if folder else stem
-    named = len(tokens) % 2 == 0 and tokens[-2] in (
-        "definitions",
-        "$defs",
-        "properties",
+    record = closure.record
+    holder = record.dialect.definitions_keyword
+    outside = closure.outside_schemas()
+    keys = {reached.key for reached in outside}
+    parts = [each for each in outside if keys.isdisjoint(_around(each.key))]
+    names = _chosen_names(parts, {*_members(record.value, holder)})
+    inside: dict[tuple[int, Tokens], list[ReachedSchema]] = defaultdict(list)
+    for reached in outside:
+        for key in names.keys() & {reached.key, *_around(reached.key)}:
+            inside[key].append(reached)
+    edits: dict[Tokens, Put | Drop] = (
+        {**dict(_addresses(closure, record))}
+        if closure.is_dynamic
+        else _pointers(closure, names)
     )
-    short = _readable(tokens[-1] if named else ".".join(tokens))
-    return short, f"{stem}.{short}"
+    changes: list[Change] = []
+    for tokens, edit in edits.items():
+        after: Json = ABSENT
+        note = "pointers start at the root"
+        if isinstance(edit, Put):
+            after, note = edit.value, ""
+        changes.append(change_at(rule, tokens, at(record.value, tokens), after, note))
+    schema = rewritten(record.value, edits)
+    if not parts or not isinstance(schema, dict):
+        return schema, changes
+    definitions = {**_members(schema, holder)}
+    for part in parts:
+        name = names[part.key]
+        definitions[name] = added = (
+            _whole_document(closure, part.document)
+            if closure.is_dynamic
+            else _part(part, inside[part.key], names, holder)
+        )
+        place = fragment_of(part.location.tokens).removesuffix("#")
+        note = f"from {part.document.uri}{place}"
+        changes.append(change_at(rule, (holder, name), ABSENT, added, note))
+    schema = {**schema, holder: definitions}
+    if closure.is_dynamic and record.base:
+        keyword, named = record.dialect.id_keyword, _identified(schema, record)
+        if named is not schema:
+            before, note = schema.get(keyword, ABSENT), "a scope has named resources"
+            changes.append(change_at(rule, (keyword,), before, record.base, note))
+        schema = named
+    return schema, changes
+
+
+def _around(key: tuple[int, Tokens]) -> Iterator[tuple[int, Tokens]]:
+    """Yield the keys of all that holds a schema in its document, outermost first."""
+    document, tokens = key
+    return ((document, tokens[:length]) for length in range(len(tokens)))
+
+
+def _members(schema: Json, holder: str) -> dict[str, Json]:
+    members = schema.get(holder) if isinstance(schema, dict) else None
+    return members if isinstance(members, dict) else {}
+
+
+def _chosen_names(parts: Sequence[ReachedSchema], used: set[str]) -> _Names:
+    names: dict[tuple[int, Tokens], str] = {}
+    for part in parts:
+        split = urlsplit(part.document.uri)
+        path = [unquote(segment) for segment in split.path.split("/") if segment]
+        path = path or [split.netloc or "document"]
+        path[-1] = _SUFFIX.sub("", path[-1]) or path[-1]
+        start = len(path) - 1
+        while start > 0 and _UNTELLING.fullmatch(path[start]):
+            start -= 1
+        told = ".".join(segment for segment in path[start:] if segment != "jsonschema")
+        short = stem = _readable(told)
+        folder = _readable(".".join(path[max(start - 1, 0) : start]))
+        longer = f"{folder}.{stem}" if folder else stem
+        tokens = part.location.tokens
+        if tokens:
+            named = len(tokens) % 2 == 0 and tokens[-2] in (
+                "definitions",
+                "$defs",
+                "properties",
+            )
+            short = _readable(tokens[-1] if named else ".".join(tokens))
+            longer = f"{stem}.{short}"
+        names[part.key] = name = unused(longer if short in used else short, used)
+        used.add(name)
+    return names
 
 
 def _readable(name: str) -> str:
     return _UNREADABLE.sub("_", name) or "_"
+
+
+def _pointer(resolved: ResolvedReference, names: _Names, holder: str) -> str:
+    """Return the reference to its target in the record to be made."""
+    tokens = resolved.location.tokens
+    key = id(resolved.document), tokens
+    for around in (*_around(key), key):
+        if around in names:
+            tokens = (holder, names[around], *tokens[len(around[1]) :])
+            break
+    return fragment_of(tokens)
+
+
+def _pointers(closure: Closure, names: _Names) -> dict[Tokens, Put | Drop]:
+    """Return the edits of the record's own references.
+
+    A mere fragment stays. If another reference stands inside a resource of its
+    own, no pointer from there reaches the root: then all inner identifiers go, and
+    every reference becomes a pointer.
+    """
+    record = closure.record
+    references = [
+        resolved for reached in closure.own_schemas() for resolved in reached.references
+    ]
+    leaving = [
+        resolved
+        for resolved in references
+        if not resolved.reference.text.startswith("#")
+    ]
+    flatten = any(resolved.reference.base != record.base for resolved in leaving)
+    edits: dict[Tokens, Put | Drop] = {}
+    for resolved in references if flatten else leaving:
+        reference = resolved.reference
+        value = _pointer(resolved, names, record.dialect.definitions_keyword)
+        if value != reference.value:
+            edits[(*reference.tokens, reference.keyword)] = Put(value)
+    if flatten:
+        for resource in record.inner_resources:
+            edits[(*resource, record.dialect.id_keyword)] = Drop()
+    return edits
+
+
+def _part(
+    part: ReachedSchema, inside: Sequence[ReachedSchema], names: _Names, holder: str
+) -> Json:
+    skip = len(part.location.tokens)
+    keywords = {*_MARKS, part.document.dialect.id_keyword}
+    edits: dict[Tokens, Put | Drop] = {}
+    for reached in inside:
+        for location in reached.walk:
+            for keyword in keywords & location.keywords.keys():
+                edits[(*location.tokens[skip:], keyword)] = Drop()
+        for resolved in reached.references:
+            reference = resolved.reference
+            tokens = (*reference.tokens[skip:], reference.keyword)
+            edits[tokens] = Put(_pointer(resolved, names, holder), "$ref")
+    return rewritten(part.location.schema, edits)
+
+
+def _whole_document(closure: Closure, document: Schema) -> Json:
+    edits: dict[Tokens, Put | Drop] = {**dict(_addresses(closure, document))}
+    for location in document.walk:
+        if declared(location.keywords.get("$schema")) is not document.dialect:
+            edits[*location.tokens, "$schema"] = Drop()
+    value = rewritten(document.value, edits)
+    return _identified(
+        value if isinstance(value, dict) else {"allOf": [value]}, document
+    )
+
+
+def _addresses(closure: Closure, document: Schema) -> Iterator[tuple[Tokens, Put]]:
+    """Yield the references of a document that use another URI of their target."""
+    for reached in closure.schemas():
+        for resolved in reached.references if reached.document is document else ():
+            reference, target = resolved.reference, resolved.document
+            uri, fragment = join(reference.base, reference.text)
+            if uri != target.base and uri not in target.resources:
+                value = f"{target.base}#{fragment}" if fragment else target.base
+                yield (*reference.tokens, reference.keyword), Put(value)
+
+
+def _identified(schema: dict[str, Json], document: Schema) -> dict[str, Json]:
+    """Return a document's schema with an absolute identifier."""
+    keyword = document.dialect.id_keyword
+    identifier = schema.get(keyword)
+    if isinstance(identifier, str) and join("", identifier)[0] == document.base:
+        return schema
+    named: dict[str, Json] = {keyword: document.base}
+    return schema | named if keyword in schema else named | schema

@@ -1,15 +1,22 @@
-"""The closure of a record: every schema that its references reach."""
+"""The closure of a record: every schema that its references reach.
+
+A reference may lead to the other documents of a source (its library), and to the
+metaschemas.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Reason, Rejected
+from curation.core.rule import Library
+from curation.json.named_text import parse_named
 from curation.json.pointer import Tokens, pointer
 from curation.json.values import remembered
-from curation.references.library import NO_LIBRARY, standard_document
 from curation.references.schema import (
     Reference,
     ResolvedReference,
@@ -21,16 +28,60 @@ from curation.schema.dialects import DRAFT_04
 from curation.schema.drafts import statement
 from curation.schema.subschemas import SchemaLocation, below
 from curation.schema.translation import CannotPortError, ported
-from curation.validation.metaschemas import cut, is_valid
+from curation.validation.metaschemas import (
+    cut,
+    is_valid,
+    other_scheme,
+    standard_document,
+)
 
 if TYPE_CHECKING:
+    from curation.core.documents import Files
     from curation.core.json_types import Json
-    from curation.core.rule import Library
+    from curation.schema.dialects import Dialect
 
+#: Number of parsed documents that are kept, the last ones used.
+MOST_KEPT = 256
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
 #: Most characters of a reference that a message repeats.
 _SHOWN = 120
+
+
+class PackLibrary:
+    """A `curation.core.rule.Library` over the files of one archive.
+
+    A document that cannot be read counts as absent. http and https lead to the same
+    document, as on every host of these sources.
+    """
+
+    def __init__(self, files: Files, uris: Mapping[str, str]) -> None:
+        """Take the files, and absolute URIs without fragment to their paths."""
+
+        @lru_cache(MOST_KEPT)
+        def parsed(path: str) -> Json | None:
+            try:
+                document = parse_named(path, files.read(path))
+            except KeyError:
+                return None
+            return None if isinstance(document, Rejected) else document
+
+        self._parsed, self._uris = parsed, uris
+
+    def get(self, uri: str, /) -> Json | None:
+        """Return the parsed document, or None if the source has none."""
+        path = self._uris.get(uri) or self._uris.get(other_scheme(uri))
+        return None if path is None else self._parsed(path)
+
+
+#: For schemas that refer to no other document.
+NO_LIBRARY: Final[Library] = MappingProxyType({})
+
+
+def found_document(library: Library, uri: str) -> Json | None:
+    """Return the document of a URI: the library's, otherwise a metaschema, or None."""
+    document = library.get(uri)
+    return standard_document(uri) if document is None else document
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,34 +116,38 @@ class Closure:
         record: The schema itself.
     """
 
-    def __init__(self, schema: Schema, library: Library) -> None:
+    def __init__(self, record: Schema, library: Library) -> None:
         """Follow every reference of a schema.
 
         Args:
-            schema: The record. What it refers to is brought to its dialect.
+            record: The schema. What it refers to is brought to its dialect.
             library: The other documents of its source. Metaschemas need not be there.
 
         Raises:
             _NotResolvedError: one of the references cannot be resolved.
         """
-        self.record = schema
+        self.record = record
         self._library = library
         #: By the id of the value that the library gave: it lives as long.
         self._documents: dict[int, tuple[Json, Schema]] = {}
         self._by_uri: dict[str, Schema] = {}
         self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
-        root = self.record.root
-        first = ReachedSchema(
-            document=self.record, location=root, walk=self.record.walk
-        )
+        first = ReachedSchema(document=record, location=record.root, walk=record.walk)
         self._reached[first.key] = first
-        self._follow_all([first])
-        if self.is_dynamic:
-            self._reach_whole_documents()
+        self._follow([first])
+        # A dynamic scope is made of whole resources.
+        while self.is_dynamic and (
+            roots := [
+                document
+                for _, document in self._documents.values()
+                if (id(document), ()) not in self._reached
+            ]
+        ):
+            self._follow([self._reach(document, document.root) for document in roots])
 
-    def _follow_all(self, waiting: list[ReachedSchema]) -> None:
-        while waiting:
-            waiting = [new for reached in waiting for new in self._follow(reached)]
+    def schemas(self) -> Iterable[ReachedSchema]:
+        """Return every schema that is reached, in order of need, the record first."""
+        return self._reached.values()
 
     def own_schemas(self) -> list[ReachedSchema]:
         """Return the schemas reached in the record itself, its root first."""
@@ -106,37 +161,6 @@ class Closure:
             reached for reached in self.schemas() if reached.document is not self.record
         ]
 
-    def schemas(self) -> Iterator[ReachedSchema]:
-        """Yield every schema that is reached, in that order."""
-        yield from self._reached.values()
-
-    def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
-        by_text: dict[tuple[str, type, str], ResolvedReference] = {}
-        for reference in references_in(reached.walk, reached.document.dialect):
-            # The type keeps 1, true and "1" apart.
-            text = (reference.base, type(reference.value), reference.text)
-            earlier = by_text.get(text)
-            if earlier is None:
-                earlier = by_text[text] = self._resolve(reference, reached.document)
-            resolved = ResolvedReference(reference, earlier.document, earlier.location)
-            reached.references.append(resolved)
-            if resolved.document is self.record and resolved.location.is_subschema:
-                continue
-            if (id(resolved.document), resolved.location.tokens) not in self._reached:
-                yield self._reach(resolved.document, resolved.location)
-
-    def _reach(self, document: Schema, location: SchemaLocation) -> ReachedSchema:
-        if len(self._reached) >= MOST_REACHED:
-            detail = f"refers to more than {MOST_REACHED} schemas"
-            raise _NotResolvedError(Reason.TOO_LARGE, detail)
-        new = ReachedSchema(
-            document=document,
-            location=location,
-            walk=below(location, document.dialect),
-        )
-        self._reached[new.key] = new
-        return new
-
     @property
     def is_dynamic(self) -> bool:
         """Whether a reference may lead elsewhere in another dynamic scope."""
@@ -146,80 +170,88 @@ class Closure:
             for resolved in reached.references
         )
 
-    def _reach_whole_documents(self) -> None:
-        """Reach the roots too: a scope is made of whole resources."""
-        while roots := [
-            document
-            for _, document in self._documents.values()
-            if (id(document), ()) not in self._reached
-        ]:
-            self._follow_all([self._reach(root, root.root) for root in roots])
+    def _follow(self, waiting: list[ReachedSchema]) -> None:
+        while waiting:
+            waiting = [new for reached in waiting for new in self._next(reached)]
+
+    def _next(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
+        """Resolve the references in a schema; yield the schemas reached anew."""
+        by_text: dict[tuple[str, type, str], ResolvedReference] = {}
+        for reference in references_in(reached.walk, reached.document.dialect):
+            # The type keeps 1, true and "1" apart.
+            text = (reference.base, type(reference.value), reference.text)
+            earlier = by_text.get(text)
+            if earlier is None:
+                earlier = by_text[text] = self._resolve(reference, reached.document)
+            document, location = earlier.document, earlier.location
+            reached.references.append(ResolvedReference(reference, document, location))
+            is_inside = document is self.record and location.is_subschema
+            if not is_inside and (id(document), location.tokens) not in self._reached:
+                yield self._reach(document, location)
+
+    def _reach(self, document: Schema, location: SchemaLocation) -> ReachedSchema:
+        if len(self._reached) >= MOST_REACHED:
+            detail = f"refers to more than {MOST_REACHED} schemas"
+            raise _NotResolvedError(Reason.TOO_LARGE, detail)
+        walk = below(location, document.dialect)
+        new = ReachedSchema(document=document, location=location, walk=walk)
+        self._reached[new.key] = new
+        return new
 
     def _resolve(self, reference: Reference, document: Schema) -> ResolvedReference:
-        own = document is self.record
-        where = pointer((*reference.tokens, reference.keyword)) if own else ""
-
-        def lost(
-            what: str, reason: Reason = Reason.UNRESOLVED_REFERENCE
-        ) -> _NotResolvedError:
-            return _NotResolvedError(reason, _complaint(reference, what), where)
-
-        if not isinstance(reference.value, str):
-            raise lost("is no text")
-        try:
-            target = follow_reference(
-                reference.value, reference.base, (document, self.record), self._document
-            )
-        except (LookupError, ValueError):
-            raise lost("leads nowhere") from None
-        if target is None:
-            raise lost("leads out of the source", Reason.REMOTE_REFERENCE)
-        resolved = ResolvedReference(reference, *target)
-        if not _is_schema(resolved):
-            raise lost("leads to no schema")
-        return resolved
+        where = pointer((*reference.tokens, reference.keyword))
+        reason, problem = Reason.UNRESOLVED_REFERENCE, "is no text"
+        if isinstance(reference.value, str):
+            try:
+                target = follow_reference(
+                    reference.value,
+                    reference.base,
+                    (document, self.record),
+                    self._document,
+                )
+            except (LookupError, ValueError):
+                problem = "leads nowhere"
+            else:
+                if target and _is_schema(target[1], target[0].dialect):
+                    return ResolvedReference(reference, *target)
+                problem = "leads to no schema"
+                if target is None:
+                    reason = Reason.REMOTE_REFERENCE
+                    problem = "leads out of the source"
+        detail = f"{where}: {cut(reference.text, _SHOWN)!r} {problem}"
+        is_own = document is self.record
+        raise _NotResolvedError(reason, detail, where if is_own else "")
 
     def _document(self, uri: str) -> Schema | None:
         if not uri:
             return None
         if uri in self._by_uri:
             return self._by_uri[uri]
-        schema = self._library.get(uri)
-        if schema is None:
-            schema = standard_document(uri)
-        if schema is None:
+        value = found_document(self._library, uri)
+        if value is None:
             return None
-        if id(schema) not in self._documents:
-            self._documents[id(schema)] = schema, self._read(schema, uri)
-        document = self._by_uri[uri] = self._documents[id(schema)][1]
-        return document
-
-    def _read(self, schema: Json, uri: str) -> Schema:
-        own = self.record.dialect
-        dialect = statement(schema).dialect or own
-        if dialect is not own:
+        if id(value) not in self._documents:
+            needed = self.record.dialect
+            dialect = statement(value).dialect or needed
             try:
-                schema = ported(schema, dialect, own)
+                schema = ported(value, dialect, needed)
             except CannotPortError as error:
                 detail = (
-                    f"{uri} is {dialect.name}, which {own.name} cannot say: {error}"
+                    f"{uri} is {dialect.name}, which {needed.name} cannot say: {error}"
                 )
                 raise _NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail) from None
-        return Schema(schema, own, uri)
+            self._documents[id(value)] = value, Schema(schema, needed, uri)
+        document = self._by_uri[uri] = self._documents[id(value)][1]
+        return document
 
 
-def _is_schema(resolved: ResolvedReference) -> bool:
-    value, dialect = resolved.location.schema, resolved.document.dialect
+def _is_schema(location: SchemaLocation, dialect: Dialect) -> bool:
+    value = location.schema
     if isinstance(value, bool):
         return dialect is not DRAFT_04
     if not isinstance(value, dict):
         return False
-    return resolved.location.is_subschema or is_valid(value, dialect)
-
-
-def _complaint(reference: Reference, what: str) -> str:
-    where = pointer((*reference.tokens, reference.keyword))
-    return f"{where}: {cut(reference.text, _SHOWN)!r} {what}"
+    return location.is_subschema or is_valid(value, dialect)
 
 
 def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejected:
@@ -231,11 +263,11 @@ def closure_of(schema: Schema, library: Library = NO_LIBRARY) -> Closure | Rejec
         schema: The record.
         library: The other documents of its source; by default metaschemas alone.
     """
-    return _closure_of(schema, library)
+    return _remembered_closure(schema, library)
 
 
 @remembered
-def _closure_of(schema: Schema, library: Library) -> Closure | Rejected:
+def _remembered_closure(schema: Schema, library: Library) -> Closure | Rejected:
     try:
         return Closure(schema, library)
     except _NotResolvedError as error:

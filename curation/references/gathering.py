@@ -6,13 +6,13 @@ would leave out what they lead to.
 
 from __future__ import annotations
 
-from curation.core.json_types import Json
+from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, at, fragment_of
 from curation.references.schema import Schema, references_in
 from curation.schema.dialects import DRAFT_2019_09, Dialect
 from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.roots import unused
-from curation.schema.subschemas import below, edited, walk
+from curation.schema.subschemas import below, edited, walk, without
 
 
 def gathered(schema: Json, dialect: Dialect) -> Json:
@@ -51,34 +51,28 @@ def gathered(schema: Json, dialect: Dialect) -> Json:
     if not names:
         return schema
 
+    # The unknown members in which the definitions stand.
+    known = {location.tokens for location in walk(schema, dialect)}
+    gone: dict[Tokens, set[str]] = {}
+    for tokens in names:
+        length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in known)
+        gone.setdefault(tokens[:length], set()).add(tokens[length])
+
     def led(start: Tokens) -> Json:
         """Return what stands there, its references leading to definitions."""
 
         def change(tokens: Tokens, part: Json) -> Json:
+            if not isinstance(part, dict):
+                return part
             place = places.get((*start, *tokens))
-            return {**part, "$ref": place} if place and isinstance(part, dict) else part
+            unknown = gone.get((*start, *tokens), set()) - KNOWN_KEYWORDS
+            part = without(part, *unknown) if unknown else part
+            return {**part, "$ref": place} if place else part
 
         return edited(at(schema, start), dialect, change)
 
-    root = _without(led(()), names, dialect)
-    own = root.get(holder) if isinstance(root, dict) else None
-    more = {name: led(tokens) for tokens, name in names.items()}
-    kept = own if isinstance(own, dict) else {}
-    return {**(root if isinstance(root, dict) else {}), holder: {**kept, **more}}
-
-
-def _without(schema: Json, gone: dict[Tokens, str], dialect: Dialect) -> Json:
-    """Return a schema without the unknown members in which some places stand."""
-    known = {place.tokens for place in walk(schema, dialect)}
-    members: dict[Tokens, set[str]] = {}
-    for tokens in gone:
-        length = next(n for n in range(len(tokens), -1, -1) if tokens[:n] in known)
-        members.setdefault(tokens[:length], set()).add(tokens[length])
-
-    def dropped(tokens: Tokens, part: Json) -> Json:
-        names = members.get(tokens, set()) - KNOWN_KEYWORDS
-        if not names or not isinstance(part, dict):
-            return part
-        return {name: value for name, value in part.items() if name not in names}
-
-    return edited(schema, dialect, dropped)
+    root: UntypedJson = led(())
+    definitions = {name: led(tokens) for tokens, name in names.items()}
+    before = root.get(holder)
+    kept = before if isinstance(before, dict) else {}
+    return {**root, holder: {**kept, **definitions}}

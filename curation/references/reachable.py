@@ -2,17 +2,22 @@
 
 A reference may lead into a member that no draft knows (`#/types/name`); what stands
 there is then a schema like any other, though no walk of the subschemas meets it.
+
+To judge an instance by `{"$ref": "#"}` never ends (`endless`); recursion is fine where
+an applicator moves on into the instance (`is_recursive`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from curation.json.values import remembered
 from curation.references.schema import Schema, descend, references_in, schema_of
+from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import (
     CONTAINERS,
+    IN_PLACE,
     TYPE_OF_KEYWORD,
     KeywordKind,
     names_of_kind,
@@ -23,7 +28,6 @@ from curation.validation.metaschemas import is_valid
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
-    from curation.schema.dialects import Dialect
 
 
 @remembered
@@ -128,6 +132,91 @@ def directly_applied(
             )
 
 
+def endless(document: Schema) -> Tokens | None:
+    """Return a schema whose evaluation never ends, or None.
+
+    The references of the document must all lead into itself. Loops that nothing
+    reaches from the root are not counted.
+    """
+    locations: dict[Tokens, SchemaLocation] = {(): document.root}
+    schemas = taking_part(document.value, document.dialect)
+    for reference in references_in(schemas, document.dialect):
+        target = document.lookup(reference.text, reference.base)
+        bearers = document.bearers(reference.keyword, reference.value, target)
+        for location in (target, *bearers):
+            if location is not None:
+                locations.setdefault(location.tokens, location)
+    starts = list(locations)
+
+    def following(tokens: Tokens, *, inside: bool = False) -> Iterator[Tokens]:
+        """Yield schemas that judge the same instance next, or a part of it too."""
+        location = locations[tokens]
+        idle = () if "if" in location.keywords else ("then", "else")
+        for keyword, inner in directly_applied(location, document):
+            if keyword not in idle and (inside or not keyword or keyword in IN_PLACE):
+                locations[inner.tokens] = inner
+                yield inner.tokens
+
+    if _on_cycle(starts, following) is None:
+        return None
+    reached: set[Tokens] = set()
+    waiting: list[Tokens] = [()]
+    while waiting:
+        tokens = waiting.pop()
+        if tokens not in reached:
+            reached.add(tokens)
+            waiting += following(tokens, inside=True)
+    return _on_cycle([tokens for tokens in starts if tokens in reached], following)
+
+
+def _on_cycle(
+    starts: Iterable[Tokens], follow: Callable[[Tokens], Iterator[Tokens]]
+) -> Tokens | None:
+    """Return a schema on a circle, or None if each way from these starts ends."""
+    done: set[Tokens] = set()
+    for start in starts:
+        if start in done:
+            continue
+        path: dict[Tokens, None] = {start: None}
+        stack = [follow(start)]
+        while stack:
+            following = next(stack[-1], None)
+            if following is None:
+                stack.pop()
+                done.add(path.popitem()[0])
+            elif following in path:
+                return following
+            elif following not in done:
+                path[following] = None
+                stack.append(follow(following))
+    return None
+
+
+def is_recursive(schema: Json, dialect: Dialect) -> bool:
+    """Return whether a local reference leads, by way of others, back above itself.
+
+    References to other documents are not followed.
+    """
+    uri = ""
+    if dialect is ANY_DIALECT and isinstance(schema, dict) and "$id" not in schema:
+        # The URI by which a schema of draft-04 names itself.
+        named = schema.get("id")
+        uri = named.partition("#")[0] if isinstance(named, str) else ""
+    document = schema_of(schema, dialect, uri)
+    resolved = [
+        (reference.tokens, target.tokens)
+        for reference in document.references
+        if isinstance(reference.value, str)
+        and (target := document.lookup(reference.value, reference.base))
+    ]
+    follows: dict[Tokens, set[Tokens]] = {target: set() for _, target in resolved}
+    for tokens, end in resolved:
+        for length in range(len(tokens) + 1):
+            if tokens[:length] in follows:
+                follows[tokens[:length]].add(end)
+    return _on_cycle(follows, lambda target: iter(follows[target])) is not None
+
+
 #: The types of JSON values; integers are numbers.
 ALL_TYPES: Final = frozenset({"array", "boolean", "null", "number", "object", "string"})
 _NONE: Final = frozenset[str]()
@@ -165,7 +254,15 @@ def _accepted(
         return ALL_TYPES if schema is True else _NONE
     accepted = ALL_TYPES
     if "$ref" in schema:
-        accepted = _accepted_by_target(location, document, known)
+        reference: Json = schema["$ref"]
+        key = document.inside(location), str(reference)
+        if key not in known:
+            known[key] = _NONE
+            is_text = isinstance(reference, str)
+            target = document.lookup(key[1], key[0]) if is_text else None
+            if target is not None:
+                known[key] = _accepted(target, document, known)
+        accepted = known[key]
         if document.dialect.ref_hides_siblings:
             return accepted
     for keyword in (schema.keys() & document.dialect.effective) - _PASSIVE:
@@ -182,17 +279,19 @@ def _accepted_by_keyword(
     value = schema[keyword]
     if keyword in TYPE_OF_KEYWORD:
         return ALL_TYPES - {TYPE_OF_KEYWORD[keyword]}
-    if keyword == "type":
-        return ALL_TYPES.intersection(_type_names(value))
+    if keyword == "type" and isinstance(value, str | list):
+        names = [value] if isinstance(value, str) else value
+        return ALL_TYPES.intersection(name for name in names if isinstance(name, str))
     branches: list[Tokens] = []
     if keyword == "if":
         branches = [(name,) for name in ("then", "else") if name in schema]
-    elif not isinstance(value, list) or (keyword == "oneOf" and len(value) != 1):
-        return _NONE
-    elif keyword in ("allOf", "anyOf", "oneOf"):
+    elif isinstance(value, list) and (
+        keyword in ("allOf", "anyOf") or (keyword == "oneOf" and len(value) == 1)
+    ):
         branches = [(keyword, str(index)) for index in range(len(value))]
     else:
-        return _NONE
+        # A `type` that is no name asks nothing that can be known.
+        return ALL_TYPES if keyword == "type" else _NONE
     parts = [
         _accepted(descend(location, tokens, document.dialect), document, known)
         for tokens in branches
@@ -200,25 +299,3 @@ def _accepted_by_keyword(
     if keyword in ("if", "allOf"):
         return ALL_TYPES.intersection(*parts)
     return _NONE.union(*parts)
-
-
-def _accepted_by_target(
-    location: SchemaLocation, document: Schema, known: _Known
-) -> frozenset[str]:
-    """Return the types that the target of `$ref` accepts; none if it is elsewhere."""
-    reference = location.keywords["$ref"]
-    if not isinstance(reference, str):
-        return _NONE
-    key = document.inside(location), reference
-    if key not in known:
-        known[key] = _NONE
-        target = document.lookup(reference, key[0])
-        if target is not None:
-            known[key] = _accepted(target, document, known)
-    return known[key]
-
-
-def _type_names(value: Json) -> Iterable[str]:
-    if isinstance(value, list):
-        return [name for name in value if isinstance(name, str)]
-    return [value] if isinstance(value, str) else ALL_TYPES

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -18,7 +19,6 @@ import msgspec
 from curation.core.json_types import Json, UntypedJson
 from curation.json.pointer import Tokens, member, tokens_of
 from curation.json.values import remembered
-from curation.references.library import standard_document
 from curation.schema.keywords import Shape
 from curation.schema.subschemas import (
     SchemaLocation,
@@ -28,7 +28,7 @@ from curation.schema.subschemas import (
     starts_resource,
     walk,
 )
-from curation.validation.metaschemas import RUST_VALIDATORS, refuse
+from curation.validation.metaschemas import RUST_VALIDATORS, refuse, standard_document
 
 if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
@@ -299,31 +299,26 @@ class Schema:
             keyword: The keyword that refers: `$ref`, `$dynamicRef`, `$recursiveRef`.
         """
         key = (location, keyword)
-        if key not in self._targets:
-            self._targets[key] = self._followed(location, keyword)
-        return self._targets[key]
-
-    def _followed(
-        self, location: SchemaLocation, keyword: str
-    ) -> SchemaLocation | None:
-        reference = location.schema.get(keyword)
-        if not isinstance(reference, str):
-            return None
-        try:
-            home = self._document(location.document)
-            resolved = follow_reference(
-                reference, self.inside(location), [home], self._document
+        if key in self._targets:
+            return self._targets[key]
+        reference, target = location.schema.get(keyword), None
+        with suppress(LookupError, ValueError):
+            resolved = isinstance(reference, str) and follow_reference(
+                reference,
+                self.inside(location),
+                [self._document(location.document)],
+                self._document,
             )
-        except (LookupError, ValueError):
-            return None
-        if resolved is None:
-            return None
-        document, target = resolved
-        for bearer in self.bearers(keyword, reference, target):
-            # Every evaluation enters the root's resource first.
-            if self.inside(bearer) == self.base:
-                return self.location_at(bearer.tokens)
-        return self._locations.setdefault((document.uri, target.tokens), target)
+            if resolved:
+                document, target = resolved
+                # Every evaluation enters the root's resource first.
+                for bearer in self.bearers(keyword, reference, target):
+                    if self.inside(bearer) == self.base:
+                        document, target = self, bearer
+                place = document.uri, target.tokens
+                target = self._locations.setdefault(place, target)
+        self._targets[key] = target
+        return target
 
     def bearers(
         self, keyword: str, reference: Json, target: SchemaLocation | None

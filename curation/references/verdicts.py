@@ -10,10 +10,8 @@ URI are looked up its way, and must lead to the same place (`disputed`).
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY
@@ -48,11 +46,9 @@ if TYPE_CHECKING:
 _LIBRARY_FAILS: Final = (AttributeError, TypeError)
 #: Longest text kept of an error.
 _SHOWN = 300
-_SPACE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidatorVerdict:
+class ValidatorVerdict(NamedTuple):
     """What one validator says of a schema."""
 
     validator: str
@@ -74,8 +70,7 @@ class ValidatorVerdict:
 def rust_verdict(schema: Json, dialect: Dialect) -> ValidatorVerdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
     built = rust_validator(schema, dialect)
-    error = built if isinstance(built, str) else ""
-    return ValidatorVerdict(validator="jsonschema-rs", error=error)
+    return ValidatorVerdict("jsonschema-rs", built if isinstance(built, str) else "")
 
 
 @remembered
@@ -89,10 +84,10 @@ def rust_validator(schema: Json, dialect: Dialect) -> jsonschema_rs.Validator | 
         return RUST_VALIDATORS[dialect.name](value, retriever=refuse, mask=MASK)
     except jsonschema_rs.ValidationError as failure:
         tokens, message = cause(failure)
-        where = pointer(tokens) or "(root)"
-        return f"refuses it: {where}: {_line(message)}"
+        where = f"{pointer(tokens) or '(root)'}: "
     except (jsonschema_rs.ReferencingError, ValueError) as failure:
-        return f"refuses it: {_line(str(failure))}"
+        where, message = "", str(failure)
+    return f"refuses it: {where}{cut(' '.join(message.split()), _SHOWN)}"
 
 
 def python_verdict(
@@ -106,19 +101,14 @@ def python_verdict(
         thorough: Run jsonschema's own `check_schema`. Otherwise the schema must be
             known to be valid (`curation.validation.metaschemas`).
     """
-    name = "jsonschema"
     complaint = python_complaint(schema, dialect) if thorough else None
     if complaint is not None:
-        return ValidatorVerdict(validator=name, error=f"refuses it: {complaint}")
+        return ValidatorVerdict("jsonschema", f"refuses it: {complaint}")
     lost = _lost_reference(schema, dialect)
     if lost is not None:
         error = f"does not find {lost}"
-        return ValidatorVerdict(validator=name, error=error, lost_reference=True)
-    return ValidatorVerdict(validator=name)
-
-
-def _line(message: str) -> str:
-    return cut(_SPACE.sub(" ", message).strip(), _SHOWN)
+        return ValidatorVerdict("jsonschema", error, lost_reference=True)
+    return ValidatorVerdict("jsonschema")
 
 
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -35,24 +35,30 @@ from curation.json.values import canonical_of_part, objects, searchable
 from curation.lint import credentials
 from curation.lint.lint import CODES, lints
 from curation.lint.satisfiability import Proof, refute, refute_inside
+from curation.references.bundling import bundle_of
 from curation.references.closure import Closure, closure_of
-from curation.references.embedding import bundle_of
-from curation.references.loops import endless
-from curation.references.reachable import any_leaves_the_subschemas, taking_part
+from curation.references.reachable import (
+    endless,
+    taking_part,
+)
 from curation.references.schema import Reference, legal, schema_of
 from curation.references.verdicts import both_verdicts, disputed
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_2020_12, Dialect
+from curation.schema.dialects import ANY_DIALECT, Dialect
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS, Shape
 from curation.schema.roots import asks_nothing, embedded, entries, looks_like_a_schema
 from curation.schema.subschemas import (
     SchemaLocation,
     edited,
     join,
-    subschemas,
     walk,
 )
 from curation.system.words import counted
-from curation.validation.dialect_decision import MIXED_DRAFTS, RULE_NAME, with_dialect
+from curation.validation.dialect_decision import (
+    MIXED_DRAFTS,
+    RULE_NAME,
+    dialect_of,
+    with_dialect,
+)
 from curation.validation.metaschemas import (
     complaint,
     python_complaint,
@@ -62,17 +68,13 @@ from curation.validation.patterns import pattern_verdict
 from curation.workers.limits import too_many
 
 if TYPE_CHECKING:
-    from curation.schema.dialects import Dialect
+    from curation.core.json_types import UntypedJson
 
 
-def _kind(value: Json) -> str:
-    if isinstance(value, list):
-        return f"an array of {len(value)} that holds no single object"
-    if isinstance(value, bool):
-        return "a boolean, which leaves nothing to benchmark"
-    if value is None:
-        return "null"
-    return "a string" if isinstance(value, str) else "a number"
+def _rejected(reason: Reason, tokens: Tokens, problem: str) -> Rejected:
+    where = pointer(tokens)
+    detail = f"{where or '(root)'}: {problem}"
+    return Rejected(reason=reason, detail=detail, pointer=where)
 
 
 @rule(
@@ -94,7 +96,14 @@ def array_root(document: Document, _context: Context) -> Document | Rejected:
         note = "the one object of an array is the schema"
         change = change_at(array_root.name, (), root, root[0], note)
         return document.changed(root[0], [change])
-    return Rejected(reason=Reason.NOT_A_SCHEMA, detail=f"the root is {_kind(root)}")
+    kind = "a string" if isinstance(root, str) else "a number"
+    if isinstance(root, list):
+        kind = f"an array of {len(root)} that holds no single object"
+    elif isinstance(root, bool):
+        kind = "a boolean, which leaves nothing to benchmark"
+    elif root is None:
+        kind = "null"
+    return Rejected(reason=Reason.NOT_A_SCHEMA, detail=f"the root is {kind}")
 
 
 _MARK = "${"
@@ -121,14 +130,6 @@ def _marks(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
             yield from _marks(inner, (*tokens, str(index)), strings=strings)
 
 
-def _marked_strings(value: Json, tokens: Tokens) -> Iterator[Tokens]:
-    """Yield the marked string, or the marked ones of a list of them."""
-    if isinstance(value, list):
-        value = [member for member in value if isinstance(member, str)]
-    if isinstance(value, str | list):
-        yield from _marks(value, tokens, strings=True)
-
-
 def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
     """Yield the marks of one schema, those of the schemas inside it left out."""
     for keyword, value in location.keywords.items():
@@ -139,13 +140,19 @@ def _marks_of_schema(location: SchemaLocation) -> Iterator[Tokens]:
             continue
         elif keyword in _DATA or keyword not in _KEYWORDS:
             yield from _marks(value, tokens, strings=keyword in _DATA)
-        elif isinstance(value, dict) and ANY_DIALECT.applicators.get(keyword) in _MAPS:
-            for name, inner in value.items():
-                if _MARK in name:
-                    yield (*tokens, name)
-                yield from _marked_strings(inner, (*tokens, name))
         else:
-            yield from _marked_strings(value, tokens)
+            held, shape = [(tokens, value)], ANY_DIALECT.applicators.get(keyword)
+            if isinstance(value, dict) and shape in _MAPS:
+                held = [((*tokens, name), inner) for name, inner in value.items()]
+            for place, inner in held:
+                if _MARK in place[-1]:
+                    yield place
+                # A text, or the texts of a list: what else stands there is a schema.
+                texts = inner
+                if isinstance(inner, list):
+                    texts = [item for item in inner if isinstance(item, str)]
+                if isinstance(texts, str | list):
+                    yield from _marks(texts, place, strings=True)
 
 
 @rule(
@@ -173,7 +180,7 @@ def template(document: Document, _context: Context) -> Document | Rejected:
 
 
 #: The tool that the copies were edited for knew no more than the old keywords.
-LIVING: dict[str, str] = {
+_LIVING: dict[str, str] = {
     "_format": "format",
     "_uniqueItems": "uniqueItems",
     "_id": "id",
@@ -201,35 +208,29 @@ def dead_keywords(document: Document, _context: Context) -> Document:
     if document.provenance.origin is Origin.LOCAL:
         return document
     text = searchable(document.schema)
-    if not any(b'"%s":' % name.encode() in text for name in LIVING):
+    if not any(b'"%s":' % name.encode() in text for name in _LIVING):
         return document
     renames = _EDITED in document.provenance.path
-    changes: list[Change] = []
+    rule_name, changes = dead_keywords.name, list[Change]()
 
     def revive(tokens: Tokens, schema: Json) -> Json:
-        if not isinstance(schema, dict) or LIVING.keys().isdisjoint(schema):
+        if not isinstance(schema, dict) or _LIVING.keys().isdisjoint(schema):
             return schema
         result: dict[str, Json] = {}
-        members: dict[str, Json] = schema
-        for keyword, value in members.items():
-            name: str = LIVING.get(keyword, keyword) if renames else keyword
-            dropped = keyword in LIVING and (not renames or name in schema)
-            if not dropped:
+        for keyword, value in schema.items():
+            name = _LIVING.get(keyword)
+            if name is None:
+                result[keyword] = value
+            elif renames and name not in schema:
                 result[name] = value
-            if keyword in LIVING:
-                changes.append(_change((*tokens, keyword), name, value, gone=dropped))
+                before, after = {keyword: value}, {name: value}
+                changes.append(change_at(rule_name, (*tokens, name), before, after))
+            else:
+                note, place = "does nothing in any draft", (*tokens, keyword)
+                changes.append(change_at(rule_name, place, value, ABSENT, note))
         return result
 
     return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)
-
-
-def _change(tokens: Tokens, name: str, value: Json, *, gone: bool) -> Change:
-    if gone:
-        return change_at(
-            dead_keywords.name, tokens, value, ABSENT, "does nothing in any draft"
-        )
-    new_tokens = (*tokens[:-1], name)
-    return change_at(dead_keywords.name, new_tokens, {tokens[-1]: value}, {name: value})
 
 
 @rule(
@@ -292,7 +293,7 @@ def wrap(document: Document, _context: Context) -> Document:
     if not definitions:
         return document
     properties: Json = {
-        definition.name: {"$ref": definition.reference} for definition in definitions
+        name: {"$ref": fragment_of(tokens)} for name, tokens in definitions.items()
     }
     wrapped = {**root, "type": "object", "properties": properties}
     changes = [
@@ -313,27 +314,6 @@ _ASKING = KNOWN_KEYWORDS - ANNOTATIONS
 _ASSERTED_BY_CHOICE = frozenset({"format", "contentEncoding", "contentMediaType"})
 
 
-def _says_so(root: Json) -> bool:
-    """Return whether an author wrote down that anything goes: that is a schema."""
-    return isinstance(root, dict) and (
-        "properties" in root or isinstance(root.get("additionalProperties"), dict)
-    )
-
-
-def _why(root: Json) -> str:
-    members = root if isinstance(root, dict) else {}
-    annotating = sorted(_ASSERTED_BY_CHOICE & members.keys())
-    if annotating:
-        return f"the root has only {annotating[0]!r}, which validators need not assert"
-    if not looks_like_a_schema(root) and members.keys().isdisjoint(_ASKING):
-        return "the root has no keyword that a schema would have"
-    if members.get("additionalProperties") is False:
-        return "the root accepts no object but the empty one"
-    if "type" in members:
-        return "the root asks for an object, and nothing of its content"
-    return "the root restricts nothing, and there are no definitions to use"
-
-
 @rule(
     "drop-empty",
     summary="A root that restricts nothing and has no definitions is dropped; one "
@@ -345,9 +325,24 @@ def _why(root: Json) -> str:
 def empty(document: Document, _context: Context) -> Document | Rejected:
     """Drop roots that restrict nothing."""
     root = document.schema
-    if not asks_nothing(root) or _says_so(root):
+    members = root if isinstance(root, dict) else {}
+    # Whoever writes these says that anything goes.
+    says_so = "properties" in members or isinstance(
+        members.get("additionalProperties"), dict
+    )
+    if says_so or not asks_nothing(root):
         return document
-    return Rejected(reason=Reason.EMPTY, detail=_why(root), rule=empty.name)
+    why = "the root restricts nothing, and there are no definitions to use"
+    annotating = sorted(_ASSERTED_BY_CHOICE & members.keys())
+    if annotating:
+        why = f"the root has only {annotating[0]!r}, which validators need not assert"
+    elif not looks_like_a_schema(root) and members.keys().isdisjoint(_ASKING):
+        why = "the root has no keyword that a schema would have"
+    elif members.get("additionalProperties") is False:
+        why = "the root accepts no object but the empty one"
+    elif "type" in members:
+        why = "the root asks for an object, and nothing of its content"
+    return Rejected(reason=Reason.EMPTY, detail=why, rule=empty.name)
 
 
 @rule(
@@ -374,20 +369,18 @@ def decide_dialect(document: Document, _context: Context) -> Document | Rejected
 )
 def check_metaschema(document: Document, _context: Context) -> Document | Rejected:
     """Reject what the metaschema of its own dialect refuses."""
-    dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
+    dialect = dialect_of(document)
     error = complaint(document.schema, dialect)
     if error is None:
         return document
-    detail = f"{dialect.name}: {error}"
+    reason, detail = Reason.INVALID_SCHEMA, f"{dialect.name}: {error}"
     if (
         validators_may_differ(document.schema, dialect)
         and python_complaint(document.schema, dialect) is None
     ):
+        reason = Reason.VALIDATORS_DISAGREE
         detail = f"{detail} (jsonschema-rs); jsonschema accepts it"
-        return Rejected(
-            reason=Reason.VALIDATORS_DISAGREE, detail=detail, pointer=error.pointer
-        )
-    return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=error.pointer)
+    return Rejected(reason=reason, detail=detail, pointer=error.pointer)
 
 
 @rule(
@@ -399,32 +392,25 @@ def check_metaschema(document: Document, _context: Context) -> Document | Reject
 )
 def identifiers(document: Document, _context: Context) -> Document | Rejected:
     """Make every identifier a URI reference, as validators require."""
-    dialect = BY_NAME[document.dialect or "2020-12"]
+    dialect = dialect_of(document)
     keyword = dialect.id_keyword
-    if all(
-        not isinstance(identifier := subschema.get(keyword), str)
-        or usable(identifier) == identifier
-        for subschema in subschemas(document.schema, dialect)
-    ):
-        return document
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
     for location in walk(document.schema, dialect):
-        schema = location.schema
-        before = schema.get(keyword) if isinstance(schema, dict) else None
+        before = location.keywords.get(keyword)
         if not isinstance(before, str):
             continue
         tokens = (*location.tokens, keyword)
         after = usable(before)
         if after is None:
-            detail = f"{pointer(tokens)}: {before[:120]!r} is no URI reference"
-            return Rejected(
-                reason=Reason.BAD_IDENTIFIER, detail=detail, pointer=pointer(tokens)
-            )
+            problem = f"{before[:120]!r} is no URI reference"
+            return _rejected(Reason.BAD_IDENTIFIER, tokens, problem)
         if after != before:
             edits[tokens] = Put(after)
             note = "escaped as RFC 3986 wants it"
             changes.append(change_at(identifiers.name, tokens, before, after, note))
+    if not changes:
+        return document
     return document.changed(rewritten(document.schema, edits), changes)
 
 
@@ -462,9 +448,6 @@ def usable(identifier: str) -> str | None:
     return escaped if is_uri_reference(escaped) else None
 
 
-#: Why a reference is written otherwise that leads inside the record already.
-_SAME_PLACE = "it leads to the same place"
-_UNREAD = "it leads out of the record, and no keyword leads to it"
 #: A reference that is no mere fragment, in canonical text.
 _NO_FRAGMENT = re.compile(rb'"\$ref":"(?!#)')
 #: Keywords whose values are instances.
@@ -492,37 +475,47 @@ _ADDED = 3
 )
 def references(document: Document, context: Context) -> Document | Rejected:
     """Let every reference lead somewhere inside the record itself."""
-    dialect = BY_NAME[_name(document)]
+    dialect = dialect_of(document)
     record = schema_of(document.schema, dialect)
     if not record.references and not _may_lead_out(document):
         return document
     closure = closure_of(record)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return _of_the_author(closure, document)
-    if isinstance(closure, Rejected) or _leaves(closure):
-        bundled = _bundled(document, dialect, context)
-        if isinstance(bundled, Rejected):
-            return bundled
-        document = bundled
-        closure = closure_of(schema_of(document.schema, dialect))
+    if (
+        isinstance(closure, Rejected)
+        or closure.outside_schemas()
+        or any(
+            reference.value and not _local(reference).startswith("#")
+            for reference in _own_references(closure)
+        )
+    ):
+        read = schema_of(document.schema, dialect, document.base_uri or "")
+        closure = closure_of(read, context.library)
         if isinstance(closure, Rejected):
             return closure
+        schema, changes = bundle_of(closure, references.name)
+        refused = too_many(schema)
+        if refused is not None:
+            return refused
+        wrong = complaint(schema, dialect)
+        if wrong is not None:
+            detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
+            return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+        document = document.changed(schema, changes)
+        closure = closure_of(schema_of(schema, dialect))
+        if isinstance(closure, Rejected):
+            return closure
+    reason = Reason.UNRESOLVED_REFERENCE
     loop = endless(closure.record)
     if loop is not None:
-        where = pointer(loop)
-        detail = f"{where or '(root)'}: the reference leads back to itself without end"
-        return Rejected(
-            reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
-        )
+        problem = "the reference leads back to itself without end"
+        return _rejected(reason, loop, problem)
     elsewhere = disputed(closure.record)
     if elsewhere is not None:
-        where = pointer(elsewhere)
-        detail = f"{where or '(root)'}: jsonschema does not find what it refers to"
-        lost = Rejected(
-            reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
-        )
-        return _of_the_author(lost, document)
-    return _written(document, closure)
+        problem = "jsonschema does not find what it refers to"
+        return _of_the_author(_rejected(reason, elsewhere, problem), document)
+    return _shortened(document, closure)
 
 
 def _of_the_author(lost: Rejected, document: Document) -> Rejected:
@@ -539,40 +532,16 @@ def _of_the_author(lost: Rejected, document: Document) -> Rejected:
     if not wrapped or len(tokens) != _ADDED or tokens[0] != "properties":
         return lost
     target = unquote(document.schema["properties"][tokens[1]]["$ref"][1:])
-    why = complaint(at(document.schema, tokens_of(target)), BY_NAME[_name(document)])
+    why = complaint(at(document.schema, tokens_of(target)), dialect_of(document))
     detail = f"{target}: taken for a definition by `{wrap.name}`, but no schema: {why}"
     return replace(lost, reason=Reason.INVALID_SCHEMA, detail=detail, pointer=target)
 
 
-def _name(document: Document) -> str:
-    return document.dialect or "2020-12"
-
-
-def _leaves(closure: Closure) -> bool:
-    return bool(closure.outside_schemas()) or any(
-        not _local(resolved.reference).startswith("#")
-        for reached in closure.own_schemas()
-        for resolved in reached.references
-        if resolved.reference.value
-    )
-
-
-def _bundled(
-    document: Document, dialect: Dialect, context: Context
-) -> Document | Rejected:
-    read = schema_of(document.schema, dialect, document.base_uri or "")
-    closure = closure_of(read, context.library)
-    if isinstance(closure, Rejected):
-        return closure
-    bundle = bundle_of(closure, references.name)
-    refused = too_many(bundle.schema)
-    if refused is not None:
-        return refused
-    wrong = complaint(bundle.schema, dialect)
-    if wrong is not None:
-        detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
-        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
-    return document.changed(bundle.schema, bundle.changes)
+def _own_references(closure: Closure) -> Iterator[Reference]:
+    """Yield the references that stand in the record itself."""
+    for reached in closure.own_schemas():
+        for resolved in reached.references:
+            yield resolved.reference
 
 
 def _local(reference: Reference) -> str:
@@ -586,50 +555,42 @@ def _local(reference: Reference) -> str:
     return f"#{fragment}" if same else reference.text
 
 
-def _written(document: Document, closure: Closure) -> Document:
-    """Write each reference as short as it can be, without stray characters."""
-    edits: dict[Tokens, Put | Drop] = {}
-    changes: list[Change] = []
-    for reached in closure.own_schemas():
-        for resolved in reached.references:
-            reference = resolved.reference
-            before, after = reference.text, legal(_local(reference))
-            if after != before:
-                tokens = (*reference.tokens, reference.keyword)
-                edits[tokens] = Put(after)
-                changes.append(
-                    change_at(references.name, tokens, before, after, _SAME_PLACE)
-                )
-    for tokens, text in _unread(document, closure):
-        edits[tokens] = Drop()
-        changes.append(change_at(references.name, tokens, text, ABSENT, _UNREAD))
-    if not edits:
-        return document
-    return document.changed(rewritten(document.schema, edits), changes)
-
-
 def _may_lead_out(document: Document) -> bool:
     text = canonical_of_part(document.schema, document.schema)
     return _NO_FRAGMENT.search(text) is not None
 
 
-def _unread(document: Document, closure: Closure) -> Iterator[tuple[Tokens, str]]:
-    """Yield every `$ref` out of the record that stands in no schema and no instance."""
-    schema, record = document.schema, closure.record
-    if not _may_lead_out(document):
-        return
-    schemas = {each.tokens for each in taking_part(schema, record.dialect)}
-    for tokens, members in objects(schema):
+def _shortened(document: Document, closure: Closure) -> Document:
+    """Write each reference as short as it can be, without stray characters.
+
+    A `$ref` out of the record goes where it stands in no schema and no instance.
+    """
+    schema = document.schema
+    edits: dict[Tokens, Put | Drop] = {}
+    changes: list[Change] = []
+    for reference in _own_references(closure):
+        before, after = reference.text, legal(_local(reference))
+        if after != before:
+            tokens = (*reference.tokens, reference.keyword)
+            edits[tokens] = Put(after)
+            note = "it leads to the same place"
+            changes.append(change_at(references.name, tokens, before, after, note))
+    leads_out = _may_lead_out(document)
+    schemas = taking_part(schema, closure.record.dialect) if leads_out else ()
+    places = {each.tokens for each in schemas}
+    for tokens, members in objects(schema) if leads_out else ():
         text = members.get("$ref")
         if not isinstance(text, str) or text.startswith("#"):
             continue
-        holder = next(
-            length
-            for length in range(len(tokens), -1, -1)
-            if tokens[:length] in schemas
-        )
+        holder = next(len(above) for above in _upwards(tokens) if above in places)
         if tokens[holder:] and tokens[holder] not in _INSTANCES:
-            yield (*tokens, "$ref"), text
+            edits[*tokens, "$ref"] = Drop()
+            note = "it leads out of the record, and no keyword leads to it"
+            place = (*tokens, "$ref")
+            changes.append(change_at(references.name, place, text, ABSENT, note))
+    if not edits:
+        return document
+    return document.changed(rewritten(schema, edits), changes)
 
 
 _NAMES = "patternProperties"
@@ -647,83 +608,53 @@ _SHOWN = 120
 )
 def patterns(document: Document, _context: Context) -> Document | Rejected:
     """Let every pattern be ECMA-262 with the `u` flag."""
-    dialect = BY_NAME[document.dialect or "2020-12"]
-    if not _needs_mending(document.schema, dialect):
-        return document
+    schema, dialect = document.schema, dialect_of(document)
     values: dict[Tokens, Put] = {}
     named: dict[Tokens, None] = {}
     changes: list[Change] = []
-    for location in taking_part(document.schema, dialect):
+    for location in taking_part(schema, dialect):
         for path, pattern in _patterns(location.schema):
             verdict = pattern_verdict(pattern)
-            place = location.tokens + path
-            if verdict.pattern is None:
-                detail = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
-                return _rejected(place, detail)
-            if verdict.pattern == pattern:
+            place, after = location.tokens + path, verdict.pattern
+            if after is None:
+                problem = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
+                return _rejected(Reason.BAD_PATTERN, place, problem)
+            if after == pattern:
                 continue
             changes.append(
-                change_at(patterns.name, place, pattern, verdict.pattern, verdict.note)
+                change_at(patterns.name, place, pattern, after, verdict.note)
             )
             if len(path) == 1:
-                values[place] = Put(verdict.pattern)
+                values[place] = Put(after)
             else:
                 named[(*location.tokens, _NAMES)] = None
-    repaired = rewritten(document.schema, values)
-    if not named:
-        return document.changed(repaired, changes)
-    renamed = _renamed(repaired, named, dialect)
-    if isinstance(renamed, Rejected):
-        return renamed
-    return document.changed(renamed, changes)
-
-
-def _needs_mending(schema: Json, dialect: Dialect) -> bool:
-    return any_leaves_the_subschemas(schema, dialect) or any(
-        pattern_verdict(pattern).pattern != pattern
-        for subschema in subschemas(schema, dialect)
-        if "pattern" in subschema or _NAMES in subschema
-        for _, pattern in _patterns(subschema)
-    )
-
-
-def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
-    if not isinstance(schema, dict):
-        return
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str):
-        yield ("pattern",), pattern
-    names = schema.get(_NAMES)
-    if isinstance(names, dict):
-        for name in names:
-            yield (_NAMES, name), name
-
-
-def _renamed(
-    schema: Json, named: dict[Tokens, None], dialect: Dialect
-) -> Json | Rejected:
-    """Give the members of `patternProperties` their repaired names, innermost first."""
+    if not changes:
+        return document
+    schema = rewritten(schema, values)
+    # The members of `patternProperties`, innermost first.
     for tokens in sorted(named, key=len, reverse=True):
-        before = at(schema, tokens)
-        if not isinstance(before, dict):
-            continue
-        after: dict[str, Json] = {
+        before: UntypedJson = at(schema, tokens)
+        renamed: dict[str, Json] = {
             pattern_verdict(name).pattern or name: subschema
             for name, subschema in before.items()
         }
-        if len(after) != len(before):
-            return _rejected(tokens, "two patterns are the same once they are mended")
-        schema = rewritten(schema, {tokens: Put(after)})
-    closure = closure_of(schema_of(schema, dialect))
+        if len(renamed) != len(before):
+            problem = "two patterns are the same once they are mended"
+            return _rejected(Reason.BAD_PATTERN, tokens, problem)
+        schema = rewritten(schema, {tokens: Put(renamed)})
+    closure = closure_of(schema_of(schema, dialect)) if named else None
     if isinstance(closure, Rejected):
-        return _rejected((), f"a reference names a pattern: {closure.detail}")
-    return schema
+        problem = f"a reference names a pattern: {closure.detail}"
+        return _rejected(Reason.BAD_PATTERN, (), problem)
+    return document.changed(schema, changes)
 
 
-def _rejected(tokens: Tokens, what: str) -> Rejected:
-    where = pointer(tokens)
-    detail = f"{where or '(root)'}: {what}"
-    return Rejected(reason=Reason.BAD_PATTERN, detail=detail, pointer=where)
+def _patterns(schema: dict[str, Json]) -> Iterator[tuple[Tokens, str]]:
+    pattern, names = schema.get("pattern"), schema.get(_NAMES)
+    if isinstance(pattern, str):
+        yield ("pattern",), pattern
+    for name in names if isinstance(names, dict) else ():
+        yield (_NAMES, name), name
 
 
 @rule(
@@ -736,7 +667,7 @@ def _rejected(tokens: Tokens, what: str) -> Rejected:
 )
 def unsatisfiable(document: Document, _context: Context) -> Document | Rejected:
     """Drop schemas that are proven to accept nothing, and repairs that lead there."""
-    dialect = BY_NAME[document.dialect or "2020-12"]
+    dialect = dialect_of(document)
     proof = refute(document.schema, dialect)
     detail = str(proof)
     if proof is None and document.repaired:
@@ -749,9 +680,10 @@ def unsatisfiable(document: Document, _context: Context) -> Document | Rejected:
 
 def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
     """Return the proof of a schema that accepts nothing because of a repair."""
+    schema = document.schema
     schemas = {
         each.tokens: each.keywords
-        for each in walk(document.schema, dialect)
+        for each in walk(schema, dialect)
         if each.schema is not False
     }
     repaired = {
@@ -759,9 +691,25 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
         for change in document.changes
         if change.rule in document.repaired
     }
-    opened = _opened(document.schema, repaired)
-    for tokens in _holds_the_place(schemas, repaired):
-        proof = refute_inside(document.schema, tokens, dialect)
+    # The document as it were if the repaired schemas accepted everything.
+    outermost = [it for it in repaired if repaired & {*_upwards(it)} == {it}]
+    opened: Json = {}
+    if () not in repaired:
+        opened = rewritten(schema, {tokens: Put({}) for tokens in outermost})
+    # The schemas around those, and around the references to them. Deepest first: of
+    # two that accept nothing the inner one is the cause.
+    referring: defaultdict[str, list[Tokens]] = defaultdict(list)
+    for tokens, keywords in schemas.items():
+        if "$ref" in keywords:
+            referring[str(keywords["$ref"])].append(tokens)
+    pending, concerned = list(repaired), set[Tokens]()
+    for tokens in pending:
+        new = [it for it in _upwards(tokens) if it in schemas and it not in concerned]
+        concerned.update(new)
+        for above in new:
+            pending += referring[fragment_of(above)]
+    for tokens in sorted(concerned, key=lambda tokens: (-len(tokens), tokens)):
+        proof = refute_inside(schema, tokens, dialect)
         if proof and refute_inside(opened, tokens, dialect) is None:
             return proof
     return None
@@ -770,34 +718,6 @@ def _caused_by_repairs(document: Document, dialect: Dialect) -> Proof | None:
 def _upwards(tokens: Tokens) -> Iterator[Tokens]:
     """Yield a place and all around it, innermost first."""
     return (tokens[:length] for length in range(len(tokens), -1, -1))
-
-
-def _opened(schema: Json, repaired: set[Tokens]) -> Json:
-    """Return the document as it were if the repaired schemas accepted everything."""
-    outermost = [it for it in repaired if repaired & {*_upwards(it)} == {it}]
-    return (
-        {} if () in repaired else rewritten(schema, {it: Put({}) for it in outermost})
-    )
-
-
-def _holds_the_place(
-    schemas: Mapping[Tokens, Mapping[str, Json]], repaired: set[Tokens]
-) -> list[Tokens]:
-    """Return the schemas around some, and around the references to those.
-
-    Deepest first: of two that accept nothing the inner one is the cause.
-    """
-    referring: defaultdict[str, list[Tokens]] = defaultdict(list)
-    for place, keywords in schemas.items():
-        if "$ref" in keywords:
-            referring[str(keywords["$ref"])].append(place)
-    pending, concerned = list(repaired), set[Tokens]()
-    for tokens in pending:
-        new = [it for it in _upwards(tokens) if it in schemas and it not in concerned]
-        concerned.update(new)
-        for place in new:
-            pending += referring[fragment_of(place)]
-    return sorted(concerned, key=lambda tokens: (-len(tokens), tokens))
 
 
 @rule(
@@ -815,7 +735,7 @@ def _holds_the_place(
 def validators_agree(document: Document, _context: Context) -> Document | Rejected:
     """Reject what jsonschema or jsonschema-rs cannot use."""
     schema = document.schema
-    dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
+    dialect = dialect_of(document)
     one, other = both_verdicts(schema, dialect, canonical_of_part(schema, schema))
     if one.accepts and other.accepts:
         return document
@@ -834,6 +754,4 @@ def validators_agree(document: Document, _context: Context) -> Document | Reject
 )
 def flag_lints(document: Document, _context: Context) -> Document:
     """Flag the defects that stay as they are."""
-    return document.flagged(
-        lints(document.schema, BY_NAME[document.dialect or "2020-12"])
-    )
+    return document.flagged(lints(document.schema, dialect_of(document)))

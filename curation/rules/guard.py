@@ -1,4 +1,4 @@
-"""Guard of the mechanical repairs: one place that applies them and admits each edit.
+"""Edits of a document's schema, and the guard that admits each mechanical one.
 
 A mechanical repair guesses what the author meant, so that three things are asked of
 every edit of a subschema:
@@ -10,28 +10,34 @@ every edit of a subschema:
 - what it leaves accepts something, and so does every schema around it (rule
   `repaired-sites`, once all repairs are made).
 
-The edits of rule `patches` are hand-checked one by one instead.
+The edits of rule `patches` are hand-checked one by one instead. What supports a repair
+of one record stands in `raw/lists/repairs.tsv`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
+from curation.core.documents import RepairEvidence
 from curation.core.rule import (
     ABSENT,
     Context,
     Document,
     Json,
+    Origin,
     RepairKind,
     Rule,
     rule,
 )
-from curation.json.pointer import Tokens, at
+from curation.json.pointer import Tokens, at, change_at
 from curation.json.text import write
-from curation.rules.editing import differences, with_schema
-from curation.schema.dialects import ANY_DIALECT, Dialect
+from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited
+from curation.system.package_data import raw_folder
 from curation.validation.dialect_decision import refusing
 from curation.validation.metaschemas import complaints
 
@@ -42,6 +48,50 @@ if TYPE_CHECKING:
     Refused = Mapping[Tokens, Json]
     #: From a subschema to what was meant by it; the same object if nothing changes.
     Mend = Callable[[dict[str, Json], Refused], dict[str, Json]]
+
+
+def with_schema(
+    document: Document, rule_name: str, schema: Json, *, note: str
+) -> Document:
+    """Return the document with another schema, and a change for every difference."""
+    if schema is document.schema:
+        return document
+    return document.changed(
+        schema,
+        [
+            change_at(rule_name, tokens, before, after, note)
+            for tokens, before, after in differences((), document.schema, schema)
+        ],
+    )
+
+
+def differences(
+    tokens: Tokens, before: Json, after: Json
+) -> Iterator[tuple[Tokens, Json, Json]]:
+    """Yield where two values differ, as deep inside as possible, and both values.
+
+    A value is `ABSENT` if there is none on its side.
+    """
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name, member in before.items():
+            if name in after:
+                yield from differences((*tokens, name), member, after[name])
+            else:
+                yield (*tokens, name), member, ABSENT
+        for name, member in after.items():
+            if name not in before:
+                yield (*tokens, name), ABSENT, member
+    elif (
+        isinstance(before, list)
+        and isinstance(after, list)
+        and len(before) == len(after)
+    ):
+        for index, (item, other) in enumerate(zip(before, after, strict=True)):
+            yield from differences((*tokens, str(index)), item, other)
+    else:
+        yield tokens, before, after
 
 
 def mechanical(
@@ -60,34 +110,30 @@ def mechanical(
     """
 
     def of(mend: Mend) -> Rule:
+        @rule(name, summary=summary, source=source, repair=RepairKind.MECHANICAL)
         def apply(document: Document, _context: Context) -> Document:
             dialect = refusing(document.schema)
             if dialect is None:
                 return document
-            repaired = _mended(document.schema, dialect, mend)
+            below: dict[Tokens, dict[Tokens, Json]] = {}
+            for place in complaints(document.schema, dialect):
+                value = at(document.schema, place)
+                for length in range(len(place) + 1):
+                    below.setdefault(place[:length], {})[place[length:]] = value
+
+            def edit(tokens: Tokens, schema: Json) -> Json:
+                inside = below.get(tokens)
+                if inside is None or not isinstance(schema, dict):
+                    return schema
+                after = mend(schema, inside)
+                return after if admits(schema, after, inside) else schema
+
+            repaired = edited(document.schema, ANY_DIALECT, edit)
             return with_schema(document, name, repaired, note=note)
 
-        made = rule(name, summary=summary, source=source, repair=RepairKind.MECHANICAL)
-        return made(apply)
+        return apply
 
     return of
-
-
-def _mended(root: Json, dialect: Dialect, mend: Mend) -> Json:
-    below: dict[Tokens, dict[Tokens, Json]] = {}
-    for place in complaints(root, dialect):
-        value = at(root, place)
-        for length in range(len(place) + 1):
-            below.setdefault(place[:length], {})[place[length:]] = value
-
-    def edit(tokens: Tokens, schema: Json) -> Json:
-        inside = below.get(tokens)
-        if inside is None or not isinstance(schema, dict):
-            return schema
-        after = mend(schema, inside)
-        return after if admits(schema, after, inside) else schema
-
-    return edited(root, ANY_DIALECT, edit)
 
 
 def admits(before: Json, after: Json, refused: Collection[Tokens]) -> bool:
@@ -123,3 +169,61 @@ def _values(value: Json) -> Iterator[str]:
             yield from _values(item)
     elif value is not ABSENT:
         yield write(value)
+
+
+#: The config of the documents that the list speaks of.
+_CONFIG = "Github"
+
+
+class RepairSupport(NamedTuple):
+    """What supports one rule's repair of one record."""
+
+    evidence: RepairEvidence
+    #: How the published text differs; empty if it does not.
+    difference: str
+
+
+@cache
+def supports() -> Mapping[tuple[str, str], RepairSupport]:
+    """Return what supports the repairs of GitHub's records, by id and rule."""
+    text = (raw_folder() / "lists" / "repairs.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines() if line[:1] != "#")
+    return MappingProxyType(
+        {
+            (unique_id, rule): RepairSupport(RepairEvidence(evidence), difference)
+            for unique_id, rule, evidence, difference in rows
+        }
+    )
+
+
+def evidence_counts(rule: str) -> dict[RepairEvidence, int]:
+    """Return how many of GitHub's records a rule repairs by each kind of evidence."""
+    kinds = [
+        support.evidence for (_, name), support in supports().items() if name == rule
+    ]
+    return {kind: kinds.count(kind) for kind in RepairEvidence if kind in kinds}
+
+
+def with_evidence(before: Document, after: Document, rule: str) -> Document:
+    """Return a document whose latest changes say what supports them.
+
+    Args:
+        before: The document that a mechanical repair was given.
+        after: What it returned.
+        rule: The repair's name.
+    """
+    support = RepairSupport(RepairEvidence.REASONING, "")
+    if before.config == _CONFIG and before.provenance.origin is Origin.UPSTREAM:
+        support = supports().get((before.unique_id, rule), support)
+    changes = after.changes[len(before.changes) :]
+    supported = tuple(
+        replace(
+            change,
+            note="; ".join(filter(None, (change.note, support.difference))),
+            evidence=support.evidence.value,
+        )
+        for change in changes
+    )
+    return replace(
+        after, changes=(*before.changes, *supported), repaired=(*after.repaired, rule)
+    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
 from curation.core.rule import (
     Change,
     Context,
     Document,
     Json,
-    Library,
     Lint,
-    Rejected,
     RepairKind,
+    Rule,
     rule,
 )
 from curation.json.pointer import (
@@ -27,17 +28,61 @@ from curation.json.pointer import (
 from curation.json.text import canonical, write
 from curation.json.values import searchable
 from curation.lint.satisfiability import refute
-from curation.references.closure import Closure, closure_of
-from curation.references.library import standard_document
+from curation.references.closure import Closure, closure_of, found_document
 from curation.references.reachable import applied
-from curation.references.schema import Reference, Schema, follow_reference, schema_of
-from curation.rules.editing import mended, mends_as_meant, with_schema
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, DRAFT_04, Dialect
-from curation.schema.drafts import usage
-from curation.schema.subschemas import subschemas, without
+from curation.references.schema import Schema, follow_reference, schema_of
+from curation.rules.guard import with_schema
+from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_04
+from curation.schema.drafts import StatementKind, statement, usage
+from curation.schema.subschemas import edited_objects, subschemas, without
 from curation.schema.translation import BOUNDS, with_numeric_bounds
-from curation.validation.dialect_decision import declare, is_refused, refused_by
-from curation.validation.metaschemas import is_valid
+from curation.validation.dialect_decision import (
+    declare,
+    dialect_of,
+    is_refused,
+    is_refused_as_meant,
+    refused_by,
+)
+from curation.validation.metaschemas import is_valid, valid_under
+
+if TYPE_CHECKING:
+    from curation.schema.dialects import Dialect
+
+    #: From a subschema's members to what they shall be; the same object where nothing
+    #: changes.
+    _Mend = Callable[[dict[str, Json]], dict[str, Json]]
+
+
+def _mended(document: Document, rule_name: str, mend: _Mend, note: str) -> Document:
+    """Return the document with each subschema replaced by what `mend` makes of it."""
+    schema = edited_objects(document.schema, ANY_DIALECT, mend)
+    return with_schema(document, rule_name, schema, note=note)
+
+
+def _mends_as_meant(
+    name: str, *, summary: str, source: str, note: str
+) -> Callable[[_Mend], Rule]:
+    """Make a rule, for schemas that their draft refuses, of what it mends.
+
+    The draft of an undeclared schema is the one that it shows once it is mended.
+    """
+
+    def of(mend: _Mend) -> Rule:
+        @rule(name, summary=summary, source=source, repair=RepairKind.LOSSLESS)
+        def apply(document: Document, _context: Context) -> Document:
+            refused = is_refused(document.schema)
+            declared = statement(document.schema).kind is not StatementKind.SILENT
+            # Nothing is to be mended where every draft accepts the schema.
+            accepted = declared or len(valid_under(document.schema)) == len(DIALECTS)
+            if accepted and not refused:
+                return document
+            repaired = _mended(document, name, mend, note)
+            kept = refused or is_refused_as_meant(document, repaired)
+            return repaired if kept else document
+
+        return apply
+
+    return of
 
 
 @rule(
@@ -67,7 +112,7 @@ def equal_members(document: Document, _context: Context) -> Document:
     return document.changed(document.schema, changes) if changes else document
 
 
-@mends_as_meant(
+@_mends_as_meant(
     "empty-lists",
     summary="`required: []`, `items: []` and dependencies on nothing are dropped where "
     "the schema's own draft does not allow them; that of an undeclared schema is the "
@@ -89,10 +134,7 @@ def empty_lists(schema: dict[str, Json]) -> dict[str, Json]:
     return schema
 
 
-_LISTS = ("required", "enum", "type")
-
-
-@mends_as_meant(
+@_mends_as_meant(
     "repeated-values",
     summary="Of equal entries of `required`, `enum`, `type` and of a dependency the "
     "first stays, where the schema's own draft does not allow them.",
@@ -102,7 +144,7 @@ _LISTS = ("required", "enum", "type")
 )
 def repeated_values(schema: dict[str, Json]) -> dict[str, Json]:
     """Repeated entries in lists of names, types or values."""
-    for keyword in _LISTS:
+    for keyword in ("required", "enum", "type"):
         once = _once(schema.get(keyword))
         if once is not None:
             schema = {**schema, keyword: once}
@@ -136,24 +178,21 @@ def exclusive_bounds(document: Document, _context: Context) -> Document:
     """Boolean `exclusiveMinimum` and `exclusiveMaximum` where a draft wants numbers."""
     if not is_refused(document.schema):
         return document
-    old = refused_by(document.schema) is DRAFT_04
-    mend = _without_idle if old else with_numeric_bounds
-    return mended(
-        document, exclusive_bounds.name, mend, "boolean until draft-04, a number since"
-    )
 
+    def without_idle(schema: dict[str, Json]) -> dict[str, Json]:
+        for exclusive, bound in BOUNDS:
+            if isinstance(schema.get(exclusive), bool) and bound not in schema:
+                schema = without(schema, exclusive)
+        return schema
 
-def _without_idle(schema: dict[str, Json]) -> dict[str, Json]:
-    for exclusive, bound in BOUNDS:
-        if isinstance(schema.get(exclusive), bool) and bound not in schema:
-            schema = without(schema, exclusive)
-    return schema
+    is_old = refused_by(document.schema) is DRAFT_04
+    mend = without_idle if is_old else with_numeric_bounds
+    note = "boolean until draft-04, a number since"
+    return _mended(document, exclusive_bounds.name, mend, note)
 
 
 #: Lint code of a record that declares another draft than the one it is read by.
 OTHER_DRAFT = "other-draft"
-#: How a dialect was found that somebody declared.
-_DECLARED = frozenset({"declared", "repaired"})
 
 
 @rule(
@@ -168,67 +207,43 @@ _DECLARED = frozenset({"declared", "repaired"})
 )
 def fitting_draft(document: Document, context: Context) -> Document:
     """Another draft for a schema that its declared draft makes unusable."""
-    own = BY_NAME[document.dialect or "2020-12"]
-    if document.dialect_found not in _DECLARED or _works(document, own, context):
+    schema, own = document.schema, dialect_of(document)
+    if document.dialect_found not in ("declared", "repaired"):
         return document
-    used = usage(document.schema)
-    for other in _nearest(own):
-        if not used.all_effective(other) or not is_valid(document.schema, other):
+
+    def builds(schema: Json, dialect: Dialect) -> bool:
+        read = schema_of(schema, dialect, document.base_uri or "")
+        resolved = isinstance(closure_of(read, context.library), Closure)
+        return resolved and refute(schema, dialect) is None
+
+    # Where all keywords have effect another draft could change nothing, so that only
+    # documents with a keyword of another draft are looked at closely.
+    if is_valid(schema, own) and (
+        not _foreign_keywords(own).search(searchable(schema))
+        or usage(schema).keywords <= own.effective
+        or builds(schema, own)
+    ):
+        return document
+    used, place = usage(schema), DIALECTS.index(own)
+    # The nearest first, of two the newer.
+    nearest = sorted(
+        range(len(DIALECTS)), key=lambda index: (abs(index - place), index < place)
+    )
+    for other in [DIALECTS[index] for index in nearest[1:]]:
+        if not used.all_effective(other) or not is_valid(schema, other):
             continue
         note = f"no instance and no validator could use it as {own.name}"
         fitting = declare(document, other, "fitting", note, rule=fitting_draft.name)
-        if _builds(fitting.schema, other, document, context):
+        if builds(fitting.schema, other):
             return fitting.flagged([Lint(code=OTHER_DRAFT, pointer="/$schema")])
     return document
 
 
-def _works(document: Document, dialect: Dialect, context: Context) -> bool:
-    """Return whether a document can be used as what it declares.
-
-    Where all keywords have effect another draft could change nothing, so that only
-    documents with a keyword of another draft are looked at closely.
-    """
-    if not is_valid(document.schema, dialect):
-        return False
-    if not _foreign(dialect.name).search(searchable(document.schema)):
-        return True
-    if usage(document.schema).keywords <= dialect.effective:
-        return True
-    return _builds(document.schema, dialect, document, context)
-
-
 @cache
-def _foreign(dialect: str) -> re.Pattern[bytes]:
+def _foreign_keywords(dialect: Dialect) -> re.Pattern[bytes]:
     """Return what the text of a schema meets if it has a keyword of another draft."""
-    names = sorted(ANY_DIALECT.effective - BY_NAME[dialect].effective)
+    names = sorted(ANY_DIALECT.effective - dialect.effective)
     return re.compile(rb'"(?:%b)":' % b"|".join(map(re.escape, map(str.encode, names))))
-
-
-def _builds(
-    schema: Json, dialect: Dialect, document: Document, context: Context
-) -> bool:
-    read = schema_of(schema, dialect, document.base_uri or "")
-    if isinstance(closure_of(read, context.library), Rejected):
-        return False
-    return refute(schema, dialect) is None
-
-
-def _nearest(own: Dialect) -> list[Dialect]:
-    """Return the other drafts, the nearest first, of two the newer."""
-    place = DIALECTS.index(own)
-    candidates = [dialect for dialect in DIALECTS if dialect is not own]
-    return sorted(
-        candidates,
-        key=lambda other: (
-            abs(DIALECTS.index(other) - place),
-            DIALECTS.index(other) < place,
-        ),
-    )
-
-
-_NOT_REFERRED_TO = (
-    "`#` meant the whole document; nothing else refers to this identifier"
-)
 
 
 @rule(
@@ -242,9 +257,12 @@ _NOT_REFERRED_TO = (
 )
 def shadowing_identifiers(document: Document, _context: Context) -> Document:
     """Nested identifiers whose only effect is to hide the targets of references."""
-    dialect = BY_NAME[document.dialect or "2020-12"]
-    schema: Json = document.schema
-    if not _may_be_shadowed(schema, dialect):
+    dialect, schema = dialect_of(document), document.schema
+    holders = subschemas(schema, dialect)
+    if not any("$ref" in holder for holder in holders) or not any(
+        isinstance(holder.get(dialect.id_keyword), str) and holder is not schema
+        for holder in holders
+    ):
         return document
     read = schema_of(schema, dialect, document.base_uri or "")
     targets = _targets(read)
@@ -256,28 +274,21 @@ def shadowing_identifiers(document: Document, _context: Context) -> Document:
         if tokens[: len(resource)] == resource
     }
     edits = {(*resource, dialect.id_keyword): Drop() for resource in hiding}
-    without = rewritten(schema, edits)
-    after = _targets(Schema(without, dialect, document.base_uri or ""))
-    if not hiding or not _only_better(schema, targets, after):
+    revealed = rewritten(schema, edits)
+    # What led somewhere must lead there still, and the rest to its path.
+    expected = {
+        place: _path_from_root(schema, place[1]) if target is None else target
+        for place, target in targets.items()
+    }
+    after = _targets(Schema(revealed, dialect, document.base_uri or ""))
+    if not hiding or after != expected or after == targets:
         return document
-    return with_schema(
-        document, shadowing_identifiers.name, without, note=_NOT_REFERRED_TO
-    )
+    note = "`#` meant the whole document; nothing else refers to this identifier"
+    return with_schema(document, shadowing_identifiers.name, revealed, note=note)
 
 
-def _may_be_shadowed(schema: Json, dialect: Dialect) -> bool:
-    holders = list(subschemas(schema, dialect))
-    return any("$ref" in holder for holder in holders) and any(
-        isinstance(holder.get(dialect.id_keyword), str) and holder is not schema
-        for holder in holders
-    )
-
-
-#: From where a reference stands, with its text, to where it leads; None for nowhere.
-_Targets = dict[tuple["Tokens", str], "Tokens | None"]
-
-
-def _targets(document: Schema) -> _Targets:
+def _targets(document: Schema) -> dict[tuple[Tokens, str], Tokens | None]:
+    """Return place and text of each reference to where it leads; None for nowhere."""
     return {
         (reference.tokens, reference.text): target.tokens if target else None
         for reference in document.references
@@ -285,16 +296,7 @@ def _targets(document: Schema) -> _Targets:
     }
 
 
-def _only_better(schema: Json, before: _Targets, after: _Targets) -> bool:
-    """Return whether what led somewhere leads there still, and the rest to its path."""
-    expected = {
-        place: _path(schema, place[1]) if target is None else target
-        for place, target in before.items()
-    }
-    return after == expected and after != before
-
-
-def _path(schema: Json, reference: str) -> Tokens | None:
+def _path_from_root(schema: Json, reference: str) -> Tokens | None:
     """Return where a pointer leads if it starts from the root of the document."""
     if not reference.startswith("#/"):
         return None
@@ -304,9 +306,6 @@ def _path(schema: Json, reference: str) -> Tokens | None:
     except LookupError:
         return None
     return tokens
-
-
-_LEADS_NOWHERE = "it leads nowhere, and nothing applies the schema that holds it"
 
 
 @rule(
@@ -319,7 +318,7 @@ _LEADS_NOWHERE = "it leads nowhere, and nothing applies the schema that holds it
 )
 def dead_references(document: Document, context: Context) -> Document:
     """References that lead nowhere, in schemas that nothing applies."""
-    dialect = BY_NAME[document.dialect or "2020-12"]
+    dialect = dialect_of(document)
     if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
         return document
     # What is resolved without the document's own address is so with it.
@@ -328,30 +327,22 @@ def dead_references(document: Document, context: Context) -> Document:
     read = schema_of(document.schema, dialect, document.base_uri or "")
     if isinstance(closure_of(read, context.library), Closure):
         return document
-    living = applied(read)
-    edits = {
-        (*reference.tokens, reference.keyword): Drop()
-        for reference in read.references
-        if reference.tokens not in living
-        and not _leads_somewhere(reference, read, context.library)
-    }
-    return with_schema(
-        document,
-        dead_references.name,
-        rewritten(document.schema, edits),
-        note=_LEADS_NOWHERE,
-    )
 
-
-def _leads_somewhere(reference: Reference, document: Schema, library: Library) -> bool:
     def load(uri: str) -> Schema | None:
-        schema: Json = library.get(uri)
-        if schema is None and (schema := standard_document(uri)) is None:
-            return None
-        return Schema(schema, document.dialect, uri)
+        value = found_document(context.library, uri)
+        return None if value is None else Schema(value, dialect, uri)
 
-    try:
-        target = follow_reference(reference.text, reference.base, [document], load)
-    except (LookupError, ValueError):
-        return False
-    return target is not None
+    living = applied(read)
+    edits: dict[Tokens, Drop] = {}
+    for reference in read.references:
+        if reference.tokens in living:
+            continue
+        try:
+            found = follow_reference(reference.text, reference.base, [read], load)
+        except (LookupError, ValueError):
+            found = None
+        if found is None:
+            edits[(*reference.tokens, reference.keyword)] = Drop()
+    dropped = rewritten(document.schema, edits)
+    note = "it leads nowhere, and nothing applies the schema that holds it"
+    return with_schema(document, dead_references.name, dropped, note=note)

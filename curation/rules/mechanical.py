@@ -13,10 +13,9 @@ import msgspec
 from curation.core.rule import Context, Document, Rejected, RepairKind, rule
 from curation.json.pointer import Put, Tokens, at, rewritten, tokens_of
 from curation.json.text import digest, parse
-from curation.rules.editing import with_schema
-from curation.rules.guard import mechanical
+from curation.rules.guard import mechanical, with_schema
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.keywords import ANNOTATIONS, BOUNDS, CONTAINERS, Shape
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, NUMBERS, Shape
 from curation.schema.misspellings import ANY_TYPE, type_meant
 from curation.schema.subschemas import without
 from curation.system.package_data import raw_folder
@@ -69,7 +68,6 @@ def apply_patches(document: Document, _context: Context) -> Document:
     return with_schema(document, apply_patches.name, patched, note=patch.reason)
 
 
-_NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 _BOOLEANS = frozenset(
     {
         "required",
@@ -99,7 +97,7 @@ def quoted_values(schema: dict[str, Json], _refused: Refused) -> dict[str, Json]
             continue
         if keyword in _BOOLEANS and value.strip().lower() in _WORDS:
             schema = {**schema, keyword: _WORDS[value.strip().lower()]}
-        elif keyword in _NUMBERS and (match := _NUMBER.fullmatch(value)):
+        elif keyword in NUMBERS and (match := _NUMBER.fullmatch(value)):
             number = parse(match[1].encode())
             if not isinstance(number, Rejected):
                 schema = {**schema, keyword: number}
@@ -212,10 +210,14 @@ def schema_as_type(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     value = schema.get("type")
     if isinstance(value, list):
         if any(isinstance(item, dict) for item in value) and "anyOf" not in schema:
-            branches: list[Json] = [_branch(item) for item in value]
+            branches: list[Json] = [
+                item if isinstance(item, dict) else {"type": item} for item in value
+            ]
             return {**without(schema, "type"), "anyOf": branches}
         return schema
-    inner = _referred(value) if isinstance(value, str) else value
+    inner = value
+    if isinstance(value, str) and value.startswith("#/") and not type_meant(value):
+        inner = {"$ref": value}
     if not isinstance(inner, dict):
         return schema
     remaining = without(schema, "type")
@@ -223,16 +225,6 @@ def schema_as_type(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     if inner.keys().isdisjoint(remaining) and not (asserting and "$ref" in inner):
         return {**remaining, **inner}
     return schema if "allOf" in remaining else {**remaining, "allOf": [inner]}
-
-
-def _branch(item: Json) -> Json:
-    return item if isinstance(item, dict) else {"type": item}
-
-
-def _referred(name: str) -> Json:
-    if type_meant(name) is not None or not name.startswith("#/"):
-        return None
-    return {"$ref": name}
 
 
 #: A path from the root, with its first slash or, into definitions, without it.
@@ -254,10 +246,16 @@ def type_as_schema(schema: dict[str, Json], refused: Refused) -> dict[str, Json]
     """A type name, or a path, in the place of a schema."""
     edits: dict[Tokens, Put] = {}
     for place, value in refused.items():
-        if isinstance(value, str) and _holds_schema(schema, place):
-            meant = _schema_of(place[-1], value)
-            if meant is not None:
-                edits[place] = Put(meant)
+        if not isinstance(value, str) or not _holds_schema(schema, place):
+            continue
+        meant, match = type_meant(value), _PATH.fullmatch(value)
+        # These may be keywords in a wrong place.
+        if place[-1] == "$ref" or (place[-1] == "type" and meant == "object"):
+            continue
+        if meant is not None:
+            edits[place] = Put({"type": value})
+        elif match:
+            edits[place] = Put({"$ref": f"#/{match[1]}"})
     return cast("dict[str, Json]", rewritten(schema, edits))
 
 
@@ -272,20 +270,6 @@ def _holds_schema(schema: dict[str, Json], place: Tokens) -> bool:
     is_list = isinstance(schema.get(keyword), list)
     shapes = (Shape.SCHEMAS, Shape.EITHER) if is_list else (Shape.MAP,)
     return len(inside) == 1 and shape in shapes
-
-
-def _schema_of(name: str, text: str) -> dict[str, Json] | None:
-    """Return the schema that a text means, or None if that is not certain.
-
-    `$ref`, or the type `object` by the name `type`, may be keywords in a wrong place.
-    """
-    meant = type_meant(text)
-    if name == "$ref" or (name == "type" and meant == "object"):
-        return None
-    if meant is not None:
-        return {"type": text}
-    match = _PATH.fullmatch(text)
-    return {"$ref": f"#/{match[1]}"} if match else None
 
 
 @mechanical(
@@ -307,7 +291,10 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     if isinstance(value, str) and "|" in value:
         value = [name.strip() for name in value.split("|")]
     names = value if isinstance(value, list) else [value]
-    meanings = [_meaning(name) for name in names]
+    meanings = [
+        "null" if name is None else type_meant(name) if isinstance(name, str) else None
+        for name in names
+    ]
     if None in meanings:
         return schema
     if ANY_TYPE in meanings:
@@ -315,12 +302,6 @@ def misspelt_types(schema: dict[str, Json], _refused: Refused) -> dict[str, Json
     types: list[Json] = list(dict.fromkeys(meanings))
     new: Json = types if isinstance(value, list) else types[0]
     return schema if new == schema["type"] else {**schema, "type": new}
-
-
-def _meaning(name: Json) -> str | None:
-    if name is None:
-        return "null"
-    return type_meant(name) if isinstance(name, str) else None
 
 
 @mechanical(

@@ -8,8 +8,9 @@ read; every other text names no draft of JSON Schema.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple
 
 from curation.core.json_types import Json
 from curation.schema.dialects import (
@@ -54,8 +55,7 @@ class StatementKind(Enum):
     UNKNOWN = "names no draft of JSON Schema"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(NamedTuple):
     """What one `$schema` says."""
 
     kind: StatementKind
@@ -156,8 +156,7 @@ _OLD = frozenset({"divisibleBy", "extends", "disallow"})
 _LATER = _EFFECTIVE_SOMEWHERE - DRAFT_03.effective
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class Usage(NamedTuple):
     """The keywords that a schema uses in keyword position."""
 
     #: Those that do something in some draft; annotations, `format` and

@@ -74,6 +74,8 @@ BOUNDS: Final = frozenset(
         *("maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     }
 )
+#: Keywords whose value is a number.
+NUMBERS: Final = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 _K = KeywordKind
 _S = Shape
 KEYWORDS: Final = (

@@ -84,8 +84,5 @@ def text_size(text: str) -> int:
     if text.isascii():
         return len(text) + _ESCAPE * text.count(_DELETE)
     beyond = _NOT_ASCII.findall(text)
-    return len(text) + sum(_escaped(run) for run in beyond)
-
-
-def _escaped(run: str) -> int:
-    return (_ESCAPE + 1) * len(run.encode("utf-16-le")) // 2 - len(run)
+    units = sum(len(run.encode("utf-16-le")) // 2 for run in beyond)
+    return len(text) + (_ESCAPE + 1) * units - sum(map(len, beyond))

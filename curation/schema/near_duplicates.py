@@ -15,10 +15,10 @@ by rarity makes the groups small.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,37 +42,6 @@ _CACHED_SETS = 1_000
 _CACHED_PARITIES = 50_000
 
 
-class OnDemand(Sequence[bytes]):
-    """A sequence whose items are computed at each access.
-
-    Example:
-        >>> list(OnDemand(2, lambda place: str(place).encode()))
-        [b'0', b'1']
-    """
-
-    def __init__(self, length: int, item: Callable[[int], bytes]) -> None:
-        """Take the number of items, and what gives each by its place."""
-        self._length = length
-        self._item = item
-
-    def __len__(self) -> int:
-        """Return the number of items."""
-        return self._length
-
-    @overload
-    def __getitem__(self, place: int) -> bytes: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[bytes]: ...
-
-    def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
-        """Return an item, or those of a slice."""
-        index = range(self._length)[place]
-        if isinstance(index, int):
-            return self._item(index)
-        return [self._item(one) for one in index]
-
-
 def cluster_weights(configs: Sequence[str], names: Sequence[str]) -> list[float]:
     """Return each record's weight: one over the records of its config and cluster.
 
@@ -85,54 +54,57 @@ def cluster_weights(configs: Sequence[str], names: Sequence[str]) -> list[float]
     return [1 / counts[record] for record in records]
 
 
-def clusters(digests: Sequence[str], shingles: Sequence[bytes]) -> list[str]:
+def clusters(digests: Sequence[str], shingles: Callable[[int], bytes]) -> list[str]:
     """Return the name of the cluster of each record.
 
     Args:
         digests: The sha256 of each record's canonical form; records may share one.
-        shingles: What `curation.schema.shingles.shingles` says of each; a
-            few are held at a time.
+        shingles: Returns what `curation.schema.shingles.shingles` says of a record, by
+            its place; a few are held at a time.
 
     Example:
-        >>> clusters(["b", "a", "c"], [bytes(8), bytes(8), bytes(7) + b"x"])
+        >>> clusters(["b", "a", "c"], [bytes(8), bytes(8), bytes(7) + b"x"].__getitem__)
         ['a', 'a', 'c']
     """
-    held = OnDemand(len(shingles), lru_cache(_CACHED)(lambda place: shingles[place]))
-    places, firsts = _numbered(held)
-    own = OnDemand(len(firsts), lambda place: held[firsts[place]])
-    joined = list(range(len(own)))
-    parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(own[place]))
-    hashes = lru_cache(_CACHED_SETS)(lambda place: frozenset(hashes_of(own[place])))
-    sizes = np.array([len(packed) // 8 for packed in own], np.int64)
+    held = lru_cache(_CACHED)(shingles)
+    # Each record's number among the distinct ones, and where each of those begins.
+    numbers: dict[bytes, int] = {}
+    places: list[int] = []
+    firsts: list[int] = []
+    for position in range(len(digests)):
+        name = blake2b(held(position), digest_size=16).digest()
+        places.append(numbers.setdefault(name, len(numbers)))
+        if len(numbers) > len(firsts):
+            firsts.append(position)
+
+    def distinct(place: int) -> bytes:
+        return held(firsts[place])
+
+    sizes = np.array(
+        [len(distinct(place)) // 8 for place in range(len(firsts))], np.int64
+    )
+    parities = lru_cache(_CACHED_PARITIES)(lambda place: _parities(distinct(place)))
+    hashes = lru_cache(_CACHED_SETS)(
+        lambda place: frozenset(hashes_of(distinct(place)))
+    )
 
     def near(one: int, other: int) -> bool:
         # Each bit that differs is at least one shingle that only one of them has. Of
         # near-duplicates at most a nineteenth of the shingles of both is such.
-        least = (parities(one) ^ parities(other)).bit_count()
-        if 19 * least > sizes[one] + sizes[other]:
+        total = int(sizes[one] + sizes[other])
+        if 19 * (parities(one) ^ parities(other)).bit_count() > total:
             return False
-        return _near(hashes(one), hashes(other))
+        common = len(hashes(one) & hashes(other))
+        return common >= LEAST_IN_COMMON * (total - common)
 
-    for group in rare_groups(own) if own else ():
+    joined = list(range(len(firsts)))
+    for group in rare_groups(len(firsts), distinct) if firsts else ():
         _connect(group, sizes, joined, near)
     names: dict[int, str] = {}
     for digest, place in zip(digests, places, strict=True):
         head = _head(joined, place)
         names[head] = min(names.get(head, digest), digest)
     return [names[_head(joined, place)] for place in places]
-
-
-def _numbered(shingles: Iterable[bytes]) -> tuple[list[int], list[int]]:
-    """Return each record's number among the distinct ones, and where each begins."""
-    numbers: dict[bytes, int] = {}
-    places: list[int] = []
-    firsts: list[int] = []
-    for position, packed in enumerate(shingles):
-        name = blake2b(packed, digest_size=16).digest()
-        places.append(numbers.setdefault(name, len(numbers)))
-        if len(numbers) > len(firsts):
-            firsts.append(position)
-    return places, firsts
 
 
 def _head(joined: list[int], place: int) -> int:
@@ -187,94 +159,70 @@ def _parities(packed: bytes) -> int:
     return int.from_bytes(np.packbits(odd.astype(np.bool_)).tobytes())
 
 
-def _near(one: frozenset[int], other: frozenset[int]) -> bool:
-    common = len(one & other)
-    return common >= LEAST_IN_COMMON * (len(one) + len(other) - common)
-
-
 # Shingles are counted by the last bits of their hashes: 64 MiB of counts. Shingles that
 # share a count are ordered less well, and no pair is lost.
 _COUNTS = 2**24
 
 
-def rare_groups(shingles: Sequence[bytes]) -> Iterator[NDArray[np.intp]]:
+def rare_groups(
+    count: int, shingles: Callable[[int], bytes]
+) -> Iterator[NDArray[np.intp]]:
     """Yield groups that every pair of near-duplicates shares at least one of.
 
     Near-duplicates are records with at least nine of ten shingles in common. A record
     may be in several groups, and in none.
 
+    Near-duplicates with `a` and `b` shingles share at least 9/19 (a + b), and `b` is at
+    least 9/10 a: so the first that is shared of those of `a`, the rarest first, has
+    9/10 a behind it, itself counted.
+
     Args:
-        shingles: What `curation.schema.shingles.shingles` says of each
-            record, of at least one; they are gone through twice, a few held at a time.
+        count: The number of records, at least one.
+        shingles: Returns what `curation.schema.shingles.shingles` says of a record, by
+            its place; they are gone through twice, a few held at a time.
     """
     counts = np.zeros(_COUNTS, np.uint32)
-    for _, hashes, _ in _some(shingles):
+    for _, hashes, _ in _some(count, shingles):
         np.add.at(counts, hashes % np.uint64(_COUNTS), 1)
-    rare = _rarest(shingles, counts).ordered()
+    parts = []
+    for start, hashes, own_sizes in _some(count, shingles):
+        owners = np.repeat(np.arange(len(own_sizes), dtype=np.int32), own_sizes)
+        order = np.lexsort((hashes, counts[hashes % np.uint64(_COUNTS)], owners))
+        # How many of a record's shingles are no rarer: itself and those behind it.
+        behind = np.repeat(np.cumsum(own_sizes, dtype=np.int32), own_sizes)
+        behind -= np.arange(len(hashes), dtype=np.int32)
+        rare = 10 * behind >= 9 * own_sizes[owners]
+        columns = hashes[order], start + owners, own_sizes[owners], behind
+        parts.append([column[rare] for column in columns])
+    shared, records, sizes, remaining = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(shared, kind="stable")
+    shared, records, sizes = shared[order], records[order], sizes[order]
     # Of a group the record with the fewest shingles is the easiest to be near to.
-    starts = rare.starts()
-    fewest = np.minimum.reduceat(rare.sizes, starts)
-    partner = np.repeat(fewest, np.diff(starts, append=len(rare.hashes)))
-    close = rare.only(9 * (rare.sizes + partner) <= 19 * rare.remaining)
-    starts = close.starts()
-    ends = np.append(starts[1:], len(close.hashes))
+    starts = _starts(shared)
+    fewest = np.minimum.reduceat(sizes, starts)
+    partner = np.repeat(fewest, np.diff(starts, append=len(shared)))
+    close = 9 * (sizes + partner) <= 19 * remaining[order]
+    shared, records = shared[close], records[close]
+    starts = _starts(shared)
+    ends = np.append(starts[1:], len(shared))
     for number in np.flatnonzero(ends - starts > 1):
-        yield close.records[starts[number] : ends[number]].astype(np.intp)
+        yield records[starts[number] : ends[number]].astype(np.intp)
 
 
-class _Rare(NamedTuple):
-    """Shingles of records; a near-duplicate shares the first common one here."""
-
-    hashes: NDArray[np.uint64]
-    #: Whose each is.
-    records: NDArray[np.int32]
-    #: How many shingles this record has.
-    sizes: NDArray[np.int32]
-    #: How many of them are no rarer than this one: itself and those behind it.
-    remaining: NDArray[np.int32]
-
-    def only(self, some: NDArray[np.bool_] | NDArray[np.intp]) -> _Rare:
-        """Return some of them, by a mask or in an order."""
-        return _Rare(
-            self.hashes[some],
-            self.records[some],
-            self.sizes[some],
-            self.remaining[some],
-        )
-
-    def ordered(self) -> _Rare:
-        """Return them by shingle, then by record."""
-        return self.only(np.argsort(self.hashes, kind="stable"))
-
-    def starts(self) -> NDArray[np.intp]:
-        """Return where another shingle begins, in what `ordered` gave."""
-        differs = np.ones(len(self.hashes), np.bool_)
-        differs[1:] = self.hashes[1:] != self.hashes[:-1]
-        return np.flatnonzero(differs)
+def _starts(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return where another hash begins among sorted ones."""
+    differs = np.ones(len(hashes), np.bool_)
+    differs[1:] = hashes[1:] != hashes[:-1]
+    return np.flatnonzero(differs)
 
 
 def _some(
-    shingles: Sequence[bytes],
+    count: int, shingles: Callable[[int], bytes]
 ) -> Iterator[tuple[int, NDArray[np.uint64], NDArray[np.int32]]]:
     """Yield the first record's place, all hashes and each one's number, by parts."""
-    for start in range(0, len(shingles), _TOGETHER):
-        some = shingles[start : start + _TOGETHER]
+    for start in range(0, count, _TOGETHER):
+        some = [
+            shingles(place) for place in range(start, min(start + _TOGETHER, count))
+        ]
         sizes = np.array([len(packed) // 8 for packed in some], np.int32)
         yield start, np.frombuffer(b"".join(some), np.uint64), sizes
-
-
-def _rarest(shingles: Sequence[bytes], counts: NDArray[np.uint32]) -> _Rare:
-    """Return of every record the shingles of which a near-duplicate shares one.
-
-    Near-duplicates with `a` and `b` shingles share at least 9/19 (a + b), and `b` is at
-    least 9/10 a: so what is shared first has 9/10 a behind it, itself counted.
-    """
-    parts = []
-    for start, hashes, sizes in _some(shingles):
-        records = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-        order = np.lexsort((hashes, counts[hashes % np.uint64(_COUNTS)], records))
-        remaining = np.repeat(np.cumsum(sizes, dtype=np.int32), sizes)
-        remaining -= np.arange(len(hashes), dtype=np.int32)
-        part = _Rare(hashes[order], start + records, sizes[records], remaining)
-        parts.append(part.only(10 * remaining >= 9 * part.sizes))
-    return _Rare(*map(np.concatenate, zip(*parts, strict=True)))

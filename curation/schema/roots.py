@@ -8,19 +8,21 @@ hold one that is called `type` or `required`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING
 
 from curation.core.json_types import Json
-from curation.json.pointer import Tokens, fragment_of
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import (
     ANNOTATIONS,
-    BOUNDS,
     CONTAINERS,
+    NUMBERS,
     REFERENCE_KEYWORDS,
     Shape,
 )
+
+if TYPE_CHECKING:
+    from curation.json.pointer import Tokens
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -28,26 +30,12 @@ TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "s
 _SIGNS = frozenset(
     {"$schema", "definitions", "$defs", "type", "required", "dependencies"}
 )
-_NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
 #: With the value 0 these ask nothing.
 _COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
 #: Keywords that never hold definitions.
 _DATA = ANNOTATIONS | {"enum", "const", "example"}
 #: Definitions nested deeper than this below the root are left alone.
 _DEEPEST = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryEntry:
-    """One definition of a library: its name as a property, and where it stands."""
-
-    name: str
-    tokens: Tokens
-
-    @property
-    def reference(self) -> str:
-        """The `$ref` value that leads to it from the root."""
-        return fragment_of(self.tokens)
 
 
 def _is_schema(value: Json) -> bool:
@@ -61,14 +49,6 @@ def _names_a_type(value: Json) -> bool:
             for item in value
         )
     return isinstance(value, str) and value in TYPES
-
-
-def _any_type(value: Json) -> bool:
-    """Return whether a `type` excludes nothing, or nothing but non-objects."""
-    if isinstance(value, list):
-        named = {item for item in value if isinstance(item, str)}
-        return named == {"object"} or named >= TYPES - {"integer"}
-    return value in ("object", "any")
 
 
 def _applies(keyword: str, value: Json) -> bool:
@@ -91,8 +71,12 @@ def _applies(keyword: str, value: Json) -> bool:
 
 def _asserts(keyword: str, value: Json) -> bool:
     if keyword == "type":
-        return _names_a_type(value) and not _any_type(value)
-    if keyword in _NUMBERS:
+        # Some exclude nothing, or nothing but non-objects.
+        items = value if isinstance(value, list) else [value]
+        named = {item for item in items if isinstance(item, str)}
+        excludes = named != {"object"} and not named >= TYPES - {"integer"}
+        return _names_a_type(value) and excludes
+    if keyword in NUMBERS:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and not (value == 0 and keyword in _COUNTS_FROM)
     if keyword in ("required", "enum", "disallow"):
@@ -183,23 +167,20 @@ def embedded(root: Json) -> str | None:
     return None
 
 
-def entries(root: Json) -> tuple[LibraryEntry, ...]:
-    """Return the definitions of a library, in order.
+def entries(root: Json) -> dict[str, Tokens]:
+    """Return the definitions of a library, in order: name to place.
 
-    Definitions are not searched themselves. An entry's name is its path, joined by
-    dots, without `definitions` and `$defs`; a used name gets `-2`, `-3` and so on.
+    Definitions are not searched themselves. A name is the path, joined by dots, without
+    `definitions` and `$defs`; a used name gets `-2`, `-3` and so on.
     """
-    definitions: list[LibraryEntry] = []
-    used: set[str] = set()
+    definitions: dict[str, Tokens] = {}
     for tokens in _definitions(root, ()):
         path = [token for token in tokens if token not in CONTAINERS]
-        name = unused(".".join(path or tokens), used)
-        used.add(name)
-        definitions.append(LibraryEntry(name=name, tokens=tokens))
-    return tuple(definitions)
+        definitions[unused(".".join(path or tokens), definitions)] = tokens
+    return definitions
 
 
-def unused(name: str, used: set[str]) -> str:
+def unused(name: str, used: Container[str]) -> str:
     """Return the name; if it is taken, with the first free number behind it."""
     if name not in used:
         return name

@@ -214,16 +214,21 @@ def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json
     return edit(tokens, schema)
 
 
+def edited_objects(
+    schema: Json, dialect: Dialect, mend: Callable[[dict[str, Json]], Json]
+) -> Json:
+    """Return what `edited` does, with an edit of the subschemas that are objects."""
+
+    def edit(_tokens: Tokens, subschema: Json) -> Json:
+        return mend(subschema) if isinstance(subschema, dict) else subschema
+
+    return edited(schema, dialect, edit)
+
+
 #: Keywords that a skeleton lacks: annotations and identifiers, `format` kept.
 STRIPPED = (ANNOTATIONS | {"id", "$id"}) - {
     *("format", "contentEncoding", "contentMediaType", "contentSchema")
 }
-
-
-def _strip(_tokens: Tokens, schema: Json) -> Json:
-    if not isinstance(schema, dict) or STRIPPED.isdisjoint(schema):
-        return schema
-    return {name: value for name, value in schema.items() if name not in STRIPPED}
 
 
 def skeleton(schema: Json, dialect: Dialect) -> Json:
@@ -231,7 +236,13 @@ def skeleton(schema: Json, dialect: Dialect) -> Json:
 
     A property named `title` stays, and so does data: `enum`, `const`, unknown members.
     """
-    return edited(schema, dialect, _strip)
+
+    def stripped(subschema: dict[str, Json]) -> Json:
+        if STRIPPED.isdisjoint(subschema):
+            return subschema
+        return {it: subschema[it] for it in subschema if it not in STRIPPED}
+
+    return edited_objects(schema, dialect, stripped)
 
 
 def skeleton_digest(schema: Json, dialect: Dialect) -> str:

@@ -30,7 +30,7 @@ from curation.schema.dialects import (
 )
 from curation.schema.drafts import usage
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
-from curation.schema.subschemas import edited, subschemas
+from curation.schema.subschemas import edited, subschemas, without
 
 #: Each exclusive bound with the one that its boolean makes strict.
 BOUNDS = (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum"))
@@ -100,8 +100,12 @@ def _ported(schema: dict[str, Json], source: Dialect, target: Dialect) -> Json:
         if keyword == "$schema":
             continue
         if keyword == source.id_keyword and isinstance(value, str):
-            if not hidden:
-                result.update(_identifier(value, target))
+            is_anchor = value[:1] == "#" and target.order >= DRAFT_2019_09.order
+            if is_anchor and value[1:] and not hidden:
+                # A mere fragment is an anchor up to draft-07.
+                result["$anchor"] = value[1:]
+            elif not is_anchor and not hidden:
+                result[target.id_keyword] = value
         elif keyword not in KNOWN_KEYWORDS or keyword in ANNOTATIONS | CONTAINERS:
             result[keyword] = value
         elif keyword in source.effective and (keyword == "$ref" or not hidden):
@@ -110,13 +114,6 @@ def _ported(schema: dict[str, Json], source: Dialect, target: Dialect) -> Json:
     if "$ref" in result and target.ref_hides_siblings and beside:
         raise CannotPortError("keywords beside a `$ref`")
     return result
-
-
-def _identifier(value: str, target: Dialect) -> dict[str, Json]:
-    """Return an identifier, or the anchor that a mere fragment is up to draft-07."""
-    if value[:1] == "#" and target.order >= DRAFT_2019_09.order:
-        return {"$anchor": value[1:]} if value[1:] else {}
-    return {target.id_keyword: value}
 
 
 def _translated(
@@ -144,16 +141,13 @@ def _translated(
 
 def _dependencies(value: Json) -> dict[str, Json]:
     members = value if isinstance(value, dict) else {}
-    required: dict[str, Json] = {}
-    schemas: dict[str, Json] = {}
-    for name, member in members.items():
-        (required if isinstance(member, list) else schemas)[name] = member
-    result: dict[str, Json] = {}
-    if required:
-        result["dependentRequired"] = required
-    if schemas:
-        result["dependentSchemas"] = schemas
-    return result
+    lists = {name: part for name, part in members.items() if isinstance(part, list)}
+    schemas = {name: part for name, part in members.items() if name not in lists}
+    kinds: dict[str, Json] = {
+        "dependentRequired": {**lists},
+        "dependentSchemas": schemas,
+    }
+    return {keyword: part for keyword, part in kinds.items() if part}
 
 
 def _items(keyword: str, schema: dict[str, Json]) -> dict[str, Json]:
@@ -165,8 +159,6 @@ def _items(keyword: str, schema: dict[str, Json]) -> dict[str, Json]:
     return {"items": schema["additionalItems"]}
 
 
-#: Schemas, each the object that it is, whose own `required: true` was replaced.
-OwnRequired = list["dict[str, Json]"]
 #: Formats that have another name since draft-04.
 FORMATS = {"ip-address": "ipv4", "host-name": "hostname"}
 _ANY = "any"
@@ -184,11 +176,19 @@ def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
     Raises:
         CannotUpgradeError: no draft-04 schema with the same meaning is known.
     """
-    _refuse_hidden(schema)
+    visible = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
+    for ref, target in _local_targets(schema):
+        if isinstance(target, dict) and target.get("required") is True:
+            raise CannotUpgradeError(f"required stands behind the reference {ref}")
+        if isinstance(target, dict) and id(target) not in visible and usage(target).old:
+            raise CannotUpgradeError(f"{ref} leads where no keyword holds a schema")
     work = _Upgrade(rule=rule)
     result = edited(schema, DRAFT_03, work.translate)
     result = edited(result, DRAFT_04, work.leftover)
-    _refuse_broken(schema, result)
+    still = {ref for ref, _ in _local_targets(result)}
+    for ref, _ in _local_targets(schema):
+        if ref not in still:
+            raise CannotUpgradeError(f"{ref} leads to what the upgrade moves")
     return result, work.changes
 
 
@@ -196,7 +196,8 @@ def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
 class _Upgrade:
     rule: str
     changes: list[Change] = field(default_factory=list)
-    _own_required: OwnRequired = field(default_factory=list)
+    #: Schemas whose own `required: true` has given way to a list.
+    _listing: list[dict[str, Json]] = field(default_factory=list)
 
     def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
         self.changes.append(change_at(self.rule, tokens, before, after, note))
@@ -208,88 +209,56 @@ class _Upgrade:
         result: dict[str, Json] = {}
         for keyword, value in schema.items():
             new_keyword, new = _from_draft_03(keyword, value)
-            note = f"{keyword} of draft-03"
+            place, before, after = (*tokens, new_keyword or keyword), value, new
             if new_keyword != keyword:
-                self._record(
-                    (*tokens, new_keyword or keyword),
-                    {keyword: value},
-                    {new_keyword: new} if new_keyword else ABSENT,
-                    note,
-                )
-            elif new is not value:
-                self._record((*tokens, keyword), value, new, note)
+                before = {keyword: value}
+                after = {new_keyword: new} if new_keyword else ABSENT
+            if after is not value:
+                self._record(place, before, after, f"{keyword} of draft-03")
             if new_keyword:
                 result[new_keyword] = new
         lifted = self._lifted(tokens, result)
-        return schema if not self.changes else lifted
+        return lifted if self.changes else schema
 
     def _lifted(self, tokens: Tokens, schema: dict[str, Json]) -> dict[str, Json]:
-        lifted = with_lifted_required(schema, self._own_required)
-        if lifted is schema:
-            return schema
-        members = schema["properties"]
-        names = lifted["required"]
-        if not isinstance(members, dict) or not isinstance(names, list):
-            raise TypeError(names)
-        properties = lifted["properties"]
-        for name in map(str, names):
-            if isinstance(properties, dict) and properties[name] is not members[name]:
+        """Return a schema that lists its properties with `required: true`."""
+        members, required = schema.get("properties"), schema.get("required", ABSENT)
+        names: list[Json] = []
+        properties: dict[str, Json] = {}
+        for name, member in members.items() if isinstance(members, dict) else ():
+            properties[name] = member
+            if isinstance(member, dict) and member.get("required") is True:
+                properties[name] = without(member, "required")
                 gone = (*tokens, "properties", name, "required")
                 self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
-        note = "required of its properties"
-        self._record((*tokens, "required"), schema.get("required", ABSENT), names, note)
+                names.append(name)
+            elif any(member is listing for listing in self._listing):
+                names.append(name)
+        if not names:
+            return schema
+        if isinstance(required, list):
+            names = [*required, *(name for name in names if name not in required)]
+        place, note = (*tokens, "required"), "required of its properties"
+        self._record(place, required, names, note)
+        lifted: dict[str, Json] = {
+            **schema,
+            "properties": properties,
+            "required": names,
+        }
+        if required is True:
+            self._listing.append(lifted)
         return lifted
 
     def leftover(self, tokens: Tokens, schema: Json) -> Json:
         """Return the schema without a boolean `required` that means nothing."""
-        if not isinstance(schema, dict):
+        value = schema.get("required") if isinstance(schema, dict) else None
+        if not isinstance(schema, dict) or not isinstance(value, bool):
             return schema
-        value = schema.get("required")
-        if not isinstance(value, bool):
-            return schema
-        note = "required says nothing but in a property"
-        if value is False:
-            note = "what is not said to be required is optional"
+        note = "what is not said to be required is optional"
+        if value:
+            note = "required says nothing but in a property"
         self._record((*tokens, "required"), value, ABSENT, note)
-        return _without_required(schema)
-
-
-def with_lifted_required(
-    schema: dict[str, Json], replaced: OwnRequired
-) -> dict[str, Json]:
-    """Return a schema that lists its properties with `required: true`.
-
-    Args:
-        schema: A schema, inner ones done; it is returned as it is if no property has
-            the keyword.
-        replaced: Schemas whose own `required: true` has given way to a list; this one
-            is added if its does. One list serves one walk, inner schemas first.
-    """
-    members = schema.get("properties")
-    if not isinstance(members, dict):
-        return schema
-    stripped: dict[str, Json] = {}
-    names: list[Json] = []
-    for name, member in members.items():
-        stripped[name] = member
-        if isinstance(member, dict) and member.get("required") is True:
-            stripped[name] = _without_required(member)
-            names.append(name)
-        elif any(member is one for one in replaced):
-            names.append(name)
-    if not names:
-        return schema
-    required = schema.get("required")
-    before: list[Json] = required if isinstance(required, list) else []
-    names = [*before, *(name for name in names if name not in before)]
-    lifted: dict[str, Json] = {**schema, "properties": stripped, "required": names}
-    if required is True:
-        replaced.append(lifted)
-    return lifted
-
-
-def _without_required(schema: dict[str, Json]) -> dict[str, Json]:
-    return {name: value for name, value in schema.items() if name != "required"}
+        return without(schema, "required")
 
 
 def _from_draft_03(keyword: str, value: Json) -> tuple[str, Json]:
@@ -298,32 +267,27 @@ def _from_draft_03(keyword: str, value: Json) -> tuple[str, Json]:
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise CannotUpgradeError(f"divisibleBy is {write(value)[:80]}")
         return "multipleOf", value
+    items: list[Json] = value if isinstance(value, list) else [value]
     if keyword == "extends":
-        bases: list[Json] = value if isinstance(value, list) else [value]
-        if not bases or not all(isinstance(base, dict) for base in bases):
+        if not items or not all(isinstance(base, dict) for base in items):
             raise CannotUpgradeError("extends holds no schema")
-        return "allOf", bases
+        return "allOf", items
     if keyword == "disallow":
         return "not", _any_of_types(value, keyword)
-    if keyword == "type":
-        return _translated_type(value)
-    if keyword == "dependencies" and isinstance(value, dict):
-        if any(isinstance(needed, str) for needed in value.values()):
-            return keyword, {
-                name: [needed] if isinstance(needed, str) else needed
-                for name, needed in value.items()
-            }
-    elif keyword == "format" and isinstance(value, str):
-        return keyword, FORMATS.get(value, value)
-    return keyword, value
-
-
-def _translated_type(value: Json) -> tuple[str, Json]:
-    if value == _ANY or (isinstance(value, list) and _ANY in value):
+    if keyword == "type" and _ANY in items:
         return "", None
-    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
-        return "anyOf", _any_of_types(value, "type")["anyOf"]
-    return "type", value
+    holds_schema = any(isinstance(item, dict) for item in items)
+    if keyword == "type" and value is items and holds_schema:
+        return "anyOf", _any_of_types(value, keyword)["anyOf"]
+    if keyword == "dependencies" and isinstance(value, dict):
+        needed: dict[str, Json] = {
+            name: [part] if isinstance(part, str) else part
+            for name, part in value.items()
+        }
+        value = value if needed == value else needed
+    elif keyword == "format" and isinstance(value, str):
+        value = FORMATS.get(value, value)
+    return keyword, value
 
 
 def _any_of_types(value: Json, keyword: str) -> dict[str, Json]:
@@ -350,31 +314,3 @@ def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
                 yield ref, at(schema, tokens_of_fragment(ref))
             except LookupError:
                 continue
-
-
-def _refuse_hidden(schema: Json) -> None:
-    """Refuse draft-03 keywords that only a reference leads to.
-
-    Raises:
-        CannotUpgradeError: there are some.
-    """
-    visible = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
-    for ref, target in _local_targets(schema):
-        if not isinstance(target, dict):
-            continue
-        if target.get("required") is True:
-            raise CannotUpgradeError(f"required stands behind the reference {ref}")
-        if id(target) not in visible and usage(target).old:
-            raise CannotUpgradeError(f"{ref} leads where no keyword holds a schema")
-
-
-def _refuse_broken(before: Json, after: Json) -> None:
-    """Refuse an upgrade that moved what a reference leads to.
-
-    Raises:
-        CannotUpgradeError: it did.
-    """
-    still = {ref for ref, _ in _local_targets(after)}
-    for ref, _ in _local_targets(before):
-        if ref not in still:
-            raise CannotUpgradeError(f"{ref} leads to what the upgrade moves")

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import documents, files_in
+from curation.sources.readers import claimed_uris, documents, files_in
 
 _NAME = "corpus"
 _CONFIG = "GithubCorpus"

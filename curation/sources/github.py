@@ -12,8 +12,14 @@ from pathlib import Path
 from curation.core.benchmark import UNDIVIDED
 from curation.core.documents import Origin, RawDocument
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uri, claimed_uris
-from curation.sources.readers import EDITED, document, files_in, lines
+from curation.sources.readers import (
+    EDITED,
+    claimed_uri,
+    claimed_uris,
+    document,
+    files_in,
+    lines,
+)
 
 _NAME = "github"
 #: Our list of licences, among the lists of ids: repository, SPDX expression, and where

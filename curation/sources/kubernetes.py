@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import EDITED, documents, files_in
+from curation.sources.readers import EDITED, claimed_uris, documents, files_in
 
 _NAME = "kubernetes"
 _CONFIG = "Kubernetes"

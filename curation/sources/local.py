@@ -25,18 +25,24 @@ from functools import cached_property, partial
 from importlib import import_module
 from itertools import repeat
 from pathlib import Path, PurePosixPath
-from typing import Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 
 from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, natural_key
 from curation.core.documents import Files, RawDocument, Rejected
 from curation.core.hub_names import dataset_name
 from curation.core.json_types import Json
-from curation.download.folder_files import FolderFiles, MadeFile, SingleFile
+from curation.download.folder_files import FolderFiles, MadeFile, single_file
 from curation.json import text as jsontext
 from curation.json.named_text import YAML_SUFFIXES, parse_named
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import NamedSchema, as_rows, document, own_uri, plain_id
+from curation.sources.readers import (
+    NamedSchema,
+    as_rows,
+    claimed_uris,
+    document,
+    own_uri,
+    plain_id,
+)
 from curation.system.errors import BadConfiguration, BadData, BadUsage, NoInput
 from curation.system.user_files import existing_path, reading_parquet, refuse_large
 from curation.system.words import counted
@@ -65,8 +71,7 @@ _FORMS: Mapping[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnText:
+class OwnText(NamedTuple):
     """The text of one schema, not yet parsed."""
 
     #: Path of the file, relative to the folder; with `#ROW` in a table.
@@ -160,13 +165,18 @@ def open_source(
     if path is not None:
         own = path.resolve()
         tables = path if path.is_dir() and _parquet_files(path) else None
+        read: Callable[[Path], FolderFiles | MadeFile] = single_file
+        if tables:
+            read = _rows_of_tables
+        elif path.is_dir():
+            read = partial(FolderFiles, suffixes=_READ, most=DOCUMENT_BYTES + 1)
         return OwnSchemas(
             expression=expression,
             name=own.name if path.is_dir() else own.stem,
             path=path,
             tables=tables,
             origin="build" if tables else "files",
-            read=partial(_rows_of_tables if tables else _files_at, path),
+            read=partial(read, path),
         )
     column = _COLUMN.fullmatch(expression.removeprefix("hf://datasets/"))
     if column is not None:
@@ -195,12 +205,6 @@ def open_source(
         origin="hub",
         read=partial(_rows_of_tables, folder),
     )
-
-
-def _files_at(path: Path) -> FolderFiles | MadeFile:
-    if path.is_dir():
-        return FolderFiles(path, _READ, DOCUMENT_BYTES + 1)
-    return SingleFile(path)
 
 
 def _from_form(prefix: str, argument: str, say: Callable[[str], None]) -> OwnSchemas:

@@ -12,8 +12,7 @@ from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.core.rule import Library
 from curation.json.named_text import parse_named
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import own_uri
+from curation.sources.readers import claimed_uris, own_uri
 from curation.workers.limits import DOCUMENT_BYTES
 
 #: As `build --with local` names the place of a user's own file.
@@ -52,32 +51,29 @@ class NeighbourLibrary:
         self._claims = claims
         self._documents: dict[str, Json | None] = {}
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str, /) -> Json | None:
         """Return the parsed document, or None if there is none that can be read."""
+        from curation.validation.metaschemas import other_scheme  # noqa: PLC0415 (slow)
+
         if uri not in self._documents:
-            self._documents[uri] = self._read(uri)
+            places = dict.fromkeys(
+                path for own in (uri, other_scheme(uri)) for path in self._places(own)
+            )
+            documents = map(self._document, places)
+            self._documents[uri] = next(
+                (value for value in documents if value is not None), None
+            )
         return self._documents[uri]
-
-    def _read(self, uri: str) -> Json | None:
-        from curation.references.library import other_scheme  # noqa: PLC0415 (slow)
-
-        places = dict.fromkeys(
-            path for own in (uri, other_scheme(uri)) for path in self._places(own)
-        )
-        documents = map(self._document, places)
-        return next((value for value in documents if value is not None), None)
 
     def _places(self, uri: str) -> Iterator[str]:
         """Yield the paths at which the document of a URI may be."""
         if uri in self._claims:
             yield self._claims[uri]
-        elif uri.startswith(base_uri_of("")):
+            return
+        if uri.startswith(base_uri_of("")):
             yield unquote(urlsplit(uri).path).lstrip("/")
-        else:
-            yield from self._beside(uri)
-
-    def _beside(self, uri: str) -> Iterator[str]:
-        """Yield where a file stands if it is to a user's file as their URIs are."""
+            return
+        # A file may stand to a user's file as their URIs do.
         for claim, path in self._claims.items():
             folder = claim.rpartition("/")[0] + "/"
             if uri.startswith(folder):
@@ -111,7 +107,7 @@ def neighbours_of(root: Path, contents: Mapping[str, bytes]) -> NeighbourFiles:
 def neighbour_library(neighbours: NeighbourFiles) -> Library:
     """Return what references between files lead to; nothing if there is no root."""
     if not neighbours.root:
-        from curation.references.library import NO_LIBRARY  # noqa: PLC0415 (slow)
+        from curation.references.closure import NO_LIBRARY  # noqa: PLC0415 (slow)
 
         return NO_LIBRARY
     return NeighbourLibrary(Path(neighbours.root), neighbours.claims)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from curation.json.pointer import Tokens, at, pointer, tokens_of_fragment
 from curation.schema.dialects import BY_NAME, Dialect
-from curation.schema.subschemas import edited, subschemas
+from curation.schema.subschemas import edited_objects, subschemas
 from curation.sources.readers import NamedSchema, read_document
 from curation.system.errors import BadData
 from curation.system.words import counted
@@ -231,27 +230,24 @@ class Description:
         return self._converted[name]
 
     def _in_json_schema(self, schema: Json) -> Json:
-        return edited(schema, self.dialect, partial(_converted, self.holder))
+        """Return a schema without what OpenAPI alone knows, its references moved."""
+        return edited_objects(schema, self.dialect, self._plain)
 
-
-def _converted(holder: str, _tokens: Tokens, schema: Json) -> Json:
-    """Return a schema without what OpenAPI alone knows, its references moved."""
-    if not isinstance(schema, dict):
-        return schema
-    plain = {
-        name: value
-        for name, value in schema.items()
-        if name not in _OPENAPI_ONLY and not name.startswith("x-")
-    }
-    reference = plain.get("$ref")
-    if isinstance(reference, str):
-        if reference.startswith(_COMPONENTS):
-            plain["$ref"] = f"#/{holder}/{reference.removeprefix(_COMPONENTS)}"
-        if holder == _HOLDER_3_0:
+    def _plain(self, schema: dict[str, Json]) -> Json:
+        is_old = self.holder == _HOLDER_3_0
+        plain = {
+            name: value
+            for name, value in schema.items()
+            if name not in _OPENAPI_ONLY and not name.startswith("x-")
+        }
+        reference = plain.get("$ref")
+        if isinstance(reference, str):
+            if reference.startswith(_COMPONENTS):
+                name = reference.removeprefix(_COMPONENTS)
+                plain["$ref"] = f"#/{self.holder}/{name}"
             # Reference Object: "any properties added SHALL be ignored".
-            return {"$ref": plain["$ref"]}
+            return {"$ref": plain["$ref"]} if is_old else plain
+        is_nullable = is_old and plain.pop("nullable", None) is True
+        if is_nullable and isinstance(plain.get("type"), str):
+            plain["type"] = [plain["type"], "null"]
         return plain
-    is_nullable = holder == _HOLDER_3_0 and plain.pop("nullable", None) is True
-    if is_nullable and isinstance(plain.get("type"), str):
-        plain["type"] = [plain["type"], "null"]
-    return plain

@@ -6,7 +6,6 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 from curation.sources.readers import NamedSchema, as_rows
 from curation.system.errors import BadData, NoInput
@@ -27,12 +26,26 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
         NoInput: it cannot be imported.
         BadData: it has no models.
     """
-    from pydantic import TypeAdapter  # noqa: PLC0415 (slow)
+    from pydantic import BaseModel, TypeAdapter  # noqa: PLC0415 (slow)
 
     say(f"Importing {module}")
-    loaded = _imported(module)
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        loaded = importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise NoInput(f"cannot be imported ({why})", module) from error
+    finally:
+        sys.path.remove(here)
     schemas: list[NamedSchema] = []
-    for name, model in sorted(_models(loaded).items()):
+    for name, model in sorted(vars(loaded).items()):
+        if not isinstance(model, type) or not (
+            issubclass(model, BaseModel) or hasattr(model, "__pydantic_validator__")
+        ):
+            continue
+        if not f"{model.__module__}.".startswith(f"{loaded.__name__}."):
+            continue
         try:
             own = NamedSchema(name=name, schema=TypeAdapter(model).json_schema())
             as_rows([own])  # an infinite default, for one, is no JSON
@@ -45,28 +58,3 @@ def read_models(module: str, say: Callable[[str], None]) -> list[NamedSchema]:
         then = "models are classes of pydantic.BaseModel that it defines"
         raise BadData("no model with a JSON Schema", module, then)
     return schemas
-
-
-def _imported(module: str) -> ModuleType:
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        return importlib.import_module(module)
-    except (Exception, SystemExit) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise NoInput(f"cannot be imported ({why})", module) from error
-    finally:
-        sys.path.remove(here)
-
-
-def _models(module: ModuleType) -> dict[str, type]:
-    from pydantic import BaseModel  # noqa: PLC0415 (slow)
-
-    own = (module.__name__, f"{module.__name__}.")
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if isinstance(value, type)
-        and (value.__module__ == own[0] or value.__module__.startswith(own[1]))
-        and (issubclass(value, BaseModel) or hasattr(value, "__pydantic_validator__"))
-    }

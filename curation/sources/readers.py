@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
+
+import orjson
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import Provenance, RawDocument, Rejected
@@ -28,8 +30,7 @@ _LONGEST_ID = 120
 _LONGEST_NAME = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedSchema:
+class NamedSchema(NamedTuple):
     """A schema that has a name: of a function, a model, an operation."""
 
     name: str
@@ -180,3 +181,53 @@ def own_uri(name: str, path: str) -> str:
     The host is under `.invalid`, which never resolves (RFC 2606 section 2).
     """
     return f"https://{name}.invalid/{quote(path)}"
+
+
+# A cheap sieve: most documents claim nothing and are never parsed here.
+_CLAIM = re.compile(rb'"\$?id"\s*:\s*"https?:', re.IGNORECASE)
+_ABSOLUTE = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+
+
+def claimed_uri(content: bytes) -> str | None:
+    """Return the absolute http(s) URI, without fragment, that a document claims.
+
+    `$id` counts before `id`. None if there is none, its fragment is not empty, or the
+    text cannot be read.
+    """
+    if not (b'id"' in content and _CLAIM.search(content)):
+        return None
+    try:
+        schema = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(schema, dict):
+        return None
+    claims = (schema.get("$id"), schema.get("id"))
+    claim = next((claimed for claimed in claims if isinstance(claimed, str)), None)
+    if claim is None or not _ABSOLUTE.match(claim):
+        return None
+    uri, _, fragment = claim.partition("#")
+    return None if fragment else uri
+
+
+def claimed_uris(read: Callable[[str], bytes], paths: Iterable[str]) -> dict[str, str]:
+    """Return the URI to path of every document that alone claims its URI.
+
+    Copies, equal byte for byte, count as one document: the first path stands for
+    them. A URI that two different documents claim leads nowhere.
+
+    Args:
+        read: Returns the JSON text of a path.
+        paths: The documents' paths.
+    """
+    claims: dict[str, tuple[str, bytes]] = {}
+    contested: set[str] = set()
+    for path in paths:
+        content = read(path)
+        uri = claimed_uri(content)
+        if uri is None:
+            continue
+        digest = hashlib.sha256(content).digest()
+        if claims.setdefault(uri, (path, digest))[1] != digest:
+            contested.add(uri)
+    return {uri: path for uri, (path, _) in claims.items() if uri not in contested}

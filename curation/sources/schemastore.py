@@ -18,9 +18,9 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -32,8 +32,7 @@ from curation.download.cache import Cache
 from curation.download.http import download
 from curation.download.packs import open_pack, write_pack
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import document
+from curation.sources.readers import claimed_uris, document
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.checksums import file_digest
 from curation.system.errors import (
@@ -262,8 +261,7 @@ _HOSTS_AT_ONCE: Final = 8
 PAUSE: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveSchemas:
+class LiveSchemas(NamedTuple):
     """The outcome of each address: its sha256, or why it failed."""
 
     locked: dict[str, str]

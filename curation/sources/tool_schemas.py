@@ -57,54 +57,49 @@ def definitions(path: str, text: str) -> Iterator[tuple[int, dict[str, UntypedJs
         with warnings.catch_warnings():
             # Escapes that Python does not know are others' concern.
             warnings.simplefilter("ignore")
-            return _Module(ast.parse(text)).definitions()
+            return _python_definitions(ast.parse(text))
     return object_literals(text, _SCHEMAS)
 
 
-class _Module:
-    """A Python file, in whose values constants of the module are put in."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
-        self._constants = _assigned(tree.body)
-
-    def definitions(self) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Dict):
-                members = _members(node)
-            elif isinstance(node, ast.Call):
-                members = {word.arg: word.value for word in node.keywords if word.arg}
-            elif isinstance(node, ast.ClassDef):
-                members = _assigned(node.body)
-            else:
-                continue
-            if not _SCHEMAS.keys().isdisjoint(members):
-                value = {name: self._value(own) for name, own in members.items()}
-                yield node.lineno, value
-
-    def _value(self, node: ast.expr) -> UntypedJson:
-        """Return a value as far as it is plain data."""
+def _python_definitions(
+    tree: ast.Module,
+) -> Iterator[tuple[int, dict[str, UntypedJson]]]:
+    constants = _assigned(tree.body)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
             members = _members(node)
-            if len(members) == len(node.keys):
-                return {name: self._value(own) for name, own in members.items()}
-        if isinstance(node, ast.List | ast.Tuple):
-            return [self._value(item) for item in node.elts]
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            left, right = self._value(node.left), self._value(node.right)
-            is_text = isinstance(left, str) and isinstance(right, str)
-            return left + right if is_text else OPAQUE
-        if isinstance(node, ast.Name) and node.id in self._constants:
-            # A name that stands for itself has no value.
-            own = self._constants.pop(node.id)
-            value = self._value(own)
-            self._constants[node.id] = own
-            return value
-        try:
-            value = ast.literal_eval(node)
-        except ValueError:
-            return OPAQUE
-        return value if isinstance(value, str | int | float | None) else OPAQUE
+        elif isinstance(node, ast.Call):
+            members = {word.arg: word.value for word in node.keywords if word.arg}
+        elif isinstance(node, ast.ClassDef):
+            members = _assigned(node.body)
+        else:
+            continue
+        if not _SCHEMAS.keys().isdisjoint(members):
+            value = {name: _value(part, constants) for name, part in members.items()}
+            yield node.lineno, value
+
+
+def _value(node: ast.expr, constants: dict[str, ast.expr]) -> UntypedJson:
+    """Return a value as far as it is plain data, constants of the module put in."""
+    if isinstance(node, ast.Dict):
+        members = _members(node)
+        if len(members) == len(node.keys):
+            return {name: _value(part, constants) for name, part in members.items()}
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_value(item, constants) for item in node.elts]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _value(node.left, constants), _value(node.right, constants)
+        is_text = isinstance(left, str) and isinstance(right, str)
+        return left + right if is_text else OPAQUE
+    if isinstance(node, ast.Name) and node.id in constants:
+        # A name that stands for itself has no value.
+        others = {name: part for name, part in constants.items() if name != node.id}
+        return _value(constants[node.id], others)
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return OPAQUE
+    return value if isinstance(value, str | int | float | None) else OPAQUE
 
 
 def _members(node: ast.Dict) -> dict[str, ast.expr]:

@@ -243,7 +243,10 @@ def read_mcp_server(
         what = f"did not list its tools within {seconds:g} seconds"
         raise TemporarilyUnavailable(what, words[0]) from error
     except Exception as error:
-        why = _innermost(error)
+        fault: BaseException = error
+        while isinstance(fault, BaseExceptionGroup):
+            fault = fault.exceptions[0]
+        why = " ".join(str(fault).split()) or type(fault).__name__
         then = "the command must speak the Model Context Protocol over stdio"
         raise Unavailable(
             f"cannot be asked for its tools ({why})", words[0], then
@@ -279,9 +282,3 @@ async def _listed(words: list[str]) -> list[dict[str, Json]]:
                 break
             page_request = PaginatedRequestParams(cursor=page.next_cursor)
     return tools
-
-
-def _innermost(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return " ".join(str(error).split()) or type(error).__name__

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from curation.core.documents import RawDocument
 from curation.sources.base import Reading, Source
-from curation.sources.claims import claimed_uris
-from curation.sources.readers import EDITED, documents, files_in, pairs
+from curation.sources.readers import EDITED, claimed_uris, documents, files_in, pairs
 
 _NAME = "washingtonpost"
 _CONFIG = "WashingtonPost"

@@ -20,7 +20,8 @@ the keywords that spoke against some draft.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.core.json_types import Json
@@ -69,6 +70,11 @@ _NOTES = {
     StatementKind.VENDOR: "a vendor's metaschema, built on this draft",
     StatementKind.SILENT: "no draft was declared",
 }
+
+
+def dialect_of(document: Document) -> Dialect:
+    """Return the dialect of a document; the newest if it is not decided."""
+    return BY_NAME[document.dialect or DRAFT_2020_12.name]
 
 
 def with_dialect(document: Document) -> Document | Rejected:
@@ -150,13 +156,14 @@ def _from_draft_03(document: Document) -> Document | Rejected:
     used = usage(document.schema)
     if not used.later:
         return _upgraded(document)
+    later = ", ".join(sorted(used.later))
     if used.old:
+        old = ", ".join(sorted(used.old))
         detail = (
-            f"declares draft-03 and uses its {_joined(used.old)}, "
-            f"but also {_joined(used.later)} of later drafts"
+            f"declares draft-03 and uses its {old}, but also {later} of later drafts"
         )
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
-    note = f"draft-03 has no such {_joined(used.later)}"
+    note = f"draft-03 has no such {later}"
     fitting = (
         dialect
         for dialect in DIALECTS
@@ -173,10 +180,6 @@ def _upgraded(document: Document) -> Document | Rejected:
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
     note = "draft-03, brought to draft-04"
     return declare(document.changed(schema, changes), DRAFT_04, "upgraded", note)
-
-
-def _joined(keywords: frozenset[str]) -> str:
-    return ", ".join(sorted(keywords))
 
 
 def _unswitched(document: Document) -> Document:
@@ -205,8 +208,7 @@ def _unswitched(document: Document) -> Document:
     return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inferred:
+class Inferred(NamedTuple):
     """The dialect of a schema that declares none, with the evidence."""
 
     dialect: Dialect
@@ -253,12 +255,7 @@ def inferred(
     for word in (*sorted(used.keywords & _IDENTIFIERS), *sorted(used.telling)):
         drafts = [each for each in drafts if used.shown_by(word, each)] or drafts
     evidence = "mixed" if mixed else "words" if len(drafts) == 1 else "prior"
-    words = _words_against(schema, used)
-    return Inferred(dialect=drafts[0], evidence=evidence, words=words)
-
-
-def _words_against(schema: Json, used: Usage) -> tuple[str, ...]:
-    """Return the keywords that some draft lacks, or refuses with their values."""
+    # The keywords that some draft lacks, or refuses with their values.
     words = {
         word
         for word in used.keywords | used.telling
@@ -268,7 +265,9 @@ def _words_against(schema: Json, used: Usage) -> tuple[str, ...]:
         why = complaint(schema, dialect)
         tokens = reversed(tokens_of(why.pointer)) if why else ()
         words |= {next((token for token in tokens if token in KNOWN_KEYWORDS), "")}
-    return tuple(sorted(words - {""}))
+    return Inferred(
+        dialect=drafts[0], evidence=evidence, words=tuple(sorted(words - {""}))
+    )
 
 
 def is_refused_as_meant(document: Document, repaired: Document) -> bool:
@@ -323,14 +322,12 @@ def is_refused(schema: Json) -> bool:
         return False
     if declaration.dialect is not None and declaration.dialect is not DRAFT_03:
         return not is_valid(schema, declaration.dialect)
-    return not valid_under(schema) and not _is_draft_03(schema)
-
-
-def _is_draft_03(schema: Json) -> bool:
+    if valid_under(schema):
+        return False
     used = usage(schema)
     if not used.old or used.later:
-        return False
+        return True
     try:
-        return is_valid(upgraded(schema, "")[0], DRAFT_04)
+        return not is_valid(upgraded(schema, "")[0], DRAFT_04)
     except CannotUpgradeError:
-        return False
+        return True

@@ -19,7 +19,7 @@ import msgspec
 from curation.core.records import BenchmarkRecord
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import BACKSTOP, BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, ProcessResult, refuse_endless
+from curation.workers.outcomes import Ending, refuse_endless
 from curation.workers.pool import Pool
 from curation.workers.process import Program
 
@@ -61,7 +61,11 @@ def try_fastjsonschema(
     """
     all_records = list(records)
     memory = cache / f"fastjsonschema-{version('fastjsonschema')}.json"
-    verdicts = _remembered(memory)
+    try:
+        verdicts = msgspec.json.decode(memory.read_bytes(), type=dict[str, str])
+    except (OSError, ValueError):
+        # The file is missing or damaged.
+        verdicts = {}
     new: dict[str, str] = {}
     for record in all_records:
         if len(record.json_schema) * (record.depth + 1) > LONGEST:
@@ -82,14 +86,6 @@ def try_fastjsonschema(
     ]
 
 
-def _remembered(memory: Path) -> dict[str, str]:
-    """Return the verdicts kept; none where the file is missing or damaged."""
-    try:
-        return msgspec.json.decode(memory.read_bytes(), type=dict[str, str])
-    except (OSError, ValueError):
-        return {}
-
-
 def _ask(
     schemas: Mapping[str, str], jobs: int, open_pool: OpenPool
 ) -> Iterator[tuple[str, str]]:
@@ -103,11 +99,9 @@ def _ask(
             for offset, outcome in enumerate(result.results):
                 sha256 = digests[first + offset]
                 refuse_endless(outcome, f"fastjsonschema, schema {sha256[:16]}")
-                yield sha256, _verdict(outcome)
-
-
-def _verdict(outcome: ProcessResult) -> str:
-    if outcome.ending is Ending.OK:
-        return str(outcome.answer)
-    short_of_memory = outcome.ending is Ending.OUT_OF_MEMORY
-    return _OUT_OF_MEMORY if short_of_memory else _CRASHED
+                verdict = _CRASHED
+                if outcome.ending is Ending.OK:
+                    verdict = str(outcome.answer)
+                elif outcome.ending is Ending.OUT_OF_MEMORY:
+                    verdict = _OUT_OF_MEMORY
+                yield sha256, verdict

@@ -7,13 +7,15 @@ hence a process of its own, and a handler of every scheme that refuses.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from curation.core.json_types import Json
 
 #: Levels of a literal up to which Python surely reads it: it gives up at 200 brackets.
 _LEVELS = 60
+#: By identity and scope; while a value is kept here, no other has its identity.
+_Known = dict[tuple[int, str | None], tuple[Json, int]]
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"
 
@@ -22,86 +24,65 @@ class RemoteReferenceError(LookupError):
     """The schema needs another document, which is not fetched."""
 
 
-def _refuse(uri: str) -> NoReturn:
-    raise RemoteReferenceError(uri)
-
-
-class Refusing(Mapping[str, Callable[[str], Any]]):
-    """A handler for every URI scheme there is: it refuses."""
-
-    def __getitem__(self, scheme: str) -> Callable[[str], Any]:
-        """Return the handler that refuses."""
-        return _refuse
+class Refusing:
+    """Handlers of every URI scheme there is: they refuse."""
 
     def __contains__(self, scheme: object) -> bool:
         """Return True: there is a handler for every scheme."""
         return True
 
-    def __iter__(self) -> Iterator[str]:
-        """Name no scheme: there is no end of them."""
-        return iter(())
+    def __getitem__(self, scheme: str) -> Callable[[str], NoReturn]:
+        """Return the handler that refuses."""
 
-    def __len__(self) -> int:
-        """Count the schemes that are named."""
+        def refuse(uri: str) -> NoReturn:
+            raise RemoteReferenceError(uri)
+
+        return refuse
+
+
+def _levels(
+    value: Json,
+    resolver: Any,  # noqa: ANN401 (untyped library)
+    known: _Known,
+    *,
+    expand: bool = True,
+) -> int:
+    """Return the levels of objects and arrays, as fastjsonschema would expand a value.
+
+    It replaces a reference by its target, whose own references stay.
+
+    Raises:
+        Exception: fastjsonschema does not find a target.
+    """
+    if not isinstance(value, dict | list):
         return 0
+    key = id(value), resolver.resolution_scope if expand else None
+    if key not in known:
+        if expand and isinstance(value, dict) and isinstance(value.get("$ref"), str):
+            with resolver.resolving(value["$ref"]) as target:
+                levels = _levels(target, resolver, known, expand=False)
+        else:
+            members = value.values() if isinstance(value, dict) else value
+            inner = (_levels(it, resolver, known, expand=expand) for it in members)
+            levels = 1 + max(inner, default=-1)
+        known[key] = value, levels
+    return known[key][1]
 
 
-class _Levels:
-    """The levels of objects and arrays in values, each value looked at once."""
-
-    def __init__(self) -> None:
-        #: By identity and scope; while a value is kept here, no other has its identity.
-        self._known: dict[tuple[int, str | None], tuple[Json, int]] = {}
-
-    def clear(self) -> None:
-        """Forget the values of the last schema."""
-        self._known.clear()
-
-    def count(self, value: Json, resolver: Any, *, expand: bool = True) -> int:  # noqa: ANN401 (untyped library)
-        """Return the levels of a value, as fastjsonschema would expand it.
-
-        It replaces a reference by its target, whose own references stay.
-
-        Raises:
-            Exception: fastjsonschema does not find a target.
-        """
-        if not isinstance(value, dict | list):
-            return 0
-        key = id(value), resolver.resolution_scope if expand else None
-        if key not in self._known:
-            self._known[key] = value, self._count(value, resolver, expand=expand)
-        return self._known[key][1]
-
-    def _count(
-        self,
-        value: dict[str, Json] | list[Json],
-        resolver: Any,  # noqa: ANN401 (untyped library)
-        *,
-        expand: bool,
-    ) -> int:
-        members = value
-        if isinstance(value, dict):
-            if expand and isinstance(value.get("$ref"), str):
-                with resolver.resolving(value["$ref"]) as target:
-                    return self.count(target, resolver, expand=False)
-            members = list(value.values())
-        inner = [self.count(member, resolver, expand=expand) for member in members]
-        return 1 + max(inner, default=-1)
-
-
-def _shorten_programs() -> _Levels:
+def _shorten_programs() -> _Known:
     """Have fastjsonschema leave the schema out of the errors that its programs raise.
 
     Each error holds the part of the schema that it is about, references expanded: most
     of what a program costs. Where Python might not read the literal, it stays.
 
     Returns:
-        What is known of the parts of a schema: to be cleared with each.
+        The levels of the parts of a schema: to be cleared with each.
     """
     from fastjsonschema import generator  # noqa: PLC0415 - only the child needs it
 
     writer: Any = generator.CodeGenerator
-    detailed, levels = writer.exc, _Levels()
+    detailed = writer.exc
+    known: _Known = {}
 
     def raise_message(
         self: Any,  # noqa: ANN401 (untyped library)
@@ -111,7 +92,7 @@ def _shorten_programs() -> _Levels:
         rule: str | None = None,
     ) -> None:
         part = self._definition
-        depth = levels.count(part, self._resolver)
+        depth = _levels(part, self._resolver, known)
         if not isinstance(part, dict) or depth >= _LEVELS:
             detailed(self, message, *args, append_to_msg=append_to_msg, rule=rule)
             return
@@ -121,7 +102,7 @@ def _shorten_programs() -> _Levels:
         self.l(raised, *args, definition="{}", rule=repr(rule), definition_rule=value)
 
     writer.exc = raise_message
-    return levels
+    return known
 
 
 def verdict(text: str) -> str:
@@ -129,7 +110,8 @@ def verdict(text: str) -> str:
     import fastjsonschema  # noqa: PLC0415 - only the child needs it
 
     try:
-        fastjsonschema.compile(json.loads(text), handlers=Refusing())
+        handlers: Any = Refusing()
+        fastjsonschema.compile(json.loads(text), handlers=handlers)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - it is the verdict
@@ -142,11 +124,11 @@ def verdict(text: str) -> str:
 
 def start(_setup: Json) -> Callable[[str], str]:
     """Import fastjsonschema; return the handler of one schema's text."""
-    levels = _shorten_programs()
+    known = _shorten_programs()
     verdict("true")
 
     def handle(text: str) -> str:
-        levels.clear()
+        known.clear()
         return verdict(text)
 
     return handle

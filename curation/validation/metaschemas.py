@@ -10,11 +10,10 @@ import json
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 import jsonschema_rs
 
@@ -57,8 +56,7 @@ def refuse(uri: str) -> NoReturn:
     raise LookupError(uri)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class Complaint(NamedTuple):
     """The first error of a check: where it stands, and what it says."""
 
     pointer: str
@@ -97,6 +95,21 @@ def standard_documents() -> Mapping[str, dict[str, Json]]:
         json.loads(file.read_bytes()) for file in files if file.is_file()
     ]
     return {str(it.get("$id") or it["id"]).rstrip("#"): it for it in documents}
+
+
+def other_scheme(uri: str) -> str:
+    """Return the URI with https for http, or http for https."""
+    scheme, mark, rest = uri.partition("://")
+    return {"http": "https", "https": "http"}.get(scheme, scheme) + mark + rest
+
+
+def standard_document(uri: str) -> Json | None:
+    """Return the metaschema of an absolute URI without fragment, or None.
+
+    http and https lead to the same document.
+    """
+    documents = standard_documents()
+    return documents.get(uri, documents.get(other_scheme(uri)))
 
 
 @cache
@@ -168,23 +181,26 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     return tokens, error.message.replace(MASK, text)
 
 
-def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
-    """Return what jsonschema's own `check_schema` says, formats aside.
+def python_complaint(
+    schema: Json, dialect: Dialect, *, formats: bool = False
+) -> Complaint | None:
+    """Return what jsonschema's own `check_schema` says, by default formats aside.
 
     Some hundred times slower than `complaint`. The recursion limit is raised
     meanwhile.
     """
     from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema  # noqa: PLC0415 - 100 ms, rarely asked
 
-    no_formats = jsonschema.FormatChecker(formats=())
+    validator = PYTHON_VALIDATORS[dialect.name]
+    checker = jsonschema.FormatChecker(formats=())
+    if formats:
+        checker = validator.FORMAT_CHECKER
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _FRAMES))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            PYTHON_VALIDATORS[dialect.name].check_schema(
-                plain(schema), format_checker=no_formats
-            )
+            validator.check_schema(plain(schema), format_checker=checker)
     except jsonschema.SchemaError as error:
         tokens = tuple(map(str, error.absolute_path))
         message = cut(error.message, 3 * _SHOWN)

@@ -33,8 +33,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import jsonschema_rs
 import regress
@@ -67,8 +67,7 @@ _QUANTIFIER = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}\??|[*+?]\??")
 _PYTHON_REPETITION = re.compile(r"\{,[0-9]+\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternVerdict:
+class PatternVerdict(NamedTuple):
     """What becomes of one pattern."""
 
     #: The pattern to use: the same, or repaired; None if there is no repair.
@@ -301,89 +300,46 @@ def _is_class_escape(piece: str) -> bool:
 _DEEPEST = 200
 
 
-@dataclass(slots=True)
-class _Sequence:
-    #: Elements that need a character, and those among all that repeat unbounded.
-    needed: int = 0
-    needed_repeats: int = 0
-    optional_repeats: int = 0
-
-    @property
-    def is_one_repeat(self) -> bool:
-        """Whether it can be an unbounded repetition and nothing else."""
-        if self.needed == 0:
-            return self.optional_repeats > 0
-        return self.needed == 1 and self.needed_repeats == 1
-
-
-@dataclass(slots=True)
-class _Group:
-    asserts: bool = False
-    done: list[_Sequence] = field(default_factory=list)
-    current: _Sequence = field(default_factory=_Sequence)
-
-
 @lru_cache(maxsize=65_536)
 def is_prone(pattern: str) -> bool:
     """Return whether a pattern surely has such a repetition."""
-    if len(pattern) > LONGEST or pattern.count("(") > _DEEPEST:
+    if len(pattern) > LONGEST or not 0 < pattern.count("(") <= _DEEPEST:
         return False
-    if "(" not in pattern:
-        return False
-    return any(map(_Reading().read, pieces(pattern)))
-
-
-class _Reading:
-    def __init__(self) -> None:
-        self._stack = [_Group()]
-        #: The element just read: (needs a character, can be one bare repetition).
-        self._last: tuple[bool, bool] | None = None
-
-    def read(self, piece: str) -> bool:
-        """Take in one piece; return whether it makes the pattern prone."""
+    #: Groups that are open, each with how it begins and its alternatives. These are
+    #: lists of elements: whether it needs a character, and whether it can be an
+    #: unbounded repetition and nothing else.
+    groups: list[tuple[str, list[list[tuple[bool, bool]]]]] = [("", [[]])]
+    for piece in pieces(pattern):
+        alternatives = groups[-1][1]
+        elements = alternatives[-1]
         if piece[0] == "(":
-            self._finish_element()
-            asserts = piece[:3] in ("(?=", "(?!") or piece[:4] in ("(?<=", "(?<!")
-            self._stack.append(_Group(asserts=asserts))
-        elif piece == ")":
-            self._finish_element()
-            if len(self._stack) > 1:
-                self._last = _element(self._stack.pop())
+            groups.append((piece, [[]]))
+        elif piece == ")" and len(groups) > 1:
+            opening, _ = groups.pop()
+            element = _element(alternatives)
+            if opening in ("(?=", "(?!", "(?<=", "(?<!"):
+                element = (True, False)
+            groups[-1][1][-1].append(element)
         elif piece == "|":
-            self._finish_element()
-            group = self._stack[-1]
-            group.done.append(group.current)
-            group.current = _Sequence()
-        elif _QUANTIFIER.match(piece):
-            return self._repeat(piece)
-        else:
-            self._finish_element()
+            alternatives.append([])
+        elif not _QUANTIFIER.match(piece):
             # An anchor counts as needed: what it allows once, it may not allow twice.
-            self._last = (True, False)
-        return False
-
-    def _finish_element(self) -> None:
-        if self._last is not None:
-            sequence = self._stack[-1].current
-            needed, repeats = self._last
-            sequence.needed += needed
-            sequence.needed_repeats += needed and repeats
-            sequence.optional_repeats += repeats and not needed
-            self._last = None
-
-    def _repeat(self, quantifier: str) -> bool:
-        if self._last is None:
-            return False
-        needed, bare = self._last
-        optional = quantifier[0] in "*?" or quantifier.startswith(("{0,", "{0}"))
-        unbounded = quantifier[0] in "*+" or quantifier.rstrip("?").endswith(",}")
-        self._last = (needed and not optional, unbounded or bare)
-        return unbounded and bare
+            elements.append((True, False))
+        elif elements:
+            needed, bare = elements.pop()
+            optional = piece[0] in "*?" or piece.startswith(("{0,", "{0}"))
+            unbounded = piece[0] in "*+" or piece.rstrip("?").endswith(",}")
+            if unbounded and bare:
+                return True
+            elements.append((needed and not optional, unbounded or bare))
+    return False
 
 
-def _element(group: _Group) -> tuple[bool, bool]:
-    if group.asserts:
-        return True, False
-    alternatives = [*group.done, group.current]
-    needed = all(sequence.needed for sequence in alternatives)
-    return needed, any(sequence.is_one_repeat for sequence in alternatives)
+def _element(alternatives: list[list[tuple[bool, bool]]]) -> tuple[bool, bool]:
+    """Return a group as one element."""
+    needed = [[bare for needs, bare in elements if needs] for elements in alternatives]
+    is_bare = any(
+        own == [True] or (not own and any(bare for _, bare in elements))
+        for own, elements in zip(needed, alternatives, strict=True)
+    )
+    return all(needed), is_bare

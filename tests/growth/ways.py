@@ -33,7 +33,7 @@ from curation.instances.constraints.interpretations import as_schema
 from curation.instances.dataset.make_instances import make_instances
 from curation.packaging.derived_files import write_derived
 from curation.pipeline.process_document import apply_rules, make_record
-from curation.references.library import NO_LIBRARY
+from curation.references.closure import NO_LIBRARY
 from curation.rules.sets import rule_set
 from curation.schema.dialects import DRAFT_2020_12
 from curation.verification.folder_contents import open_folder

@@ -16,9 +16,8 @@ from curation.core.rule import Library
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.json.pointer import Put, Tokens, rewritten
 from curation.json.text import parse
-from curation.references.closure import closure_of
-from curation.references.embedding import bundle_of
-from curation.references.library import NO_LIBRARY
+from curation.references.bundling import bundle_of
+from curation.references.closure import NO_LIBRARY, closure_of
 from curation.references.schema import Schema, legal
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_06, DRAFT_07, Dialect
 from curation.schema.keywords import CONTAINERS
@@ -211,9 +210,9 @@ def _alone(schema: Schema, library: Library) -> Json:
     Where one of them is lost, nothing is brought in.
     """
     closure = closure_of(schema, library)
-    value = (
-        schema.value if isinstance(closure, Rejected) else bundle_of(closure, "").schema
-    )
+    value = schema.value
+    if not isinstance(closure, Rejected):
+        value = bundle_of(closure, "")[0]
     references = Schema(value, schema.dialect).references
     return rewritten(
         value,

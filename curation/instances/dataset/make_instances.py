@@ -38,7 +38,7 @@ from curation.instances.values.model import (
 )
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
-from curation.references.library import NO_LIBRARY
+from curation.references.closure import NO_LIBRARY
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

@@ -31,7 +31,7 @@ from curation.download.folder_files import FolderFiles, digest_of
 from curation.download.http import Unreachable
 from curation.download.packages import download_package
 from curation.download.packs import open_files, open_pack, write_pack
-from curation.download.pins import ArchiveKind, Selection, load_pins, pins_for
+from curation.download.pins import ArchiveKind, load_pins, pins_for, selects
 from curation.sources.registry import sources
 from curation.system.errors import (
     BadArchive,
@@ -517,13 +517,13 @@ def test_a_pattern_means_what_a_shell_means(
     pattern: str, path: str, *, selected: bool
 ) -> None:
     """`*` and `?` stop at a slash, `**` does not, all else is itself."""
-    assert (path in Selection((pattern,))) is selected
+    assert selects((pattern,), path) is selected
 
 
 def test_any_pattern_is_enough_and_none_selects_nothing() -> None:
     """A selection is a union."""
-    assert [path in Selection(("a", "b")) for path in "abc"] == [True, True, False]
-    assert "" not in Selection(())
+    assert [selects(("a", "b"), path) for path in "abc"] == [True, True, False]
+    assert not selects((), "")
 
 
 PACKED = {"b/2.json": b"two", "a.json": b"one", "b-1.json": b"", "\u00e9": b"\0\xff"}

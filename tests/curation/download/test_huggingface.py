@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from curation.dataset.editions import open_edition
 from curation.download.huggingface import (
     HubTimeLimits,
-    RateLimitBudget,
     fault_of,
     hub_client,
     hub_wait,
+    rate_limit_watch,
     repeated,
 )
 from curation.system.errors import (
@@ -133,13 +133,13 @@ def test_a_header_that_says_nothing_is_a_second(value: str) -> None:
 
 def test_waits_add_up_to_our_patience() -> None:
     """The one that would go beyond it ends the run, and shows no address's secrets."""
-    waits = RateLimitBudget(HubTimeLimits(limited=10.0))
+    watch = rate_limit_watch(10.0)
     limited = _answer(429, Retry_After="4")
-    waits.watch(_answer(200))
-    waits.watch(limited)
-    waits.watch(limited)
+    watch(_answer(200))
+    watch(limited)
+    watch(limited)
     with pytest.raises(TemporarilyUnavailable, match="limits our rate") as caught:
-        waits.watch(limited)
+        watch(limited)
     assert "s3cr3t" not in str(caught.value)
 
 

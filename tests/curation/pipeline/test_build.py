@@ -55,7 +55,7 @@ from curation.pipeline.read_batches import (
     read_opt_outs,
     setup_of,
 )
-from curation.references.library import NO_LIBRARY
+from curation.references.closure import NO_LIBRARY
 from curation.rules.sets import CLEAN, rule_set
 from curation.sources.base import Reading
 from curation.sources.registry import source_named

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason
+from curation.references.closure import MOST_KEPT, NO_LIBRARY, PackLibrary
 from curation.references.gathering import gathered
-from curation.references.library import MOST_KEPT, NO_LIBRARY, PackLibrary
-from curation.references.loops import is_recursive
 from curation.references.reachable import (
     ALL_TYPES,
     accepted_types,
     applied,
+    is_recursive,
     taking_part,
 )
 from curation.references.schema import (

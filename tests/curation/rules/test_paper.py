@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from curation.core.documents import Document
 from curation.json.pointer import at, tokens_of
 from curation.rules.paper import (
+    constrains,
+    entries,
     pattern_text,
     wrap,
 )
-from curation.schema.paper_roots import constrains, entries
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import pkgutil
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -85,7 +84,7 @@ def candidate(unique_id: str, content: str, **given: UntypedJson) -> Candidate:
         least_fields=0,
         extra=False,
     )
-    return replace(made, **given)
+    return made._replace(**given)
 
 
 contents = st.lists(st.sampled_from("abcdefg"), max_size=30)

@@ -16,6 +16,7 @@ from jsonschema.validators import validator_for
 from jsonschema_specifications import REGISTRY
 
 from curation.core.benchmark import github_config
+from curation.json.pointer import fragment_of
 from curation.json.text import parse, plain
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
 from curation.schema.drafts import VENDORS, StatementKind, read, statement, works
@@ -160,7 +161,7 @@ def test_entries_are_named_after_their_path() -> None:
         "$defs": {"a": {"type": "null"}},
         "types": {"a": {"items": {"type": "string"}}},
     }
-    found = {each.name: each.reference for each in entries(root)}
+    found = {name: fragment_of(tokens) for name, tokens in entries(root).items()}
     assert found == {
         "a": "#/definitions/a",
         "group.b": "#/definitions/group/b",
@@ -174,7 +175,7 @@ def test_a_definition_may_be_called_like_a_keyword() -> None:
     """A container holds definitions, whatever their names."""
     names = ["type", "enum", "default", "properties", "definitions", "$ref"]
     root: UntypedJson = {"definitions": {name: {"type": "string"} for name in names}}
-    assert [each.tokens[-1] for each in entries(root)] == [
+    assert [tokens[-1] for tokens in entries(root).values()] == [
         name for name in names if name != "definitions"
     ]
 
@@ -190,7 +191,7 @@ def test_deep_nesting_ends() -> None:
     root: UntypedJson = {"type": "string"}
     for _ in range(250):
         root = {"x": root}
-    assert entries({"definitions": root}) == ()
+    assert entries({"definitions": root}) == {}
 
 
 Unknown = validators.create({})

@@ -123,9 +123,9 @@ def test_clusters_are_what_near_pairs_connect() -> None:
     chain = [wide(*"abcdefgh"[:length]) for length in (0, 4, 8)]
     far: UntypedJson = {"type": "null"}
     packed = [shingles(schema) for schema in (*chain, far, chain[0])]
-    assert clusters(list("dbcea"), packed) == ["a", "a", "a", "e", "a"]
+    assert clusters(list("dbcea"), packed.__getitem__) == ["a", "a", "a", "e", "a"]
     ends = [packed[0], packed[2]]
-    assert clusters(["x", "y"], ends) == ["x", "y"]
+    assert clusters(["x", "y"], ends.__getitem__) == ["x", "y"]
 
 
 def test_the_threshold_itself_is_near() -> None:
@@ -134,7 +134,8 @@ def test_the_threshold_itself_is_near() -> None:
     digests = ["x", "y"]
     for fewer, same in ((36, True), (35, False)):
         part: UntypedJson = {"properties": dict(list(whole.items())[:fewer])}
-        found = clusters(digests, [shingles(wide()), shingles(part)])
+        packed = [shingles(wide()), shingles(part)]
+        found = clusters(digests, packed.__getitem__)
         assert (len(set(found)) == 1) is same
 
 
@@ -168,13 +169,13 @@ def test_a_large_group_is_clustered_as_all_its_pairs_say(
     ]
     packed = [b"".join(sorted(own)) for own in sets]
     assert 5 < len(set(wanted)) < 60
-    assert clusters(names, packed) == wanted
-    assert clusters(names[::-1], packed[::-1]) == wanted[::-1]
+    assert clusters(names, packed.__getitem__) == wanted
+    assert clusters(names[::-1], packed[::-1].__getitem__) == wanted[::-1]
 
 
 def test_no_record_has_no_cluster() -> None:
     """An empty build has none."""
-    assert clusters([], []) == []
+    assert clusters([], [].__getitem__) == []
 
 
 def packed(numbers: set[int]) -> bytes:
@@ -184,7 +185,8 @@ def packed(numbers: set[int]) -> bytes:
 
 def pairs_of(sets: list[set[int]]) -> set[tuple[int, int]]:
     """Return the pairs that share a group."""
-    found = near_duplicates.rare_groups([packed(numbers) for numbers in sets])
+    own = [packed(numbers) for numbers in sets]
+    found = near_duplicates.rare_groups(len(sets), own.__getitem__)
     return {pair for group in found for pair in combinations(group.tolist(), 2)}
 
 

@@ -13,7 +13,7 @@ import pytest
 from curation.core.documents import Origin
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
-from curation.download.pins import Selection, load_pins
+from curation.download.pins import load_pins
 from curation.packaging.licences import shipped_text
 from curation.pipeline.inputs import BuildInput, _find_pinned
 from curation.sources import (
@@ -436,7 +436,7 @@ def test_both_archives_say_that_they_are_incomplete() -> None:
 
 
 OWN = "src/schemas/json/own.json"
-PATHS = Selection((CATALOGUE, "src/schemas/json/*.json"))
+PATHS = (CATALOGUE, "src/schemas/json/*.json")
 
 
 class Stopping(Quiet):

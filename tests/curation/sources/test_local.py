@@ -18,9 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.download.folder_files import SingleFile
+from curation.download.folder_files import single_file
 from curation.sources import local
-from curation.sources.claims import claimed_uri, claimed_uris
 from curation.sources.local import open_source, read_hub_column
 from curation.sources.neighbours import (
     NeighbourLibrary,
@@ -28,6 +27,7 @@ from curation.sources.neighbours import (
     neighbour_library,
     neighbours_of,
 )
+from curation.sources.readers import claimed_uri, claimed_uris
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from curation.workers.limits import DOCUMENT_BYTES
 from tests.curation.sources.given import Held, held, reading
@@ -216,7 +216,7 @@ def test_a_file_that_cannot_be_read_is_no_input(tmp_path: Path) -> None:
     """Such as one that went after it was looked at: exit code 66, with its name."""
     for path in (tmp_path, tmp_path / "gone.json"):
         with pytest.raises(NoInput, match="cannot be read"):
-            SingleFile(path)
+            single_file(path)
 
 
 def test_a_made_row_says_where_its_schema_stands(tmp_path: Path) -> None:

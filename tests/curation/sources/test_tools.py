@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from curation.download.acquire import FetchSettings
-from curation.download.pins import ArchiveKind, ArchivePin, Selection, load_pins
+from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.json import text as jsontext
 from curation.pipeline import inputs
 from curation.pipeline.inputs import BuildInput, MissingSource, _find_parts
@@ -356,7 +356,7 @@ def test_the_packages_are_pinned_and_permissive() -> None:
         assert {pin.licence, pin.file_licence} <= PERMISSIVE, pin.name
         assert pin.sha256, pin.name
         assert pin.commit in pin.file, pin.name
-        folders = {part for path in pin.paths.patterns for part in path.split("/")[:-1]}
+        folders = {part for path in pin.paths for part in path.split("/")[:-1]}
         assert not folders & {"test", "tests", "__tests__", "fixtures", "**"}, pin.name
 
 
@@ -378,7 +378,7 @@ def _packed(folder: Path, kind: ArchiveKind, name: str, content: bytes) -> Archi
         repository=name,
         commit="1.0",
         file=file.name,
-        paths=Selection((path,)),
+        paths=(path,),
         digest=digest(files),
     )
 

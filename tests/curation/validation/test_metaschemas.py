@@ -18,11 +18,11 @@ from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.pointer import pointer
-from curation.json.text import SpelledFloat, parse, plain
+from curation.json.text import SpelledFloat, parse
+from curation.rules.paper import complaint_2020_12
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, DRAFT_07, Dialect
 from curation.schema.drafts import usage
 from curation.schema.keywords import KNOWN_KEYWORDS, Shape
-from curation.validation import metaschema_2020_12
 from curation.validation.dialect_decision import NEWEST_FIRST, PRIORS, inferred
 from curation.validation.metaschemas import (
     RUST_DRAFTS,
@@ -535,8 +535,8 @@ SCHEMAS = st.recursive(
 @given(SCHEMAS)
 def test_both_checks_agree(schema: UntypedJson) -> None:
     """On made schemas, right and wrong in every word that has a format or a type."""
-    own = metaschema_2020_12.python_complaint(plain(schema))
-    assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
+    own = python_complaint(schema, BY_NAME["2020-12"], formats=True)
+    assert (complaint_2020_12(schema) is None) == (own is None)
 
 
 @pytest.mark.parametrize(
@@ -563,13 +563,13 @@ def test_both_checks_agree(schema: UntypedJson) -> None:
 )
 def test_both_checks_agree_on_the_edges(schema: UntypedJson) -> None:
     """Line ends, names as patterns, numbers past a double, and mere data."""
-    own = metaschema_2020_12.python_complaint(plain(schema))
-    assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
+    own = python_complaint(schema, BY_NAME["2020-12"], formats=True)
+    assert (complaint_2020_12(schema) is None) == (own is None)
 
 
 def test_a_complaint_says_where_and_what() -> None:
     """The pointer of the first error, then the message."""
-    found = metaschema_2020_12.complaint({"properties": {"a/b": {"type": "thing"}}})
+    found = complaint_2020_12({"properties": {"a/b": {"type": "thing"}}})
     assert found is not None
     assert found.pointer == "/properties/a~1b/type"
     assert str(found).startswith("/properties/a~1b/type: ")
@@ -578,7 +578,7 @@ def test_a_complaint_says_where_and_what() -> None:
 
 def test_a_long_message_is_cut() -> None:
     """jsonschema-rs repeats whole schemas in some messages."""
-    found = metaschema_2020_12.complaint({"anyOf": "x" * 10_000})
+    found = complaint_2020_12({"anyOf": "x" * 10_000})
     assert found is not None
     assert len(found.message) <= 240
 
@@ -588,7 +588,7 @@ def test_deep_schemas_are_checked() -> None:
     schema: UntypedJson = {"type": "thing"}
     for _ in range(255):
         schema = {"not": schema}
-    found = metaschema_2020_12.complaint(schema)
+    found = complaint_2020_12(schema)
     assert found is not None
     assert found.pointer.endswith("/not/type")
 
@@ -596,5 +596,5 @@ def test_deep_schemas_are_checked() -> None:
 def test_verdicts_of_texts_are_remembered_without_warnings() -> None:
     """Python warns of patterns that may change their meaning; nobody is told."""
     schema = json.loads('{"pattern": "[[a]", "not": {"pattern": "[a&&b]"}}')
-    assert metaschema_2020_12.complaint(schema) is None
-    assert metaschema_2020_12.complaint(schema) is None
+    assert complaint_2020_12(schema) is None
+    assert complaint_2020_12(schema) is None
