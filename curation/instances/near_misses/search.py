@@ -36,8 +36,12 @@ from curation.instances.near_misses.sites import (
     goals_of_held_branches,
     with_edit,
 )
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import NOTHING, ExhaustedError, Nothing
+from curation.instances.search.builder import (
+    NOTHING,
+    ExhaustedError,
+    Nothing,
+    WitnessBuilder,
+)
 from curation.instances.values.model import InstanceKind, text_of
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical

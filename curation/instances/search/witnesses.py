@@ -14,12 +14,12 @@ from curation.instances.constraints.interpretations import (
     Interpretations,
     interpretations_of,
 )
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import (
+from curation.instances.search.builder import (
     NOTHING,
     BuildContext,
     ExhaustedError,
     Nothing,
+    WitnessBuilder,
 )
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
 from curation.instances.values.model import (

@@ -23,8 +23,7 @@ from curation.instances.near_misses.sites import (
     member_at,
     with_edit,
 )
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import NOTHING
+from curation.instances.search.builder import NOTHING, WitnessBuilder
 from curation.instances.values.model import InstanceKind
 from tests.tables import table
 

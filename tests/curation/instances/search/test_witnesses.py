@@ -13,10 +13,9 @@ from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
 from curation.instances.constraints.interpretations import interpretations_of
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.choices import ways_to_fail
-from curation.instances.search.context import NOTHING, BuildContext
+from curation.instances.search.builder import NOTHING, BuildContext, WitnessBuilder
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
+from curation.instances.search.ways_to_fail import ways_to_fail
 from curation.instances.search.witnesses import (
     Budget,
     WitnessSearch,
@@ -32,7 +31,7 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.search.context import Nothing
+    from curation.instances.search.builder import Nothing
     from curation.instances.values.model import Witness
     from curation.schema.subschemas import SchemaLocation
 
