@@ -6,6 +6,7 @@ import random
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
+from curation.instances.model import InstanceKind
 from curation.instances.search.builder import (
     NOTHING,
     BuildContext,
@@ -13,7 +14,6 @@ from curation.instances.search.builder import (
     WitnessBuilder,
 )
 from curation.instances.search.witnesses import Budget, seed_of
-from curation.instances.values.model import InstanceKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -154,7 +154,7 @@ _SIDES = ((True, False), (False, True), (True, True))
 
 def _is_undisputed(first: CompiledSchema, second: CompiledSchema, value: Json) -> bool:
     """Return whether jsonschema says the same of a value, or nothing."""
-    from curation.instances.validators import verdicts  # noqa: PLC0415 - slow
+    from curation.instances.judging.validators import verdicts  # noqa: PLC0415 - slow
 
     for compiled in (first, second):
         verdict = verdicts(compiled, value, ask_jsonschema=True)

@@ -25,7 +25,7 @@ from curation.instances.dataset.parquet import (
     LEDGER_ROWS,
 )
 from curation.instances.dataset.parquet import ROWS as INSTANCES
-from curation.instances.values.model import InstanceRow
+from curation.instances.model import InstanceRow
 from curation.packaging.core import CORE_TABLE
 from curation.system.checksums import names_in
 

@@ -20,14 +20,8 @@ from curation.instances.constraints.interpretations import (
     interpretations_of,
     read_schema,
 )
-from curation.instances.grading import instance_row, judge_examples
-from curation.instances.near_misses.search import (
-    Coverage,
-    find_near_misses,
-    measure_coverage,
-)
-from curation.instances.search.witnesses import Budget, find_witnesses
-from curation.instances.values.model import (
+from curation.instances.judging.grading import instance_row, judge_examples
+from curation.instances.model import (
     InstanceKind,
     InstanceRow,
     NearMiss,
@@ -36,6 +30,12 @@ from curation.instances.values.model import (
     Witnesses,
     text_of,
 )
+from curation.instances.near_misses.search import (
+    Coverage,
+    find_near_misses,
+    measure_coverage,
+)
+from curation.instances.search.witnesses import Budget, find_witnesses
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
 from curation.references.library import NO_LIBRARY

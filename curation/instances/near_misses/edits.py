@@ -287,16 +287,6 @@ def _step(target: EditTarget) -> float:
     return 1
 
 
-def _beyond_doubles(bound: float, sign: int) -> Iterator[float]:
-    """Yield the next number past a bound where one step is lost in a double.
-
-    Many parsers of JSON read every number as a double (RFC 8259 section 6), and would
-    take one step more for the bound itself.
-    """
-    if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
-        yield int(math.nextafter(float(bound), sign * math.inf))
-
-
 def beyond(sign: int) -> EditFunction:
     """Return the edit that crosses `minimum` or `maximum`, by one step first.
 
@@ -306,7 +296,10 @@ def beyond(sign: int) -> EditFunction:
 
     def edit(target: EditTarget) -> Iterator[Edit]:
         bound = target.bound
-        yield from _beyond_doubles(bound, sign)
+        if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
+            # Many parsers of JSON read every number as a double (RFC 8259 section 6),
+            # and would take one step more for the bound itself.
+            yield int(math.nextafter(float(bound), sign * math.inf))
         for step in (_step(target), 1, 0.5):
             yield bound + sign * step
         for multiple in target.conjunction.multiples:

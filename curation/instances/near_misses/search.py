@@ -25,6 +25,7 @@ from curation.instances.constraints.violations import (
     as_near_miss,
     fails_at,
 )
+from curation.instances.model import InstanceKind, text_of
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
@@ -42,14 +43,13 @@ from curation.instances.search.builder import (
     Nothing,
     WitnessBuilder,
 )
-from curation.instances.values.model import InstanceKind, text_of
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from curation.instances.values.model import NearMiss, Witness
+    from curation.instances.model import NearMiss, Witness
 
 
 #: Steps of the search for a value to put into a witness.
@@ -202,8 +202,7 @@ def find_near_misses(
         >>> [(near_miss.value, near_miss.keyword) for near_miss in found]
         [(2, 'minimum')]
     """
-    root = compiled.root
-    if not witnesses or count_entered_schemas(compiled, root) > _MOST_ENTERED:
+    if not witnesses or count_entered_schemas(compiled) > _MOST_ENTERED:
         return []
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret

@@ -22,6 +22,7 @@ from curation.instances.constraints.assertions import (
 from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.violations import FALSE
+from curation.instances.search.reach import SchemaGraph
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
@@ -296,23 +297,19 @@ class KnownSites:
         self._sites.setdefault(assertion, []).append(site)
 
 
-#: Keywords that hold several schemas for the same value.
-_BRANCHES: Final = ("allOf", "anyOf", "oneOf")
-#: Keywords that hold one schema for the same value.
-_SINGLE: Final = ("not", "if", "then", "else")
 #: Schemas entered one from another; below, nothing more is counted.
 _DEEPEST: Final = 200
 
 
-def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) -> int:
+def count_entered_schemas(compiled: CompiledSchema) -> int:
     """Return how many schemas are entered for one value of a schema.
 
     Example:
-        >>> schema = {"anyOf": [{"type": "string"}, {"not": {"type": "null"}}]}
-        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-        >>> count_entered_schemas(compiled, compiled.root)
+        >>> schema = {"anyOf": [{"type": "string"}, {"allOf": [{}]}]}
+        >>> count_entered_schemas(CompiledSchema.from_json(schema, "draft-07"))
         4
     """
+    graph = SchemaGraph(compiled)
     counts: dict[SchemaLocation, int] = {}
 
     def count(here: SchemaLocation, depth: int) -> int:
@@ -320,25 +317,8 @@ def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) ->
             return counts.get(here, 1)
         # What refers back to itself is counted once.
         counts[here] = 1
-        entered = _entered(compiled, here)
+        entered = graph.steps(here).same_value
         counts[here] = 1 + sum(count(inner, depth + 1) for inner in entered)
         return counts[here]
 
-    return count(location, 0)
-
-
-def _entered(
-    compiled: CompiledSchema, location: SchemaLocation
-) -> list[SchemaLocation]:
-    schema = location.schema
-    if not isinstance(schema, dict):
-        return []
-    locations = compiled.targets(location)
-    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
-        return locations
-    for keyword in _BRANCHES:
-        locations += compiled.branches(location, keyword)
-    for keyword in _SINGLE:
-        if keyword in schema:
-            locations.append(compiled.child(location, (keyword,)))
-    return locations
+    return count(compiled.root, 0)

@@ -30,9 +30,9 @@ from curation.instances.constraints.conjunction import (
 )
 from curation.instances.constraints.keyword_values import accepts_everything
 from curation.instances.constraints.minimal_depth import minimal_depth
+from curation.instances.model import InstanceKind, SearchFailure
 from curation.instances.search.ways_to_fail import ways_to_fail
 from curation.instances.values import numbers, strings
-from curation.instances.values.model import InstanceKind, SearchFailure
 from curation.json.values import identity, is_multiple
 from curation.schema.subschemas import SchemaLocation
 

@@ -14,6 +14,12 @@ from curation.instances.constraints.interpretations import (
     Interpretations,
     interpretations_of,
 )
+from curation.instances.model import (
+    InstanceKind,
+    SearchFailure,
+    Witness,
+    Witnesses,
+)
 from curation.instances.search.builder import (
     NOTHING,
     BuildContext,
@@ -22,12 +28,6 @@ from curation.instances.search.builder import (
     WitnessBuilder,
 )
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
-from curation.instances.values.model import (
-    InstanceKind,
-    SearchFailure,
-    Witness,
-    Witnesses,
-)
 from curation.json.pointer import tokens_of
 from curation.json.values import identity
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from curation.instances.values import realistic
@@ -88,7 +88,11 @@ def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
         factors = [_exact(factor) for factor in constraints.multiples]
         if constraints.integer:
             factors.append(Fraction(1))
-        step = reduce(_common, factors) if factors else None
+        step = None
+        if factors:
+            numerators = (factor.numerator for factor in factors)
+            denominators = (factor.denominator for factor in factors)
+            step = Fraction(math.lcm(*numerators), math.gcd(*denominators))
         grids = [
             _grid(size, low, high, constraints)
             for size in _steps(step, low, high, constraints)
@@ -112,13 +116,6 @@ def _edge(
             if abs(bound) >= _EXACT:
                 exact.append(Fraction(bound))
     return tighter(exact, default=None)
-
-
-def _common(factor: Fraction, other: Fraction) -> Fraction:
-    return Fraction(
-        math.lcm(factor.numerator, other.numerator),
-        math.gcd(factor.denominator, other.denominator),
-    )
 
 
 def _steps(
@@ -158,7 +155,12 @@ def _grid(
         return None
     reach = max(step * _STEPS, Fraction(_EXACT))
     start, stop = _window(step, first, last, [_usual(step, first, last, reach)])
-    natural = _window(step, start, stop, _wishes(constraints))
+    named = realistic.span(constraints.name)
+    wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
+    if constraints.format in _FORMATS:
+        least, most = _FORMATS[constraints.format]
+        wishes.append((Fraction(least), Fraction(most)))
+    natural = _window(step, start, stop, wishes)
     if (natural[1] - natural[0]) * step > _MANY:
         reach = max(step * _STEPS, Fraction(_STEPS))
         wish = _usual(step, first, last, reach)
@@ -177,15 +179,6 @@ def _usual(
     if last is not None and last < 0:
         return last * step - reach, last * step
     return (Fraction(0) if reach < _EXACT else -reach), reach
-
-
-def _wishes(constraints: NumberConstraints) -> list[_Span]:
-    named = realistic.span(constraints.name)
-    wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
-    if constraints.format in _FORMATS:
-        least, most = _FORMATS[constraints.format]
-        wishes.append((Fraction(least), Fraction(most)))
-    return wishes
 
 
 def _window(

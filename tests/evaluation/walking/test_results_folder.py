@@ -279,7 +279,7 @@ def test_what_only_reads_is_no_part() -> None:
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("curation.instances.grading", WRITING),
+        ("curation.instances.judging.grading", WRITING),
         ("evaluation.walking.engine_worker", MEASURING),
     ],
 )

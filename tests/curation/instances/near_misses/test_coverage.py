@@ -14,6 +14,7 @@ from curation.instances.constraints.assertions import Assertion, find_reachable_
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.violations import find_violations
+from curation.instances.model import InstanceKind
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
@@ -24,7 +25,6 @@ from curation.instances.near_misses.sites import (
     with_edit,
 )
 from curation.instances.search.builder import NOTHING, WitnessBuilder
-from curation.instances.values.model import InstanceKind
 from tests.tables import table
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from curation.instances.constraints.violations import (
     find_violations,
 )
 from curation.instances.dataset.make_instances import make_instances
+from curation.instances.model import InstanceKind, Witness, text_of
 from curation.instances.near_misses import search
 from curation.instances.near_misses.edits import LONGEST
 from curation.instances.near_misses.implications import cannot_fail_alone
@@ -32,7 +33,6 @@ from curation.instances.near_misses.search import (
 )
 from curation.instances.near_misses.sites import member_at
 from curation.instances.search.witnesses import find_witnesses
-from curation.instances.values.model import InstanceKind, Witness, text_of
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
@@ -41,7 +41,7 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.values.model import NearMiss
+    from curation.instances.model import NearMiss
 
 _OBJECT = {"type": "object"}
 #: Keyword to schemas in which it can fail alone, in any dialect that knows it.

@@ -13,6 +13,7 @@ from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
 from curation.instances.constraints.interpretations import interpretations_of
+from curation.instances.model import InstanceKind, SearchFailure, Witnesses
 from curation.instances.search.builder import NOTHING, BuildContext, WitnessBuilder
 from curation.instances.search.reach import Guide, SchemaGraph, reached_by
 from curation.instances.search.ways_to_fail import ways_to_fail
@@ -22,7 +23,6 @@ from curation.instances.search.witnesses import (
     cover,
     find_witnesses,
 )
-from curation.instances.values.model import InstanceKind, SearchFailure, Witnesses
 from curation.json.text import depth
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases, unreached
@@ -31,8 +31,8 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from curation.instances.model import Witness
     from curation.instances.search.builder import Nothing
-    from curation.instances.values.model import Witness
     from curation.schema.subschemas import SchemaLocation
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.values.model import Witness
+    from curation.instances.model import Witness
     from evaluation.suites.passrate.settings import PassrateSettings
 
 

@@ -1,0 +1,1 @@
+"""Verdicts of validators on instances, and labels made of them."""
