@@ -74,19 +74,6 @@ def _is_exclusive_bound(bound: str) -> _Test:
     )
 
 
-def _has_entry(_: _Schema, value: Json) -> bool:
-    return isinstance(value, dict) and any(
-        bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
-        for needs in value.values()
-    )
-
-
-def _has_refusing_consequence(schema: _Schema, condition: Json) -> bool:
-    then = not accepts_everything(schema.get("then", True)) and condition is not False
-    other = not accepts_everything(schema.get("else", True))
-    return then or (other and not accepts_everything(condition))
-
-
 #: Whether a keyword can fail, by the schema and the keyword's value.
 _CAN_FAIL: Final[dict[str, _Test]] = {
     "type": lambda _, value: not set(names_of(value)) >= _TYPES,
@@ -114,7 +101,15 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
         and (len(value) > 1 or not any(map(accepts_everything, value)))
     ),
     "not": lambda _, value: value is not False,
-    "if": _has_refusing_consequence,
+    "if": lambda schema, value: (
+        not (
+            (value is False or accepts_everything(schema.get("then", True)))
+            and (
+                accepts_everything(value)
+                or accepts_everything(schema.get("else", True))
+            )
+        )
+    ),
     **dict.fromkeys(("minLength", "minItems", "minProperties"), _is_above_zero),
     **dict.fromkeys(
         ("multipleOf", "maxLength", "maxItems", "maxProperties"),
@@ -126,7 +121,11 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
         lambda _, value: not accepts_everything(value),
     ),
     **dict.fromkeys(
-        ("dependencies", "dependentRequired", "dependentSchemas"), _has_entry
+        ("dependencies", "dependentRequired", "dependentSchemas"),
+        lambda _, value: any(
+            needs != [] and not accepts_everything(needs)
+            for needs in (value.values() if isinstance(value, dict) else ())
+        ),
     ),
 }
 

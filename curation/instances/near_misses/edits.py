@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations
 from typing import Final, TypeAlias, TypeGuard
@@ -342,16 +343,11 @@ def off_step(target: EditTarget) -> Iterator[Edit]:
     for base in (*bases, 0):
         for delta in (1, step / 2, step / 3, step / 10):
             for number in (base + delta, base - delta):
-                if not _is_nearly_multiple(number, step):
-                    yield number
-
-
-def _is_nearly_multiple(number: float, step: float) -> bool:
-    try:
-        quotient = number / step
-        return abs(quotient - round(quotient)) < _NEARLY
-    except (OverflowError, ZeroDivisionError):
-        return False
+                with suppress(OverflowError, ZeroDivisionError):
+                    quotient = number / step
+                    if abs(quotient - round(quotient)) < _NEARLY:
+                        continue
+                yield number
 
 
 def replaced(target: EditTarget) -> Iterator[Edit]:

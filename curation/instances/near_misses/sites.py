@@ -16,7 +16,6 @@ from curation.instances.constraints.assertions import (
     InstanceLocation,
     Path,
     assertions_of,
-    false_locations,
     goals_below,
 )
 from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
@@ -87,21 +86,6 @@ def edit_sites(
             below = goals_below(conjunction, step)
             if below:
                 queue.append(((*path, step), member, below))
-
-
-def forbidden_properties(
-    compiled: CompiledSchema, site: EditSite
-) -> Iterator[tuple[Assertion, str]]:
-    """Yield the names that a plain `false` forbids in a value, each as an assertion."""
-    conjunction = conjoin(compiled, site.goals)
-    names: dict[str, None] = {}
-    for part in conjunction.locations:
-        for name, schema in object_of(part.schema, "properties").items():
-            if schema is False:
-                names[name] = None
-    for name in names:
-        for location in false_locations(conjunction, name):
-            yield Assertion(location, FALSE), name
 
 
 def member_at(value: Json, step: str | int) -> Json:
@@ -270,8 +254,12 @@ class KnownSites:
                 sites = self._sites.setdefault(assertion, [])
                 if len(sites) < _MAX_SITES:
                     sites.append(site)
-            for assertion, name in forbidden_properties(self._compiled, site):
-                self._add_empty(assertion, value, (*site.path, name), ())
+            for part in conjoin(self._compiled, site.goals).locations:
+                for name, schema in object_of(part.schema, "properties").items():
+                    if schema is False:
+                        location = self._compiled.child(part, ("properties", name))
+                        forbidden = Assertion(location, FALSE)
+                        self._add_empty(forbidden, value, (*site.path, name), ())
 
     def add_empty(self, assertion: Assertion, location: InstanceLocation) -> None:
         """Add a site where the first witness that can have a value there has none."""

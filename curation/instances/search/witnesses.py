@@ -82,16 +82,13 @@ _OBJECT: Final[Goals] = (
 _ARRAY: Final[Goals] = (ExtraConstraint(types=("array",), schema={"minItems": 1}),)
 
 
-def _is_trivial(value: Json) -> bool:
-    """Return whether a value is null, or holds nothing."""
-    return value is None or value in ({}, [])
-
-
-def _goals_beyond(trivial: Json) -> tuple[Goals, ...]:
-    """Return the goals that are tried instead of an empty value, in their order."""
-    if trivial is None:
+def _goals_beyond(value: Json | Nothing) -> tuple[Goals, ...]:
+    """Return the goals that are tried instead of a value that is null or empty."""
+    if value is None:
         return (_TELLING,)
-    return (_OBJECT if trivial == {} else _ARRAY, _TELLING)
+    if value == {}:
+        return (_OBJECT, _TELLING)
+    return (_ARRAY, _TELLING) if value == [] else ()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -211,7 +208,7 @@ class _Plan:
         telling = {
             key: witness
             for key, witness in self.witnesses.items()
-            if not _is_trivial(witness.value)
+            if not _goals_beyond(witness.value)
         }
         self.witnesses = telling or self.witnesses
         if budget.covering and self.witnesses:
@@ -230,13 +227,13 @@ class _Plan:
     def _search(self, kind: InstanceKind, allowance: float) -> None:
         """Look for one witness, and for another one if it is empty."""
         value = self._value(kind, allowance, ())
-        if value is not NOTHING and _is_trivial(value):
-            if not self.witnesses:
-                self._keep(kind, value)
-            for extra in _goals_beyond(value):
-                value = self._value(kind, allowance, extra)
-                if value is not NOTHING:
-                    break
+        beyond = _goals_beyond(value)
+        if beyond and value is not NOTHING and not self.witnesses:
+            self._keep(kind, value)
+        for extra in beyond:
+            value = self._value(kind, allowance, extra)
+            if value is not NOTHING:
+                break
         if value is not NOTHING:
             self._keep(kind, value)
 
@@ -393,12 +390,11 @@ class _Covering:
         for the next round.
         """
         value, tried, claimed = self._search(targets, ())
-        if value is not NOTHING and _is_trivial(value):
-            for extra in _goals_beyond(value):
-                telling, further, claimed_then = self._search(targets, extra)
-                tried |= further
-                if telling is not NOTHING:
-                    return telling, tried, claimed_then
+        for extra in _goals_beyond(value):
+            telling, further, claimed_then = self._search(targets, extra)
+            tried |= further
+            if telling is not NOTHING:
+                return telling, tried, claimed_then
         return value, tried, claimed
 
     def _search(

@@ -73,9 +73,21 @@ def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | 
     """Return a number within constraints, or None."""
     for grid in _plan(constraints):
         for draw in range(_DRAWS):
-            value = _random_number(grid, rng, draw)
-            if value is not None and fits(constraints, value):
-                return value
+            low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
+            count = high - low + 1
+            if draw >= _DRAWS - 3:
+                # Draws failed: the ends are the simplest numbers, and nought.
+                index = min(max((0, low, high)[draw - (_DRAWS - 3)], low), high)
+            elif count <= _EXACT:
+                index = low + int(rng.random() * count)
+            else:
+                index = low + rng.randrange(count)
+            exact = index * grid.step
+            is_whole = exact.denominator == 1
+            if is_whole or abs(exact) <= sys.float_info.max:
+                value = exact.numerator if is_whole else float(exact)
+                if fits(constraints, value):
+                    return value
     return None
 
 
@@ -194,27 +206,6 @@ def _window(
     if low is None:
         low = 0 if high is None else high - _STEPS
     return low, low + _STEPS if high is None else high
-
-
-def _random_number(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
-    low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
-    if draw >= _DRAWS - 3:
-        # Draws failed: the ends are the simplest numbers, and nought.
-        index = (0, low, high)[draw - (_DRAWS - 3)]
-        return _number(min(max(index, low), high) * grid.step)
-    count = high - low + 1
-    few = count <= _EXACT
-    return _number(
-        (low + (int(rng.random() * count) if few else rng.randrange(count))) * grid.step
-    )
-
-
-def _number(value: Fraction) -> Number | None:
-    if value.denominator == 1:
-        return value.numerator
-    if abs(value) > sys.float_info.max:
-        return None
-    return float(value)
 
 
 def fits(constraints: NumberConstraints, value: Number) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -16,8 +15,6 @@ from curation.instances.regex import parser as trees
 from curation.instances.regex.character_sets import DOT, CharSet
 from curation.instances.values.words import WORDS
 
-_LOWER: Final = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz"))
-_UPPER: Final = frozenset(map(ord, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 _BY_LENGTH: Final = {
     length: tuple(words) for length, words in groupby(sorted(WORDS, key=len), len)
 }
@@ -77,7 +74,7 @@ class _StringWriter:
         if not chars.ranges:
             raise _StuckError
         if 0 < count <= _WORDIEST and self.rng.random() < _WORDINESS:
-            lower, upper = _cases(chars)
+            lower, upper = chars.alphabets
             if lower or upper:
                 words = _BY_LENGTH.get(count, WORDS)
                 word = words[int(self.rng.random() * len(words))]
@@ -184,14 +181,6 @@ def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:
     if node.most is not None:
         count = min(count, node.most)
     return max(count, least)
-
-
-@lru_cache(maxsize=4096)
-def _cases(chars: CharSet) -> tuple[bool, bool]:
-    return (
-        all(code in chars for code in _LOWER),
-        all(code in chars for code in _UPPER),
-    )
 
 
 def draw_text(
