@@ -7,13 +7,13 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from curation.instances.model import InstanceKind
-from curation.instances.search.builder import (
+from curation.instances.witnesses.builder import (
     NOTHING,
     BuildContext,
     ExhaustedError,
     WitnessBuilder,
 )
-from curation.instances.search.witnesses import Budget, seed_of
+from curation.instances.witnesses.search import Budget, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from curation.fit.questions import (
     ValueQuestion,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported

@@ -35,7 +35,7 @@ from curation.instances.near_misses.search import (
     find_near_misses,
     measure_coverage,
 )
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
 from curation.references.library import NO_LIBRARY

@@ -1,1 +1,1 @@
-"""Verdicts of validators on instances, and labels made of them."""
+"""What validators make of a value: verdicts, violations, labels."""

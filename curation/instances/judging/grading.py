@@ -14,8 +14,8 @@ from curation.instances.constraints.interpretations import (
     interpretations_of,
     read_schema,
 )
-from curation.instances.constraints.violations import as_near_miss, fails_at
 from curation.instances.judging.validators import verdicts_of_each
+from curation.instances.judging.violations import as_near_miss, fails_at
 from curation.instances.model import (
     InstanceKind,
     InstanceRow,

@@ -16,7 +16,7 @@ from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Conjunction, Goals
 from curation.instances.constraints.keyword_values import names_of, number_of, object_of
-from curation.instances.search.builder import NOTHING, Nothing
+from curation.instances.witnesses.builder import NOTHING, Nothing
 from curation.json.values import is_number, type_of
 from curation.validation.python_validators import PYTHON_VALIDATORS
 

@@ -15,11 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.constraints.assertions import (
-    Assertion,
-    asserting_keywords,
-    find_reachable_keywords,
-)
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import (
     ALL_TYPES,
@@ -38,7 +33,12 @@ from curation.instances.constraints.keyword_values import (
     number_of,
     object_of,
 )
-from curation.instances.constraints.violations import FALSE
+from curation.instances.judging.violations import FALSE
+from curation.instances.near_misses.assertions import (
+    Assertion,
+    asserting_keywords,
+    find_reachable_keywords,
+)
 from curation.instances.regex.parser import parse
 from curation.instances.values.strings import StringConstraints, matches
 from curation.json.text import canonical

@@ -15,17 +15,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
-from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Goals, Negation, conjoin
 from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING, names_of
-from curation.instances.constraints.violations import (
+from curation.instances.judging.violations import (
     FALSE,
     MIXED,
     as_near_miss,
     fails_at,
 )
 from curation.instances.model import InstanceKind, text_of
+from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
@@ -37,7 +37,7 @@ from curation.instances.near_misses.sites import (
     goals_of_held_branches,
     with_edit,
 )
-from curation.instances.search.builder import (
+from curation.instances.witnesses.builder import (
     NOTHING,
     ExhaustedError,
     Nothing,

@@ -11,17 +11,17 @@ import msgspec
 
 from curation.core.documents import ABSENT
 from curation.core.json_types import Json
-from curation.instances.constraints.assertions import (
+from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
+from curation.instances.constraints.keyword_values import object_of
+from curation.instances.judging.violations import FALSE
+from curation.instances.near_misses.assertions import (
     Assertion,
     InstanceLocation,
     Path,
     assertions_of,
     goals_below,
 )
-from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
-from curation.instances.constraints.keyword_values import object_of
-from curation.instances.constraints.violations import FALSE
-from curation.instances.search.reach import SchemaGraph
+from curation.instances.witnesses.reach import SchemaGraph
 from curation.json.text import canonical
 
 if TYPE_CHECKING:

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.assertions import (
-    false_locations,
-    find_reachable_keywords,
-    goals_below,
-)
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.violations import (
+from curation.instances.judging.violations import (
     MIXED,
     as_near_miss,
     fails_at,
     find_violations,
 )
 from curation.instances.model import text_of
+from curation.instances.near_misses.assertions import (
+    false_locations,
+    find_reachable_keywords,
+    goals_below,
+)
 from curation.instances.near_misses.sites import count_entered_schemas
 from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.constraints.assertions import Path
+    from curation.instances.near_misses.assertions import Path
 
 
 #: Dialect, schema, value, and the one violation: keyword, schema and instance pointer.

@@ -18,7 +18,7 @@ from curation.instances.constraints.keyword_values import (
     asserted_formats,
     names_of,
 )
-from curation.instances.constraints.violations import FALSE, keyword_pointer
+from curation.instances.judging.violations import FALSE, keyword_pointer
 from curation.instances.values import strings
 from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation

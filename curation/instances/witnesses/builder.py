@@ -29,16 +29,16 @@ from curation.instances.constraints.conjunction import (
     conjoin,
 )
 from curation.instances.constraints.keyword_values import accepts_everything
-from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import InstanceKind, SearchFailure
-from curation.instances.search.ways_to_fail import ways_to_fail
 from curation.instances.values import numbers, strings
+from curation.instances.witnesses.minimal_depth import minimal_depth
+from curation.instances.witnesses.ways_to_fail import ways_to_fail
 from curation.json.values import identity, is_multiple
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.search.reach import Guide
+    from curation.instances.witnesses.reach import Guide
 
 #: Times that a value is drawn anew to be unlike its siblings.
 REDRAWS: Final = 24

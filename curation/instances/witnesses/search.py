@@ -20,14 +20,14 @@ from curation.instances.model import (
     Witness,
     Witnesses,
 )
-from curation.instances.search.builder import (
+from curation.instances.witnesses.builder import (
     NOTHING,
     BuildContext,
     ExhaustedError,
     Nothing,
     WitnessBuilder,
 )
-from curation.instances.search.reach import Guide, SchemaGraph, reached_by
+from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
 from curation.json.pointer import tokens_of
 from curation.json.values import identity
 

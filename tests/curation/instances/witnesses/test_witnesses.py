@@ -14,15 +14,15 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
 from curation.instances.constraints.interpretations import interpretations_of
 from curation.instances.model import InstanceKind, SearchFailure, Witnesses
-from curation.instances.search.builder import NOTHING, BuildContext, WitnessBuilder
-from curation.instances.search.reach import Guide, SchemaGraph, reached_by
-from curation.instances.search.ways_to_fail import ways_to_fail
-from curation.instances.search.witnesses import (
+from curation.instances.witnesses.builder import NOTHING, BuildContext, WitnessBuilder
+from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
+from curation.instances.witnesses.search import (
     Budget,
     WitnessSearch,
     cover,
     find_witnesses,
 )
+from curation.instances.witnesses.ways_to_fail import ways_to_fail
 from curation.json.text import depth
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases, unreached
@@ -32,7 +32,7 @@ from tests.tables import table
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.model import Witness
-    from curation.instances.search.builder import Nothing
+    from curation.instances.witnesses.builder import Nothing
     from curation.schema.subschemas import SchemaLocation
 
 
@@ -575,7 +575,7 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
         return results[-1]
 
     monkeypatch.setattr(WitnessSearch, "run", counted)
-    monkeypatch.setattr("curation.instances.search.witnesses._IN_VAIN", 450)
+    monkeypatch.setattr("curation.instances.witnesses.search._IN_VAIN", 450)
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     cover(interpretations_of(compiled), [], b"seed", rounds=16, steps=150)
