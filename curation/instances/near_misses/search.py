@@ -304,9 +304,7 @@ class _NearMissSearch:
         return near_misses
 
     def _inside_branch(self, assertion: Assertion, site: EditSite) -> list[NearMiss]:
-        for new in islice(self._edits(assertion, site), _BRANCH_EDITS):
-            if self.verdicts_left <= 0:
-                break
+        for new in self._edits(assertion, site, _BRANCH_EDITS):
             value = self._edited(site, new)
             near_miss, key = as_near_miss(self.compiled, value), identity(value)
             is_new = near_miss is not None and key not in self.identities
@@ -342,23 +340,28 @@ class _NearMissSearch:
         is_late = _PARTS - 1 in self.parts[assertion.pointer]
         site = sites[0] if is_late else self.sites.cut(sites[-1])
         tries = _NAMES if assertion.keyword == "required" else 1
-        for new in islice(self._edits(assertion, site), tries):
-            if self.verdicts_left <= 0:
-                break
-            if self._keep(assertion, site, new, [], again=True):
-                return True
-        return False
+        return any(
+            self._keep(assertion, site, new, [], again=True)
+            for new in self._edits(assertion, site, tries)
+        )
 
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
         second_choices: list[Json] = []
-        for new in islice(self._edits(assertion, site), _EDITS):
-            if self.verdicts_left <= 0:
-                break
+        for new in self._edits(assertion, site, _EDITS):
             if self._keep(assertion, site, new, second_choices):
                 return True
         return any(self._keep(assertion, site, new, None) for new in second_choices[:1])
 
-    def _edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
+    def _edits(
+        self, assertion: Assertion, site: EditSite, limit: int
+    ) -> Iterator[Json]:
+        """Yield values to put at a site, as long as verdicts are left."""
+        for new in islice(self._all_edits(assertion, site), limit):
+            if self.verdicts_left <= 0:
+                break
+            yield new
+
+    def _all_edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
         if assertion.keyword == FALSE:
             yield from (7, "text", None)
             return
