@@ -246,7 +246,9 @@ class WitnessBuilder:
                 yield value
         for kind in self._types(conjunction, context):
             if kind in _CONTAINERS:
-                build = _ObjectBuilder if kind == "object" else _ArrayBuilder
+                build: type[_ObjectBuilder | _ArrayBuilder] = (
+                    _ObjectBuilder if kind == "object" else _ArrayBuilder
+                )
                 with guide.within(conjunction.locations) if guide else nullcontext():
                     value = build(self, conjunction, context).run()
             else:
