@@ -171,14 +171,10 @@ class ReachableKeywords(NamedTuple):
 
 
 @memo
-def find_reachable_keywords(
-    compiled: CompiledSchema, most: int = _MOST
-) -> ReachableKeywords:
+def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
     """Return every assertion that some value of an instance meets; no one changes it.
 
-    Args:
-        compiled: The schema.
-        most: Distinct conjunctions to visit; beyond it the result is not complete.
+    Beyond `_MOST` distinct conjunctions the result is not complete.
     """
     assertions: dict[Assertion, list[InstanceLocation]] = {}
     complete = True
@@ -197,7 +193,7 @@ def find_reachable_keywords(
                     refused = Assertion(forbidding, FALSE)
                     assertions.setdefault(refused, []).append(forbidden)
             elif goals and goals not in visited:
-                if len(visited) >= most:
+                if len(visited) >= _MOST:
                     complete = False
                     continue
                 visited.add(goals)

@@ -294,7 +294,6 @@ def cover(
     seed: bytes,
     *,
     rounds: int,
-    steps: int = _COVERING_STEPS,
 ) -> list[Json]:
     """Return values that reach what given witnesses do not.
 
@@ -303,9 +302,8 @@ def cover(
         witnesses: Values that it accepts.
         seed: Seed of random choices.
         rounds: Maximum of values; four times as many while they reach several places.
-        steps: Budget of the search for each.
     """
-    covering = _Covering(interpretations, seed, steps)
+    covering = _Covering(interpretations, seed)
     for witness in witnesses:
         covering.note(witness.value)
     values = covering.run(rounds)
@@ -322,8 +320,8 @@ def cover(
 class _Covering:
     """The rounds for one schema."""
 
-    def __init__(self, every: Interpretations, seed: bytes, steps: int) -> None:
-        self.interpretations, self.steps = every, steps
+    def __init__(self, every: Interpretations, seed: bytes) -> None:
+        self.interpretations = every
         self.graph = SchemaGraph(every.strictest)
         self.rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
         #: Whether formats stood in the way of a value: it holds with them alone.
@@ -423,8 +421,8 @@ class _Covering:
             extra=extra,
             guide=guide,
         )
-        value = search.run(self.steps)
-        self.steps_made += self.steps - search.steps_left
+        value = search.run(_COVERING_STEPS)
+        self.steps_made += _COVERING_STEPS - search.steps_left
         self.hinges_on_formats |= search.hinges_on_formats
         tried = {target for used in guides for target in used.tried}
         return value, tried, guides[-1].claimed

@@ -178,11 +178,12 @@ def test_a_pattern_and_additional_properties_are_reached_by_made_up_names() -> N
     }
 
 
-def test_a_search_that_is_cut_short_says_so() -> None:
+def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """With more conjunctions than are visited, the result is not complete."""
     schema = {"properties": {name: {"minimum": ord(name)} for name in "abc"}}
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    assert not find_reachable_keywords(compiled, most=2).complete
+    monkeypatch.setattr("curation.instances.near_misses.assertions._MOST", 2)
+    assert not find_reachable_keywords(compiled).complete
 
 
 def test_what_unevaluated_keywords_apply_is_left_out_below() -> None:

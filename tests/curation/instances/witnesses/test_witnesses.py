@@ -555,12 +555,15 @@ def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
     assert len(found.witnesses) <= 32 + 4
 
 
-def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
+def test_a_search_that_fails_is_followed_by_a_smaller_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What takes more steps than one witness may is reached by several."""
     names = [f"n{number}" for number in range(300)]
     schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    made = cover(interpretations_of(compiled), [], b"seed", rounds=4, steps=200)
+    monkeypatch.setattr("curation.instances.witnesses.search._COVERING_STEPS", 200)
+    made = cover(interpretations_of(compiled), [], b"seed", rounds=4)
     assert not unreached(schema, made)
     assert 2 <= len(made) <= 16
 
@@ -578,7 +581,8 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("curation.instances.witnesses.search._IN_VAIN", 450)
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    cover(interpretations_of(compiled), [], b"seed", rounds=16, steps=150)
+    monkeypatch.setattr("curation.instances.witnesses.search._COVERING_STEPS", 150)
+    cover(interpretations_of(compiled), [], b"seed", rounds=16)
     in_vain = results.count(NOTHING)
     assert 1 < in_vain <= 450 // 150 + 1
     assert in_vain < len(results) < 64
