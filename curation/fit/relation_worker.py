@@ -25,7 +25,7 @@ from curation.fit.questions import (
     ValueQuestion,
 )
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.references.gathering import gathered
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
 from curation.schema.translation import CannotPortError, ported
@@ -154,7 +154,7 @@ _SIDES = ((True, False), (False, True), (True, True))
 
 def _is_undisputed(first: CompiledSchema, second: CompiledSchema, value: Json) -> bool:
     """Return whether jsonschema says the same of a value, or nothing."""
-    from curation.instances.validators import verdicts  # noqa: PLC0415 - slow
+    from curation.instances.judging.validators import verdicts  # noqa: PLC0415 - slow
 
     for compiled in (first, second):
         verdict = verdicts(compiled, value, ask_jsonschema=True)

@@ -41,7 +41,7 @@ from curation.dataset.paper_tables import PLOTS, TARGETS_PLOT, TITLES
 from curation.dataset.parquet import COLUMNS, columns_of
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.instances.dataset.parquet import INSTANCE_LEDGER, InstanceLedgerRow
-from curation.instances.values.model import InstanceRow
+from curation.instances.model import InstanceRow
 from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging.markdown import render_template

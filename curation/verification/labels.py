@@ -29,8 +29,8 @@ from curation.instances.dataset.make_instances import (
     make_instances,
 )
 from curation.instances.dataset.worker import cost_too_much
-from curation.instances.grading import grade
-from curation.instances.values.model import InstanceKind, InstanceRow
+from curation.instances.judging.grading import grade
+from curation.instances.model import InstanceKind, InstanceRow
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.rewritten_fits import rewritten_fit
 from curation.system.escaping import shortened

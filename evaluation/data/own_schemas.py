@@ -18,7 +18,7 @@ from typing import Any, Final, TypeGuard
 from curation.core.documents import Rejected
 from curation.core.json_types import Json
 from curation.dataset.features import features
-from curation.instances.values.model import InstanceKind
+from curation.instances.model import InstanceKind
 from curation.json.named_text import parse_named
 from curation.json.text import plain, write
 from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12

@@ -232,7 +232,7 @@ def value_scorer(right: Callable[[Record], Json]) -> Scorer:
 def first_witness(schema: str, dialect: str) -> Iterator[tuple[CompiledSchema, Json]]:
     """Yield a schema with one value that it accepts; nothing where none is known."""
     from curation.instances.constraints.interpretations import read_schema  # noqa: PLC0415 - heavy
-    from curation.instances.search.witnesses import Budget, find_witnesses  # noqa: PLC0415 - heavy
+    from curation.instances.witnesses.search import Budget, find_witnesses  # noqa: PLC0415 - heavy
 
     compiled = read_schema(schema, dialect)
     if not isinstance(compiled, Rejected):

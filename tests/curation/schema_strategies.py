@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.schema.dialects import (
     BY_NAME,
     DRAFT_04,

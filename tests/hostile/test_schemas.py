@@ -16,7 +16,7 @@ import pytest
 
 from curation.core.documents import Reason
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import find_witnesses
+from curation.instances.witnesses.search import find_witnesses
 from curation.json.text import parse
 from curation.pipeline import process_document
 from curation.pipeline.process_document import (

@@ -1,1 +1,1 @@
-"""Constraints on one value of an instance."""
+"""What a schema asks of one value."""

@@ -20,22 +20,21 @@ from curation.instances.constraints.interpretations import (
     interpretations_of,
     read_schema,
 )
-from curation.instances.grading import instance_row, judge_examples
-from curation.instances.near_misses.search import (
-    Coverage,
-    find_near_misses,
-    measure_coverage,
-)
-from curation.instances.search.witnesses import Budget, find_witnesses
-from curation.instances.values.model import (
+from curation.instances.judging.grading import instance_row, judge_examples
+from curation.instances.model import (
     InstanceKind,
     InstanceRow,
     NearMiss,
     SearchFailure,
     Witness,
-    Witnesses,
     text_of,
 )
+from curation.instances.near_misses.search import (
+    Coverage,
+    find_near_misses,
+    measure_coverage,
+)
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.values import identity
 from curation.lint.satisfiability import Satisfiability, refute
 from curation.references.closure import NO_LIBRARY
@@ -176,7 +175,17 @@ def _instances_of(
         *examples_accepted,
     ]
     if not witnesses:
-        return _without_witness(compiled, search)
+        # jsonschema-rs proves nothing of a schema that it does not compile.
+        usable = search.failure is not SearchFailure.UNUSABLE
+        proof = refute(compiled.value, compiled.dialect) if usable else None
+        answer, reason, detail = (
+            (Satisfiability.UNKNOWN, search.failure or "", search.detail)
+            if proof is None
+            else (Satisfiability.UNSATISFIABLE, PROOF, str(proof))
+        )
+        return SchemaInstances(
+            answer=answer, dialect=compiled.dialect.name, reason=reason, detail=detail
+        )
     missed: list[NearMiss] = []
     covered = None
     if not lean:
@@ -202,25 +211,6 @@ def _instances_of(
         instances=tuple(rows),
         coverage=covered,
         examples_refused=refused if examples else None,
-    )
-
-
-def _without_witness(compiled: CompiledSchema, search: Witnesses) -> SchemaInstances:
-    # jsonschema-rs proves nothing of a schema that it does not compile.
-    usable = search.failure is not SearchFailure.UNUSABLE
-    proof = refute(compiled.value, compiled.dialect) if usable else None
-    if proof is None:
-        return SchemaInstances(
-            answer=Satisfiability.UNKNOWN,
-            dialect=compiled.dialect.name,
-            reason=search.failure or "",
-            detail=search.detail,
-        )
-    return SchemaInstances(
-        answer=Satisfiability.UNSATISFIABLE,
-        dialect=compiled.dialect.name,
-        reason=PROOF,
-        detail=str(proof),
     )
 
 

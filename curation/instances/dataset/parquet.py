@@ -24,7 +24,7 @@ from curation.dataset.parquet import (
     required_of,
     table_of,
 )
-from curation.instances.values.model import InstanceKind, InstanceRow
+from curation.instances.model import InstanceKind, InstanceRow
 
 if TYPE_CHECKING:
     from curation.instances.dataset.make_instances import RecordInstances

@@ -19,7 +19,7 @@ from curation.dataset.features import used
 from curation.dataset.parquet import file_name, split_files
 from curation.dataset.story import closest_ids
 from curation.instances.constraints.keyword_values import array_of, names_of
-from curation.instances.values.model import InstanceRow
+from curation.instances.model import InstanceRow
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import children, edited, subschemas
@@ -228,7 +228,17 @@ def write_files(
         for (config, split), group in groups:
             instances = _instances(build, str(config), str(split))
             for unique_id, text in group.select("unique_id", "json_schema").iter_rows():
-                tests = list(map(_test, instances.get(unique_id, ())))
+                tests: list[dict[str, Json]] = []
+                for row in instances.get(unique_id, ()):
+                    failing = f": {row.keyword} at {row.schema_pointer}"
+                    description = row.kind + (failing if row.keyword else "")
+                    tests.append(
+                        {
+                            "description": description,
+                            "valid": row.valid,
+                            "data": row.value,
+                        }
+                    )
                 content = maskbench_text(
                     f"{config}/{unique_id}", json.loads(text), tests
                 )
@@ -236,13 +246,6 @@ def write_files(
                 with writing(path):
                     path.write_text(content, encoding="ascii", newline="\n")
                 progress(1)
-
-
-def _test(row: InstanceRow) -> dict[str, Json]:
-    description = row.kind
-    if row.keyword:
-        description += f": {row.keyword} at {row.schema_pointer}"
-    return {"description": description, "valid": row.valid, "data": row.value}
 
 
 def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:

@@ -1,1 +1,1 @@
-"""Values that fail exactly one keyword."""
+"""Values that fail exactly one keyword, and proofs that none can."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations
 from typing import Final, TypeAlias, TypeGuard
@@ -15,7 +16,7 @@ from curation.core.json_types import Json
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Conjunction, Goals
 from curation.instances.constraints.keyword_values import names_of, number_of, object_of
-from curation.instances.search.context import NOTHING, Nothing
+from curation.instances.witnesses.builder import NOTHING, Nothing
 from curation.json.values import is_number, type_of
 from curation.validation.python_validators import PYTHON_VALIDATORS
 
@@ -287,16 +288,6 @@ def _step(target: EditTarget) -> float:
     return 1
 
 
-def _beyond_doubles(bound: float, sign: int) -> Iterator[float]:
-    """Yield the next number past a bound where one step is lost in a double.
-
-    Many parsers of JSON read every number as a double (RFC 8259 section 6), and would
-    take one step more for the bound itself.
-    """
-    if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
-        yield int(math.nextafter(float(bound), sign * math.inf))
-
-
 def beyond(sign: int) -> EditFunction:
     """Return the edit that crosses `minimum` or `maximum`, by one step first.
 
@@ -306,7 +297,10 @@ def beyond(sign: int) -> EditFunction:
 
     def edit(target: EditTarget) -> Iterator[Edit]:
         bound = target.bound
-        yield from _beyond_doubles(bound, sign)
+        if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
+            # Many parsers of JSON read every number as a double (RFC 8259 section 6),
+            # and would take one step more for the bound itself.
+            yield int(math.nextafter(float(bound), sign * math.inf))
         for step in (_step(target), 1, 0.5):
             yield bound + sign * step
         for multiple in target.conjunction.multiples:
@@ -349,16 +343,11 @@ def off_step(target: EditTarget) -> Iterator[Edit]:
     for base in (*bases, 0):
         for delta in (1, step / 2, step / 3, step / 10):
             for number in (base + delta, base - delta):
-                if not _is_nearly_multiple(number, step):
-                    yield number
-
-
-def _is_nearly_multiple(number: float, step: float) -> bool:
-    try:
-        quotient = number / step
-        return abs(quotient - round(quotient)) < _NEARLY
-    except (OverflowError, ZeroDivisionError):
-        return False
+                with suppress(OverflowError, ZeroDivisionError):
+                    quotient = number / step
+                    if abs(quotient - round(quotient)) < _NEARLY:
+                        continue
+                yield number
 
 
 def replaced(target: EditTarget) -> Iterator[Edit]:

@@ -15,11 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.instances.constraints.assertions import (
-    Assertion,
-    asserting_keywords,
-    find_reachable_keywords,
-)
 from curation.instances.constraints.compiled_schema import CompiledSchema, memo
 from curation.instances.constraints.conjunction import (
     ALL_TYPES,
@@ -38,7 +33,12 @@ from curation.instances.constraints.keyword_values import (
     number_of,
     object_of,
 )
-from curation.instances.constraints.violations import FALSE
+from curation.instances.judging.violations import FALSE
+from curation.instances.near_misses.assertions import (
+    Assertion,
+    asserting_keywords,
+    find_reachable_keywords,
+)
 from curation.instances.regex.parser import parse
 from curation.instances.values.strings import StringConstraints, matches
 from curation.json.text import canonical
@@ -140,12 +140,11 @@ def schema_verdict(
     keywords: Sequence[str] = tuple(schema)
     if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         keywords = ("$ref",)
-    return _all_of(
-        [
-            keyword_verdict(compiled, location, keyword, kind, depth)
-            for keyword in keywords
-        ]
-    )
+    verdicts = [
+        keyword_verdict(compiled, location, keyword, kind, depth)
+        for keyword in keywords
+    ]
+    return _combined("allOf", verdicts)
 
 
 def keyword_verdict(
@@ -200,29 +199,17 @@ def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool 
     return None
 
 
-def _all_of(verdicts: list[bool | None]) -> bool | None:
-    if False in verdicts:
-        return False
-    return None if None in verdicts else True
-
-
 def _combined(keyword: str, verdicts: list[bool | None]) -> bool | None:
-    if keyword == "allOf":
-        return _all_of(verdicts)
+    """Return the verdict of `allOf`, `anyOf` or `oneOf` by those of its schemas."""
+    if keyword == "allOf" and False in verdicts:
+        return False
     if keyword == "oneOf" and verdicts.count(True) > 1:
         return False
     if keyword == "anyOf" and True in verdicts:
         return True
-    return None if None in verdicts else True in verdicts
-
-
-def _values_verdict(values: Json, kind: str) -> bool | None:
-    if not isinstance(values, list):
+    if None in verdicts:
         return None
-    count = len({repr(value) for value in values if type_of(value) == kind})
-    if not count:
-        return False
-    return True if count == _SINGLETONS.get(kind) else None
+    return keyword == "allOf" or True in verdicts
 
 
 def _decision(
@@ -245,8 +232,11 @@ def _decision(
         names = names_of(schema["type"])
         return kind in names or (kind == "integer" and "number" in names)
     if keyword in ("enum", "const"):
-        values = schema[keyword]
-        return _values_verdict(values if keyword == "enum" else [values], kind)
+        values = array_of(schema, "enum") if keyword == "enum" else [schema["const"]]
+        count = len({repr(value) for value in values if type_of(value) == kind})
+        if count == _SINGLETONS.get(kind):
+            return True
+        return None if count else False
     if keyword in ("allOf", "anyOf", "oneOf"):
         branches = compiled.branches(location, keyword)
         verdicts = [schema_verdict(compiled, each, kind, depth) for each in branches]
@@ -263,7 +253,7 @@ def _decision(
 
 
 #: The lengths of what jsonschema-rs takes for an instance of a format.
-_FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
+_FORMAT_LENGTHS: Final[dict[str, tuple[float, float]]] = {
     "date": (10, 10),
     "date-time": (20, math.inf),
     "time": (9, math.inf),
@@ -278,7 +268,6 @@ _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
     "uuid": (36, 36),
     "relative-json-pointer": (1, math.inf),
 }
-_ANY: Final = (0, math.inf)
 #: Keywords of lower bounds, and of upper bounds, each with a sign.
 _SIDES: Final = (
     (("minimum", "exclusiveMinimum"), 1),
@@ -290,20 +279,14 @@ def lengths(question: ImplicationQuestion) -> bool:
     """No text that matches the pattern or format has another length."""
     if question.keyword not in ("minLength", "maxLength"):
         return False
-    spans = [_pattern_lengths(pattern) for pattern in question.texts("pattern")]
-    spans += [_FORMAT_LENGTHS.get(name, _ANY) for name in question.texts("format")]
+    any_length: tuple[float, float] = (0, math.inf)
+    spans = [_FORMAT_LENGTHS.get(name, any_length) for name in question.texts("format")]
+    for tree in filter(None, map(parse, question.texts("pattern"))):
+        high = tree.root.high if tree.starts and tree.ends else None
+        spans.append((tree.root.low, math.inf if high is None else high))
     if question.keyword == "minLength":
         return any(low >= question.bound for low, _ in spans)
     return any(high <= question.bound for _, high in spans)
-
-
-def _pattern_lengths(pattern: str) -> tuple[float, float]:
-    root = parse(pattern)
-    if root is None:
-        return _ANY
-    high = root.root.high
-    whole = root.starts and root.ends and high is not None
-    return root.root.low, high if whole and high is not None else math.inf
 
 
 def tighter_bound(question: ImplicationQuestion) -> bool:
@@ -345,14 +328,21 @@ def item_count(question: ImplicationQuestion) -> bool:
         contained = len([*question.values("contains")][:1])
         return question.bound <= max([contained, *question.numbers("minContains")])
     if keyword == "maxItems":
-        return min(_most_items(question), _distinct(question)) <= question.bound
+        return _most_items(question) <= question.bound
     if keyword == "uniqueItems":
         return min([*question.numbers("maxItems"), _most_items(question)]) <= 1
     if keyword in ("additionalItems", "items"):
         most = min([*question.numbers("maxItems"), math.inf])
         return most <= _prefix_length(question, question.location)
     if keyword in ("contains", "minContains"):
-        return _nothing_is_contained(question)
+        # Only the empty array can fail, and that is too short.
+        contained_in = question.compiled.child(question.location, ("contains",))
+        least = question.schema.get("minContains", 1)
+        longest = question.numbers("minItems")
+        return all(
+            schema_verdict(question.compiled, contained_in, kind) is True
+            for kind in question.conjunction.types
+        ) and (is_number(least) and max([*longest, 0]) >= least)
     return False
 
 
@@ -362,38 +352,21 @@ def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> i
 
 
 def _most_items(question: ImplicationQuestion) -> float:
-    """Return how many elements there are schemas for where no other may follow."""
+    """Return how many elements there can be: by their schemas, and if all differ."""
     most = math.inf
+    if True in question.values("uniqueItems") and not (
+        question.conjunction.prefix_length()
+    ):
+        goals = question.conjunction.member_goals(0)
+        values = conjoin(question.compiled, goals).values if goals else None
+        if values is not None:
+            most = len({identity(value) for value in values})
     for other in question.other_assertions:
         if other.keyword in ("additionalItems", "items"):
             location = other.location
             if location.schema[other.keyword] is False:
                 most = min(most, _prefix_length(question, location))
     return most
-
-
-def _distinct(question: ImplicationQuestion) -> float:
-    if True not in question.values("uniqueItems"):
-        return math.inf
-    prefix_length = question.conjunction.prefix_length()
-    goals = question.conjunction.member_goals(prefix_length)
-    values = conjoin(question.compiled, goals).values if goals else None
-    if prefix_length or values is None:
-        return math.inf
-    return len({identity(value) for value in values})
-
-
-def _nothing_is_contained(question: ImplicationQuestion) -> bool:
-    """Return whether only the empty array can fail, and that is too short."""
-    compiled = question.compiled
-    location = compiled.child(question.location, ("contains",))
-    every = all(
-        schema_verdict(compiled, location, kind) is True
-        for kind in question.conjunction.types
-    )
-    least = question.schema.get("minContains", 1)
-    longest = max([*question.numbers("minItems"), 0])
-    return every and is_number(least) and longest >= least
 
 
 def property_count(question: ImplicationQuestion) -> bool:
@@ -480,8 +453,6 @@ def dependents(question: ImplicationQuestion) -> bool:
 
 #: Longer enumerations are not asked about.
 _MOST_LISTED: Final = 2_000
-#: Keywords with schemas inside, which may refer to the rest of the record.
-_WITH_SCHEMAS: Final = ("anyOf", "oneOf", "not", "if")
 
 
 def enumerated(question: ImplicationQuestion) -> bool:
@@ -503,31 +474,23 @@ def enumerated(question: ImplicationQuestion) -> bool:
 
 
 def _meets(question: ImplicationQuestion, value: Json) -> bool:
+    compiled, location = question.compiled, question.location
     schema, keyword = question.schema, question.keyword
-    dialect = question.compiled.dialect
-    if keyword in _WITH_SCHEMAS or keyword not in asserting_keywords(schema, dialect):
-        return _meets_branches(question, value)
-    alone = {keyword: schema[keyword]}
-    for companion in COMPANIONS.get(keyword, ()):
-        if companion in schema:
-            alone[companion] = schema[companion]
+    if keyword == "not":
+        return not compiled.accepts(compiled.child(location, ("not",)), value)
+    if keyword in ("anyOf", "oneOf"):
+        branches = compiled.branches(location, keyword)
+        count = sum(compiled.accepts(branch, value) for branch in branches)
+        return count == 1 if keyword == "oneOf" else count > 0
+    if keyword == "if" or keyword not in asserting_keywords(schema, compiled.dialect):
+        return False
+    together = (keyword, *COMPANIONS.get(keyword, ()))
+    alone = {name: schema[name] for name in together if name in schema}
     if _refers(alone):
         return False
     text = canonical(alone).decode("utf-8", "surrogatepass")
-    failed = _compiled(text, dialect.name).errors(value)
+    failed = _compiled(text, compiled.dialect.name).errors(value)
     return all(assertion.evaluation_path[:1] != (keyword,) for assertion in failed)
-
-
-def _meets_branches(question: ImplicationQuestion, value: Json) -> bool:
-    compiled, location = question.compiled, question.location
-    keyword = question.keyword
-    if keyword == "not":
-        return not compiled.accepts(compiled.child(location, ("not",)), value)
-    if keyword not in ("anyOf", "oneOf"):
-        return False
-    branches = compiled.branches(location, keyword)
-    count = sum(compiled.accepts(branch, value) for branch in branches)
-    return count == 1 if keyword == "oneOf" else count > 0
 
 
 def _refers(value: Json) -> bool:
@@ -643,40 +606,31 @@ def cannot_fail_alone(compiled: CompiledSchema, assertion: Assertion) -> bool:
     locations = find_reachable_keywords(compiled).assertions[assertion]
     if len(locations) > _MAX_LOCATIONS or assertion.keyword == FALSE:
         return False
-    return all(
-        _is_implied(compiled, conjoin(compiled, location.goals), assertion)
-        for location in locations
-    )
-
-
-def _is_implied(
-    compiled: CompiledSchema, conjunction: Conjunction, assertion: Assertion
-) -> bool:
-    other_assertions = tuple(
-        Assertion(part, keyword)
-        for part in conjunction.locations
-        for keyword in asserting_keywords(part.schema, compiled.dialect)
-        if keyword != assertion.keyword
-    )
-    for kind in ALL_TYPES:
-        question = ImplicationQuestion(
-            compiled=compiled,
-            conjunction=conjunction,
-            assertion=assertion,
-            kind=kind,
-            other_assertions=other_assertions,
+    for location in locations:
+        conjunction = conjoin(compiled, location.goals)
+        others = tuple(
+            Assertion(part, keyword)
+            for part in conjunction.locations
+            for keyword in asserting_keywords(part.schema, compiled.dialect)
+            if keyword != assertion.keyword
         )
-        never_fails = (
-            keyword_verdict(compiled, assertion.location, assertion.keyword, kind)
-            is True
-        )
-        if not (
-            never_fails
-            or any(
-                keyword_verdict(compiled, other.location, other.keyword, kind) is False
-                for other in other_assertions
+        for kind in ALL_TYPES:
+            question = ImplicationQuestion(
+                compiled=compiled,
+                conjunction=conjunction,
+                assertion=assertion,
+                kind=kind,
+                other_assertions=others,
             )
-            or any(proof(question) for proof in _PROOFS)
-        ):
-            return False
+            place, keyword = assertion.location, assertion.keyword
+            never_fails = keyword_verdict(compiled, place, keyword, kind) is True
+            if not never_fails and not (
+                any(
+                    keyword_verdict(compiled, other.location, other.keyword, kind)
+                    is False
+                    for other in others
+                )
+                or any(proof(question) for proof in _PROOFS)
+            ):
+                return False
     return True

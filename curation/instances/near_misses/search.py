@@ -15,16 +15,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
-from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import Goals, Negation, conjoin
 from curation.instances.constraints.keyword_values import COMPANIONS, DECIDING, names_of
-from curation.instances.constraints.violations import (
+from curation.instances.judging.violations import (
     FALSE,
     MIXED,
     as_near_miss,
     fails_at,
 )
+from curation.instances.model import InstanceKind, text_of
+from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
@@ -36,16 +37,19 @@ from curation.instances.near_misses.sites import (
     goals_of_held_branches,
     with_edit,
 )
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import NOTHING, ExhaustedError, Nothing
-from curation.instances.values.model import InstanceKind, text_of
+from curation.instances.witnesses.builder import (
+    NOTHING,
+    ExhaustedError,
+    Nothing,
+    WitnessBuilder,
+)
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
 from curation.json.values import identity
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
-    from curation.instances.values.model import NearMiss, Witness
+    from curation.instances.model import NearMiss, Witness
 
 
 #: Steps of the search for a value to put into a witness.
@@ -198,8 +202,7 @@ def find_near_misses(
         >>> [(near_miss.value, near_miss.keyword) for near_miss in found]
         [(2, 'minimum')]
     """
-    root = compiled.root
-    if not witnesses or count_entered_schemas(compiled, root) > _MOST_ENTERED:
+    if not witnesses or count_entered_schemas(compiled) > _MOST_ENTERED:
         return []
     text = compiled.canonical + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
@@ -301,9 +304,7 @@ class _NearMissSearch:
         return near_misses
 
     def _inside_branch(self, assertion: Assertion, site: EditSite) -> list[NearMiss]:
-        for new in islice(self._edits(assertion, site), _BRANCH_EDITS):
-            if self.verdicts_left <= 0:
-                break
+        for new in self._edits(assertion, site, _BRANCH_EDITS):
             value = self._edited(site, new)
             near_miss, key = as_near_miss(self.compiled, value), identity(value)
             is_new = near_miss is not None and key not in self.identities
@@ -339,23 +340,28 @@ class _NearMissSearch:
         is_late = _PARTS - 1 in self.parts[assertion.pointer]
         site = sites[0] if is_late else self.sites.cut(sites[-1])
         tries = _NAMES if assertion.keyword == "required" else 1
-        for new in islice(self._edits(assertion, site), tries):
-            if self.verdicts_left <= 0:
-                break
-            if self._keep(assertion, site, new, [], again=True):
-                return True
-        return False
+        return any(
+            self._keep(assertion, site, new, [], again=True)
+            for new in self._edits(assertion, site, tries)
+        )
 
     def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
         second_choices: list[Json] = []
-        for new in islice(self._edits(assertion, site), _EDITS):
-            if self.verdicts_left <= 0:
-                break
+        for new in self._edits(assertion, site, _EDITS):
             if self._keep(assertion, site, new, second_choices):
                 return True
         return any(self._keep(assertion, site, new, None) for new in second_choices[:1])
 
-    def _edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
+    def _edits(
+        self, assertion: Assertion, site: EditSite, limit: int
+    ) -> Iterator[Json]:
+        """Yield values to put at a site, as long as verdicts are left."""
+        for new in islice(self._all_edits(assertion, site), limit):
+            if self.verdicts_left <= 0:
+                break
+            yield new
+
+    def _all_edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
         if assertion.keyword == FALSE:
             yield from (7, "text", None)
             return

@@ -11,17 +11,17 @@ import msgspec
 
 from curation.core.documents import ABSENT
 from curation.core.json_types import Json
-from curation.instances.constraints.assertions import (
+from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
+from curation.instances.constraints.keyword_values import object_of
+from curation.instances.judging.violations import FALSE
+from curation.instances.near_misses.assertions import (
     Assertion,
     InstanceLocation,
     Path,
     assertions_of,
-    false_locations,
     goals_below,
 )
-from curation.instances.constraints.conjunction import Goal, Goals, conjoin, with_member
-from curation.instances.constraints.keyword_values import object_of
-from curation.instances.constraints.violations import FALSE
+from curation.instances.witnesses.reach import SchemaGraph
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
@@ -86,21 +86,6 @@ def edit_sites(
             below = goals_below(conjunction, step)
             if below:
                 queue.append(((*path, step), member, below))
-
-
-def forbidden_properties(
-    compiled: CompiledSchema, site: EditSite
-) -> Iterator[tuple[Assertion, str]]:
-    """Yield the names that a plain `false` forbids in a value, each as an assertion."""
-    conjunction = conjoin(compiled, site.goals)
-    names: dict[str, None] = {}
-    for part in conjunction.locations:
-        for name, schema in object_of(part.schema, "properties").items():
-            if schema is False:
-                names[name] = None
-    for name in names:
-        for location in false_locations(conjunction, name):
-            yield Assertion(location, FALSE), name
 
 
 def member_at(value: Json, step: str | int) -> Json:
@@ -269,8 +254,12 @@ class KnownSites:
                 sites = self._sites.setdefault(assertion, [])
                 if len(sites) < _MAX_SITES:
                     sites.append(site)
-            for assertion, name in forbidden_properties(self._compiled, site):
-                self._add_empty(assertion, value, (*site.path, name), ())
+            for part in conjoin(self._compiled, site.goals).locations:
+                for name, schema in object_of(part.schema, "properties").items():
+                    if schema is False:
+                        location = self._compiled.child(part, ("properties", name))
+                        forbidden = Assertion(location, FALSE)
+                        self._add_empty(forbidden, value, (*site.path, name), ())
 
     def add_empty(self, assertion: Assertion, location: InstanceLocation) -> None:
         """Add a site where the first witness that can have a value there has none."""
@@ -296,23 +285,19 @@ class KnownSites:
         self._sites.setdefault(assertion, []).append(site)
 
 
-#: Keywords that hold several schemas for the same value.
-_BRANCHES: Final = ("allOf", "anyOf", "oneOf")
-#: Keywords that hold one schema for the same value.
-_SINGLE: Final = ("not", "if", "then", "else")
 #: Schemas entered one from another; below, nothing more is counted.
 _DEEPEST: Final = 200
 
 
-def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) -> int:
+def count_entered_schemas(compiled: CompiledSchema) -> int:
     """Return how many schemas are entered for one value of a schema.
 
     Example:
-        >>> schema = {"anyOf": [{"type": "string"}, {"not": {"type": "null"}}]}
-        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
-        >>> count_entered_schemas(compiled, compiled.root)
+        >>> schema = {"anyOf": [{"type": "string"}, {"allOf": [{}]}]}
+        >>> count_entered_schemas(CompiledSchema.from_json(schema, "draft-07"))
         4
     """
+    graph = SchemaGraph(compiled)
     counts: dict[SchemaLocation, int] = {}
 
     def count(here: SchemaLocation, depth: int) -> int:
@@ -320,25 +305,8 @@ def count_entered_schemas(compiled: CompiledSchema, location: SchemaLocation) ->
             return counts.get(here, 1)
         # What refers back to itself is counted once.
         counts[here] = 1
-        entered = _entered(compiled, here)
+        entered = graph.steps(here).same_value
         counts[here] = 1 + sum(count(inner, depth + 1) for inner in entered)
         return counts[here]
 
-    return count(location, 0)
-
-
-def _entered(
-    compiled: CompiledSchema, location: SchemaLocation
-) -> list[SchemaLocation]:
-    schema = location.schema
-    if not isinstance(schema, dict):
-        return []
-    locations = compiled.targets(location)
-    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
-        return locations
-    for keyword in _BRANCHES:
-        locations += compiled.branches(location, keyword)
-    for keyword in _SINGLE:
-        if keyword in schema:
-            locations.append(compiled.child(location, (keyword,)))
-    return locations
+    return count(compiled.root, 0)

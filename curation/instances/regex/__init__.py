@@ -1,1 +1,1 @@
-"""Regular expressions of ECMA-262: parsed, intersected, sampled."""
+"""Regular expressions of ECMA-262: parsed, and intersected as automata."""

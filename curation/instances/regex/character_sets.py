@@ -73,6 +73,13 @@ class CharSet:
             return letters + marks * max(1, len(letters) // (8 * len(marks) or 1))
         return marks or self._outside()
 
+    @cached_property
+    def alphabets(self) -> tuple[bool, bool]:
+        """Whether all lower-case letters are in the set, and all upper-case ones."""
+        lower = all(ord(letter) in self for letter in string.ascii_lowercase)
+        upper = all(ord(letter) in self for letter in string.ascii_uppercase)
+        return lower, upper
+
     def _outside(self) -> str:
         characters: list[str] = []
         for low in (0xA1, 9, 0):

@@ -204,6 +204,12 @@ _CLASSES = {
     "S": character_sets.SPACES.inverse(),
 }
 _QUANTIFIER = re.compile(r"(?:\{(\d+)(?:(,)(\d*))?\}|([*+?]))\??")
+#: The least and the most repetitions of a quantifier of one character.
+_SIGNS: Final[dict[str | None, tuple[int, int | None]]] = {
+    "*": (0, None),
+    "+": (1, None),
+    "?": (0, 1),
+}
 _HIGH, _LOW = (0xD800, 0xDBFF), (0xDC00, 0xDFFF)
 
 
@@ -292,7 +298,13 @@ class _PatternReader:
             quantifier = _QUANTIFIER.match(self.text, self.index)
             if quantifier:
                 self.index = quantifier.end()
-                atom = _repeated(atom, quantifier)
+                first, comma, last, sign = quantifier.groups()
+                least, most = _SIGNS.get(sign, (0, None))
+                if not sign:
+                    least = most = min(MAX_LENGTH, int(first))
+                if comma:
+                    most = min(MAX_LENGTH, int(last)) if last else None
+                atom = repeat(atom, least, most)
             parts.append(atom)
         return sequence(parts)
 
@@ -467,14 +479,3 @@ def _reference(numbers: tuple[int, ...]) -> PatternNode:
 @lru_cache(maxsize=4096)
 def _chars(chars: CharSet) -> PatternNode:
     return Chars(chars=chars, low=1, high=1, plain=bool(chars.ranges))
-
-
-def _repeated(atom: PatternNode, quantifier: re.Match[str]) -> PatternNode:
-    if quantifier[4]:
-        least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[4]]
-    else:
-        least = min(MAX_LENGTH, int(quantifier[1]))
-        most = least
-        if quantifier[2]:
-            most = min(MAX_LENGTH, int(quantifier[3])) if quantifier[3] else None
-    return repeat(atom, least, most)

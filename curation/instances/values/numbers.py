@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from curation.instances.values import realistic
@@ -73,9 +73,21 @@ def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | 
     """Return a number within constraints, or None."""
     for grid in _plan(constraints):
         for draw in range(_DRAWS):
-            value = _random_number(grid, rng, draw)
-            if value is not None and fits(constraints, value):
-                return value
+            low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
+            count = high - low + 1
+            if draw >= _DRAWS - 3:
+                # Draws failed: the ends are the simplest numbers, and nought.
+                index = min(max((0, low, high)[draw - (_DRAWS - 3)], low), high)
+            elif count <= _EXACT:
+                index = low + int(rng.random() * count)
+            else:
+                index = low + rng.randrange(count)
+            exact = index * grid.step
+            is_whole = exact.denominator == 1
+            if is_whole or abs(exact) <= sys.float_info.max:
+                value = exact.numerator if is_whole else float(exact)
+                if fits(constraints, value):
+                    return value
     return None
 
 
@@ -88,7 +100,11 @@ def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
         factors = [_exact(factor) for factor in constraints.multiples]
         if constraints.integer:
             factors.append(Fraction(1))
-        step = reduce(_common, factors) if factors else None
+        step = None
+        if factors:
+            numerators = (factor.numerator for factor in factors)
+            denominators = (factor.denominator for factor in factors)
+            step = Fraction(math.lcm(*numerators), math.gcd(*denominators))
         grids = [
             _grid(size, low, high, constraints)
             for size in _steps(step, low, high, constraints)
@@ -112,13 +128,6 @@ def _edge(
             if abs(bound) >= _EXACT:
                 exact.append(Fraction(bound))
     return tighter(exact, default=None)
-
-
-def _common(factor: Fraction, other: Fraction) -> Fraction:
-    return Fraction(
-        math.lcm(factor.numerator, other.numerator),
-        math.gcd(factor.denominator, other.denominator),
-    )
 
 
 def _steps(
@@ -158,7 +167,12 @@ def _grid(
         return None
     reach = max(step * _STEPS, Fraction(_EXACT))
     start, stop = _window(step, first, last, [_usual(step, first, last, reach)])
-    natural = _window(step, start, stop, _wishes(constraints))
+    named = realistic.span(constraints.name)
+    wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
+    if constraints.format in _FORMATS:
+        least, most = _FORMATS[constraints.format]
+        wishes.append((Fraction(least), Fraction(most)))
+    natural = _window(step, start, stop, wishes)
     if (natural[1] - natural[0]) * step > _MANY:
         reach = max(step * _STEPS, Fraction(_STEPS))
         wish = _usual(step, first, last, reach)
@@ -179,15 +193,6 @@ def _usual(
     return (Fraction(0) if reach < _EXACT else -reach), reach
 
 
-def _wishes(constraints: NumberConstraints) -> list[_Span]:
-    named = realistic.span(constraints.name)
-    wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
-    if constraints.format in _FORMATS:
-        least, most = _FORMATS[constraints.format]
-        wishes.append((Fraction(least), Fraction(most)))
-    return wishes
-
-
 def _window(
     step: Fraction, low: int | None, high: int | None, wishes: list[_Span]
 ) -> tuple[int, int]:
@@ -201,27 +206,6 @@ def _window(
     if low is None:
         low = 0 if high is None else high - _STEPS
     return low, low + _STEPS if high is None else high
-
-
-def _random_number(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
-    low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
-    if draw >= _DRAWS - 3:
-        # Draws failed: the ends are the simplest numbers, and nought.
-        index = (0, low, high)[draw - (_DRAWS - 3)]
-        return _number(min(max(index, low), high) * grid.step)
-    count = high - low + 1
-    few = count <= _EXACT
-    return _number(
-        (low + (int(rng.random() * count) if few else rng.randrange(count))) * grid.step
-    )
-
-
-def _number(value: Fraction) -> Number | None:
-    if value.denominator == 1:
-        return value.numerator
-    if abs(value) > sys.float_info.max:
-        return None
-    return float(value)
 
 
 def fits(constraints: NumberConstraints, value: Number) -> bool:

@@ -10,13 +10,15 @@ import random
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, TypeVar
 
-from curation.instances.regex.words import ACCENTED, VALUES, WORDS
+from curation.instances.values.words import ACCENTED, VALUES, WORDS
 
 _Value = TypeVar("_Value")
 _SPLIT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _KNOWN: Final[dict[str, list[str]]] = VALUES["texts"]
+_BASE64: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 #: Share of people whose name is beyond ASCII.
 _OTHERS: Final = 0.12
 
@@ -117,17 +119,8 @@ def _identifier(rng: random.Random) -> str:
     return f"{rng.getrandbits(48):012x}"
 
 
-def _street(rng: random.Random) -> str:
-    return f"{1 + int(rng.random() * 180)} {plain_word(rng).capitalize()} Street"
-
-
 def _title(rng: random.Random) -> str:
     return " ".join(word.capitalize() for word in _phrase(rng).split())
-
-
-def _base64(rng: random.Random) -> str:
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-    return "".join(rng.choices(alphabet, k=4 * (3 + int(rng.random() * 6))))
 
 
 def _one_of(name: str) -> Callable[[random.Random], str]:
@@ -183,7 +176,12 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("mimetype contenttype mime mediatype", _one_of("media")),
         ("method verb", _one_of("methods")),
         ("level severity priority", _one_of("levels")),
-        ("street streetaddress", _street),
+        (
+            "street streetaddress",
+            lambda rng: (
+                f"{1 + int(rng.random() * 180)} {plain_word(rng).capitalize()} Street"
+            ),
+        ),
         (
             "zip zipcode postcode postal postalcode",
             lambda rng: "".join(rng.choices("0123456789", k=5)),
@@ -194,7 +192,12 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
             lambda rng: f"{rng.getrandbits(160):040x}",
         ),
         ("slug topic permalink", _slug),
-        ("byte base64 certificate binary data", _base64),
+        (
+            "byte base64 certificate binary data",
+            lambda rng: "".join(
+                rng.choices(_BASE64, k=4 * (3 + int(rng.random() * 6)))
+            ),
+        ),
         ("year", lambda rng: day(rng)[:4]),
         ("number count quantity num", lambda rng: str(1 + int(rng.random() * 99))),
         ("duration interval", lambda rng: f"PT{1 + int(rng.random() * 59)}M"),
@@ -213,24 +216,17 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 }
 
 
-@lru_cache(maxsize=16_384)
-def _parts(name: str) -> tuple[str, ...]:
-    """Return the words of a name, last first; each pair before its second word."""
-    words = [part.lower() for part in _SPLIT.findall(name[:200])]
-    parts: list[str] = []
-    for index in range(len(words) - 1, -1, -1):
-        if index:
-            parts.append(words[index - 1] + words[index])
-        parts.append(words[index])
-    return tuple(parts)
-
-
 def _last_known(name: str, known: Mapping[str, _Value]) -> _Value | None:
-    """Return what is known of the last word of a name, in the singular or as it is."""
-    for part in _parts(name):
-        for word in (part, part.removesuffix("s")):
-            if word in known:
-                return known[word]
+    """Return what is known of the last word of a name, in the singular or as it is.
+
+    Each pair of words comes before the second of them.
+    """
+    words = ["", *(part.lower() for part in _SPLIT.findall(name[:200]))]
+    for before, word in reversed([*pairwise(words)]):
+        for part in (before + word, word):
+            for spelled in (part, part.removesuffix("s")):
+                if spelled in known:
+                    return known[spelled]
     return None
 
 

@@ -18,9 +18,9 @@ import regress
 
 from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
-from curation.instances.regex.sampling import draw_text
-from curation.instances.regex.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
 from curation.instances.values import formats, realistic
+from curation.instances.values.pattern_samples import draw_text
+from curation.instances.values.words import ACCENTED, ASTRAL, ESCAPED, SCRIPTS, WORDS
 
 #: Longer strings are not made.
 LONGEST: Final = 10_000_000

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.regex.words import split
+from curation.instances.values.words import split
 from curation.json.values import is_number
 
 if TYPE_CHECKING:

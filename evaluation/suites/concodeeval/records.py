@@ -21,7 +21,7 @@ import msgspec
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
-from curation.instances.validators import verdicts
+from curation.instances.judging.validators import verdicts
 from curation.json.text import parse, plain
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.data import RecordSelection, open_data

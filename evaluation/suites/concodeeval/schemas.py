@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.dataset.make_instances import SchemaInstances, make_instances
-from curation.instances.regex.words import WORDS
+from curation.instances.values.words import WORDS
 from evaluation.core.records import Record
 from evaluation.data.instance_store import recorded_instances
 from evaluation.suites.concodeeval.settings import DEFAULT_COUNT, SuiteReading

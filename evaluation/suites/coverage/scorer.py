@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Final
 
 from referencing import Registry
 
-from curation.instances.constraints.violations import as_near_miss
-from curation.instances.validators import verdicts
+from curation.instances.judging.validators import verdicts
+from curation.instances.judging.violations import as_near_miss
 from curation.system.escaping import shortened
 from curation.validation.python_validators import jsonschema
 from evaluation.answers.extraction import split_thinking

@@ -29,7 +29,7 @@ from curation.fit.shapes import shape_of, with_shape
 from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.json.pointer import fragment_of
 from curation.json.values import identity
 from curation.references.schema import Schema

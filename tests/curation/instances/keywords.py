@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.reach import SchemaGraph, reached_by
+from curation.instances.witnesses.reach import SchemaGraph, reached_by
 from curation.schema.dialects import DIALECTS, DRAFT_04
 from curation.validation.metaschemas import is_valid
 from tests.tables import table

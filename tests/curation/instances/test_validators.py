@@ -14,15 +14,15 @@ from rpds import HashTrieMap
 import curation.instances
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.grading import grade, judge_examples
-from curation.instances.validators import (
+from curation.instances.judging.grading import grade, judge_examples
+from curation.instances.judging.validators import (
     ECMA_VALIDATORS,
     Memory,
     Verdicts,
     is_match,
     verdicts,
 )
-from curation.instances.values.model import InstanceKind, InstanceRow, Witness
+from curation.instances.model import InstanceKind, InstanceRow, Witness
 from curation.schema.dialects import DIALECTS, DRAFT_07
 
 if TYPE_CHECKING:

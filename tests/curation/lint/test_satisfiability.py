@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.search.witnesses import find_witnesses
+from curation.instances.witnesses.search import find_witnesses
 from curation.lint.lint import lints
 from curation.lint.liveness import liveness
 from curation.lint.satisfiability import refute

@@ -21,7 +21,7 @@ from curation.dataset.parquet import file_name
 from curation.fit.records import RecordFit, record_fit
 from curation.instances.dataset.make_instances import InstanceTask, make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
-from curation.instances.values.model import InstanceKind, InstanceRow
+from curation.instances.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildResult, build
 from curation.pipeline.instance_step import InstanceStep, batch_name
 from curation.system.progress import Quiet

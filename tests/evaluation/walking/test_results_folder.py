@@ -244,7 +244,7 @@ def test_other_measuring_code_is_another_digest(name: str, tmp_path: Path) -> No
         "evaluation/generation/loop.py",
         "evaluation/models/transformers.py",
         "evaluation/servers/client.py",
-        "curation/instances/grading.py",
+        "curation/instances/judging/grading.py",
         "curation/validation/metaschemas.py",
         "evaluation/models/a_folder/that_is_new.py",
     ],
@@ -279,7 +279,7 @@ def test_what_only_reads_is_no_part() -> None:
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("curation.instances.grading", WRITING),
+        ("curation.instances.judging.grading", WRITING),
         ("evaluation.walking.engine_worker", MEASURING),
     ],
 )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Rejected
-from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.interpretations import (
@@ -26,9 +25,10 @@ from curation.instances.constraints.keyword_values import (
     number_of,
     object_of,
 )
-from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.near_misses.assertions import asserting_keywords
+from curation.instances.witnesses.minimal_depth import minimal_depth
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.schema.dialects import BY_NAME, DRAFT_07, DRAFT_2020_12
 from curation.schema.subschemas import SchemaLocation
 from tests.curation.instances.keywords import unreached

@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.assertions import (
-    false_locations,
-    find_reachable_keywords,
-    goals_below,
-)
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.violations import (
+from curation.instances.judging.violations import (
     MIXED,
     as_near_miss,
     fails_at,
     find_violations,
 )
+from curation.instances.model import text_of
+from curation.instances.near_misses.assertions import (
+    false_locations,
+    find_reachable_keywords,
+    goals_below,
+)
 from curation.instances.near_misses.sites import count_entered_schemas
-from curation.instances.values.model import text_of
 from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.constraints.assertions import Path
+    from curation.instances.near_misses.assertions import Path
 
 
 #: Dialect, schema, value, and the one violation: keyword, schema and instance pointer.
@@ -178,11 +178,12 @@ def test_a_pattern_and_additional_properties_are_reached_by_made_up_names() -> N
     }
 
 
-def test_a_search_that_is_cut_short_says_so() -> None:
+def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """With more conjunctions than are visited, the result is not complete."""
     schema = {"properties": {name: {"minimum": ord(name)} for name in "abc"}}
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    assert not find_reachable_keywords(compiled, most=2).complete
+    monkeypatch.setattr("curation.instances.near_misses.assertions._MOST", 2)
+    assert not find_reachable_keywords(compiled).complete
 
 
 def test_what_unevaluated_keywords_apply_is_left_out_below() -> None:
@@ -211,4 +212,4 @@ def test_chained_definitions_double_what_is_entered() -> None:
     }
     schema = {"$defs": {**links, "10": {}}, "$ref": "#/$defs/0"}
     compiled = CompiledSchema.from_json(schema, "2020-12")
-    assert count_entered_schemas(compiled, compiled.root) > 2**10
+    assert count_entered_schemas(compiled) > 2**10

@@ -27,7 +27,7 @@ from curation.instances.dataset.records import (
     meta_of,
 )
 from curation.instances.dataset.worker import InstanceRequest, program, start, witnesses
-from curation.instances.values.model import InstanceKind
+from curation.instances.model import InstanceKind
 from curation.lint.satisfiability import Satisfiability
 from curation.system.file_names import name_of
 from curation.workers.child import collecting

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT
-from curation.instances.constraints.assertions import Assertion, find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.violations import find_violations
+from curation.instances.judging.violations import find_violations
+from curation.instances.model import InstanceKind
+from curation.instances.near_misses.assertions import Assertion, find_reachable_keywords
 from curation.instances.near_misses.edits import EDITS, EditTarget, is_complete
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.sites import (
@@ -23,9 +24,7 @@ from curation.instances.near_misses.sites import (
     member_at,
     with_edit,
 )
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import NOTHING
-from curation.instances.values.model import InstanceKind
+from curation.instances.witnesses.builder import NOTHING, WitnessBuilder
 from tests.tables import table
 
 if TYPE_CHECKING:

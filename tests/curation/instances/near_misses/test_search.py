@@ -12,17 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.data.value_stream import stream
-from curation.instances.constraints.assertions import find_reachable_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
-from curation.instances.constraints.violations import (
+from curation.instances.dataset.make_instances import make_instances
+from curation.instances.judging.violations import (
     MIXED,
     as_near_miss,
     fails_at,
     find_violations,
 )
-from curation.instances.dataset.make_instances import make_instances
+from curation.instances.model import InstanceKind, Witness, text_of
 from curation.instances.near_misses import search
+from curation.instances.near_misses.assertions import find_reachable_keywords
 from curation.instances.near_misses.edits import LONGEST
 from curation.instances.near_misses.implications import cannot_fail_alone
 from curation.instances.near_misses.search import (
@@ -31,8 +32,7 @@ from curation.instances.near_misses.search import (
     measure_coverage,
 )
 from curation.instances.near_misses.sites import member_at
-from curation.instances.search.witnesses import find_witnesses
-from curation.instances.values.model import InstanceKind, Witness, text_of
+from curation.instances.witnesses.search import find_witnesses
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
@@ -41,7 +41,7 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.values.model import NearMiss
+    from curation.instances.model import NearMiss
 
 _OBJECT = {"type": "object"}
 #: Keyword to schemas in which it can fail alone, in any dialect that knows it.

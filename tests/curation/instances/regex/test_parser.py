@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
-from curation.instances.regex.sampling import draw_text
+from curation.instances.values.pattern_samples import draw_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

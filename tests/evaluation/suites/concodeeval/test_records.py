@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from curation.download.acquire import FetchSettings
 from curation.instances.constraints.interpretations import read_schema
-from curation.instances.regex.words import split
+from curation.instances.values.words import split
 from curation.system.errors import BadConfiguration
 from curation.validation.metaschemas import RUST_VALIDATORS
 from evaluation.asking.request import choose_suite

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.dataset.make_instances import make_instances
-from curation.instances.regex.words import split
+from curation.instances.values.words import split
 from curation.json.values import identity
 from evaluation.data.instance_store import recorded_instances
 from evaluation.suites.concodeeval.answer_text import read_output

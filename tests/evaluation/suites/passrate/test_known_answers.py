@@ -11,7 +11,7 @@ import pytest
 from curation.core.documents import Rejected
 from curation.instances.constraints.interpretations import read_schema
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.search.witnesses import Budget, find_witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from evaluation.asking.request import choose_suite
 from evaluation.asking.self_test import kinds_table, self_test
 from evaluation.core.records import Record
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json, UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.values.model import Witness
+    from curation.instances.model import Witness
     from evaluation.suites.passrate.settings import PassrateSettings
 
 

@@ -14,20 +14,20 @@ from curation.instances.constraints.interpretations import (
     Interpretations,
     interpretations_of,
 )
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.context import (
-    NOTHING,
-    BuildContext,
-    ExhaustedError,
-    Nothing,
-)
-from curation.instances.search.reach import Guide, SchemaGraph, reached_by
-from curation.instances.values.model import (
+from curation.instances.model import (
     InstanceKind,
     SearchFailure,
     Witness,
     Witnesses,
 )
+from curation.instances.witnesses.builder import (
+    NOTHING,
+    BuildContext,
+    ExhaustedError,
+    Nothing,
+    WitnessBuilder,
+)
+from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
 from curation.json.pointer import tokens_of
 from curation.json.values import identity
 
@@ -82,16 +82,13 @@ _OBJECT: Final[Goals] = (
 _ARRAY: Final[Goals] = (ExtraConstraint(types=("array",), schema={"minItems": 1}),)
 
 
-def _is_trivial(value: Json) -> bool:
-    """Return whether a value is null, or holds nothing."""
-    return value is None or value in ({}, [])
-
-
-def _goals_beyond(trivial: Json) -> tuple[Goals, ...]:
-    """Return the goals that are tried instead of an empty value, in their order."""
-    if trivial is None:
+def _goals_beyond(value: Json | Nothing) -> tuple[Goals, ...]:
+    """Return the goals that are tried instead of a value that is null or empty."""
+    if value is None:
         return (_TELLING,)
-    return (_OBJECT if trivial == {} else _ARRAY, _TELLING)
+    if value == {}:
+        return (_OBJECT, _TELLING)
+    return (_ARRAY, _TELLING) if value == [] else ()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -211,7 +208,7 @@ class _Plan:
         telling = {
             key: witness
             for key, witness in self.witnesses.items()
-            if not _is_trivial(witness.value)
+            if not _goals_beyond(witness.value)
         }
         self.witnesses = telling or self.witnesses
         if budget.covering and self.witnesses:
@@ -230,13 +227,13 @@ class _Plan:
     def _search(self, kind: InstanceKind, allowance: float) -> None:
         """Look for one witness, and for another one if it is empty."""
         value = self._value(kind, allowance, ())
-        if value is not NOTHING and _is_trivial(value):
-            if not self.witnesses:
-                self._keep(kind, value)
-            for extra in _goals_beyond(value):
-                value = self._value(kind, allowance, extra)
-                if value is not NOTHING:
-                    break
+        beyond = _goals_beyond(value)
+        if beyond and value is not NOTHING and not self.witnesses:
+            self._keep(kind, value)
+        for extra in beyond:
+            value = self._value(kind, allowance, extra)
+            if value is not NOTHING:
+                break
         if value is not NOTHING:
             self._keep(kind, value)
 
@@ -297,7 +294,6 @@ def cover(
     seed: bytes,
     *,
     rounds: int,
-    steps: int = _COVERING_STEPS,
 ) -> list[Json]:
     """Return values that reach what given witnesses do not.
 
@@ -306,9 +302,8 @@ def cover(
         witnesses: Values that it accepts.
         seed: Seed of random choices.
         rounds: Maximum of values; four times as many while they reach several places.
-        steps: Budget of the search for each.
     """
-    covering = _Covering(interpretations, seed, steps)
+    covering = _Covering(interpretations, seed)
     for witness in witnesses:
         covering.note(witness.value)
     values = covering.run(rounds)
@@ -325,8 +320,8 @@ def cover(
 class _Covering:
     """The rounds for one schema."""
 
-    def __init__(self, every: Interpretations, seed: bytes, steps: int) -> None:
-        self.interpretations, self.steps = every, steps
+    def __init__(self, every: Interpretations, seed: bytes) -> None:
+        self.interpretations = every
         self.graph = SchemaGraph(every.strictest)
         self.rng = random.Random(seed + b"cover")  # noqa: S311 - no secret
         #: Whether formats stood in the way of a value: it holds with them alone.
@@ -393,12 +388,11 @@ class _Covering:
         for the next round.
         """
         value, tried, claimed = self._search(targets, ())
-        if value is not NOTHING and _is_trivial(value):
-            for extra in _goals_beyond(value):
-                telling, further, claimed_then = self._search(targets, extra)
-                tried |= further
-                if telling is not NOTHING:
-                    return telling, tried, claimed_then
+        for extra in _goals_beyond(value):
+            telling, further, claimed_then = self._search(targets, extra)
+            tried |= further
+            if telling is not NOTHING:
+                return telling, tried, claimed_then
         return value, tried, claimed
 
     def _search(
@@ -427,8 +421,8 @@ class _Covering:
             extra=extra,
             guide=guide,
         )
-        value = search.run(self.steps)
-        self.steps_made += self.steps - search.steps_left
+        value = search.run(_COVERING_STEPS)
+        self.steps_made += _COVERING_STEPS - search.steps_left
         self.hinges_on_formats |= search.hinges_on_formats
         tried = {target for used in guides for target in used.tried}
         return value, tried, guides[-1].claimed

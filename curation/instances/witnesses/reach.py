@@ -254,32 +254,25 @@ def _applied(
     graph: SchemaGraph, location: SchemaLocation, value: Json
 ) -> Iterator[tuple[SchemaLocation, Json]]:
     """Yield the schemas that one applies, each with the value that it is about."""
-    steps = graph.steps(location)
-    for inner in (*steps.always, *_decided(graph.compiled, steps, value)):
-        yield inner, value
-    if isinstance(value, dict) and steps.properties:
-        for name, member in value.items():
-            for inner in graph.compiled.member_locations(location, name):
-                yield inner, member
-    elif isinstance(value, list) and steps.elements:
-        for index, member in enumerate(value):
-            for inner in graph.compiled.member_locations(location, index):
-                yield inner, member
-
-
-def _decided(
-    compiled: CompiledSchema, steps: Steps, value: Json
-) -> Iterator[SchemaLocation]:
-    """Yield the schemas that apply to the same value because of what it is."""
+    steps, accepts = graph.steps(location), graph.compiled.accepts
+    same_value = [*steps.always]
     for branches in steps.unions:
-        yield from (branch for branch in branches if compiled.accepts(branch, value))
+        same_value += (branch for branch in branches if accepts(branch, value))
     if steps.condition is not None:
-        holds = compiled.accepts(steps.condition, value)
+        holds = accepts(steps.condition, value)
         consequence = steps.then if holds else steps.otherwise
-        if consequence is not None:
-            yield consequence
+        same_value += () if consequence is None else (consequence,)
+    members: Iterable[tuple[str | int, Json]] = ()
     if isinstance(value, dict):
-        yield from (inner for name, inner in steps.dependent if name in value)
+        same_value += (inner for name, inner in steps.dependent if name in value)
+        members = value.items() if steps.properties else ()
+    elif isinstance(value, list) and steps.elements:
+        members = enumerate(value)
+    for inner in same_value:
+        yield inner, value
+    for step, member in members:
+        for inner in graph.compiled.member_locations(location, step):
+            yield inner, member
 
 
 class Guide:

@@ -18,7 +18,7 @@ from curation.instances.constraints.keyword_values import (
     asserted_formats,
     names_of,
 )
-from curation.instances.constraints.violations import FALSE, keyword_pointer
+from curation.instances.judging.violations import FALSE, keyword_pointer
 from curation.instances.values import strings
 from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
@@ -74,19 +74,6 @@ def _is_exclusive_bound(bound: str) -> _Test:
     )
 
 
-def _has_entry(_: _Schema, value: Json) -> bool:
-    return isinstance(value, dict) and any(
-        bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
-        for needs in value.values()
-    )
-
-
-def _has_refusing_consequence(schema: _Schema, condition: Json) -> bool:
-    then = not accepts_everything(schema.get("then", True)) and condition is not False
-    other = not accepts_everything(schema.get("else", True))
-    return then or (other and not accepts_everything(condition))
-
-
 #: Whether a keyword can fail, by the schema and the keyword's value.
 _CAN_FAIL: Final[dict[str, _Test]] = {
     "type": lambda _, value: not set(names_of(value)) >= _TYPES,
@@ -114,7 +101,15 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
         and (len(value) > 1 or not any(map(accepts_everything, value)))
     ),
     "not": lambda _, value: value is not False,
-    "if": _has_refusing_consequence,
+    "if": lambda schema, value: (
+        not (
+            (value is False or accepts_everything(schema.get("then", True)))
+            and (
+                accepts_everything(value)
+                or accepts_everything(schema.get("else", True))
+            )
+        )
+    ),
     **dict.fromkeys(("minLength", "minItems", "minProperties"), _is_above_zero),
     **dict.fromkeys(
         ("multipleOf", "maxLength", "maxItems", "maxProperties"),
@@ -126,7 +121,11 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
         lambda _, value: not accepts_everything(value),
     ),
     **dict.fromkeys(
-        ("dependencies", "dependentRequired", "dependentSchemas"), _has_entry
+        ("dependencies", "dependentRequired", "dependentSchemas"),
+        lambda _, value: any(
+            needs != [] and not accepts_everything(needs)
+            for needs in (value.values() if isinstance(value, dict) else ())
+        ),
     ),
 }
 
@@ -172,14 +171,10 @@ class ReachableKeywords(NamedTuple):
 
 
 @memo
-def find_reachable_keywords(
-    compiled: CompiledSchema, most: int = _MOST
-) -> ReachableKeywords:
+def find_reachable_keywords(compiled: CompiledSchema) -> ReachableKeywords:
     """Return every assertion that some value of an instance meets; no one changes it.
 
-    Args:
-        compiled: The schema.
-        most: Distinct conjunctions to visit; beyond it the result is not complete.
+    Beyond `_MOST` distinct conjunctions the result is not complete.
     """
     assertions: dict[Assertion, list[InstanceLocation]] = {}
     complete = True
@@ -198,7 +193,7 @@ def find_reachable_keywords(
                     refused = Assertion(forbidding, FALSE)
                     assertions.setdefault(refused, []).append(forbidden)
             elif goals and goals not in visited:
-                if len(visited) >= most:
+                if len(visited) >= _MOST:
                     complete = False
                     continue
                 visited.add(goals)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from curation.core.json_types import Json
 from curation.instances.constraints.keyword_values import (
+    array_of,
     item_keywords,
     names_of,
     object_of,
@@ -16,7 +16,11 @@ from curation.json.values import is_number
 from curation.schema.subschemas import SchemaLocation
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
 
 #: Keywords without effect on other types than this one.
 _HINTS: Final = {"required": "object", "minItems": "array"}
@@ -89,47 +93,34 @@ def _needs(
     for keyword in ("anyOf", "oneOf"):
         if branches := compiled.branches(location, keyword):
             needs.append((0, branches))
-    types = names_of(schema.get("type"))
-    if hinted and not types:
-        types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
-    if types == ["object"]:
-        needs += _needs_of_object(compiled, location)
-    elif types == ["array"] and _is_positive(schema.get("minItems")):
-        needs += _needs_of_array(compiled, location)
+    needs += [
+        (1, tuple(compiled.child(location, tokens) for tokens in group))
+        for group in _members_needed(schema, compiled.dialect, hinted=hinted)
+    ]
     return needs
 
 
-def _needs_of_array(compiled: CompiledSchema, location: SchemaLocation) -> list[_Need]:
-    schema = location.schema
-    prefix, remaining = item_keywords(schema, compiled.dialect)
-    if prefix and schema[prefix]:
-        return [(1, (compiled.child(location, (prefix, "0")),))]
-    return [(1, (compiled.child(location, (remaining,)),))] if remaining else []
-
-
-def _needs_of_object(
-    compiled: CompiledSchema, location: SchemaLocation
-) -> Iterator[_Need]:
-    schema = location.schema
+def _members_needed(
+    schema: Mapping[str, Json], dialect: Dialect, *, hinted: bool
+) -> list[list[Tokens]]:
+    """Return groups of the schemas of members, of each of which one must be met."""
+    types = names_of(schema.get("type"))
+    if hinted and not types:
+        types = [kind for keyword, kind in _HINTS.items() if schema.get(keyword)][:1]
+    least = schema.get("minItems" if types == ["array"] else "minProperties")
+    is_filled = is_number(least) and least > 0
+    if types == ["array"] and is_filled:
+        prefix, remaining = item_keywords(schema, dialect)
+        if array_of(schema, prefix):
+            return [[(prefix, "0")]]
+        return [[(remaining,)]] if remaining else []
+    if types != ["object"]:
+        return []
     declared = object_of(schema, "properties")
     required = [name for name in names_of(schema.get("required")) if name in declared]
-    groups = [[name] for name in required]
-    if declared and not required and _has_one_declared(schema):
-        groups = [list(declared)]
-    for names in groups:
-        yield (
-            1,
-            tuple(compiled.child(location, ("properties", name)) for name in names),
-        )
-
-
-def _has_one_declared(schema: Mapping[str, Json]) -> bool:
-    return (
-        _is_positive(schema.get("minProperties"))
-        and schema.get("additionalProperties") is False
-        and not schema.get("patternProperties")
-    )
-
-
-def _is_positive(number: Json) -> bool:
-    return is_number(number) and number > 0
+    if required:
+        return [[("properties", name)] for name in required]
+    is_closed = schema.get("additionalProperties") is False
+    if is_filled and is_closed and declared and not schema.get("patternProperties"):
+        return [[("properties", name) for name in declared]]
+    return []

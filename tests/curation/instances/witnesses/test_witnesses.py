@@ -13,17 +13,16 @@ from bench.data.reached_sites import live_of, reached_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import ExtraConstraint, Negation
 from curation.instances.constraints.interpretations import interpretations_of
-from curation.instances.search.builder import WitnessBuilder
-from curation.instances.search.choices import ways_to_fail
-from curation.instances.search.context import NOTHING, BuildContext
-from curation.instances.search.reach import Guide, SchemaGraph, reached_by
-from curation.instances.search.witnesses import (
+from curation.instances.model import InstanceKind, SearchFailure, Witnesses
+from curation.instances.witnesses.builder import NOTHING, BuildContext, WitnessBuilder
+from curation.instances.witnesses.reach import Guide, SchemaGraph, reached_by
+from curation.instances.witnesses.search import (
     Budget,
     WitnessSearch,
     cover,
     find_witnesses,
 )
-from curation.instances.values.model import InstanceKind, SearchFailure, Witnesses
+from curation.instances.witnesses.ways_to_fail import ways_to_fail
 from curation.json.text import depth
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases, unreached
@@ -32,8 +31,8 @@ from tests.tables import table
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
-    from curation.instances.search.context import Nothing
-    from curation.instances.values.model import Witness
+    from curation.instances.model import Witness
+    from curation.instances.witnesses.builder import Nothing
     from curation.schema.subschemas import SchemaLocation
 
 
@@ -556,12 +555,15 @@ def test_there_are_more_rounds_where_the_last_ones_reach_much() -> None:
     assert len(found.witnesses) <= 32 + 4
 
 
-def test_a_search_that_fails_is_followed_by_a_smaller_one() -> None:
+def test_a_search_that_fails_is_followed_by_a_smaller_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """What takes more steps than one witness may is reached by several."""
     names = [f"n{number}" for number in range(300)]
     schema: Json = {"properties": {name: {"type": "integer"} for name in names}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    made = cover(interpretations_of(compiled), [], b"seed", rounds=4, steps=200)
+    monkeypatch.setattr("curation.instances.witnesses.search._COVERING_STEPS", 200)
+    made = cover(interpretations_of(compiled), [], b"seed", rounds=4)
     assert not unreached(schema, made)
     assert 2 <= len(made) <= 16
 
@@ -576,10 +578,11 @@ def test_few_searches_are_made_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
         return results[-1]
 
     monkeypatch.setattr(WitnessSearch, "run", counted)
-    monkeypatch.setattr("curation.instances.search.witnesses._IN_VAIN", 450)
+    monkeypatch.setattr("curation.instances.witnesses.search._IN_VAIN", 450)
     schema: Json = {"properties": {f"n{number}": {} for number in range(1_600)}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    cover(interpretations_of(compiled), [], b"seed", rounds=16, steps=150)
+    monkeypatch.setattr("curation.instances.witnesses.search._COVERING_STEPS", 150)
+    cover(interpretations_of(compiled), [], b"seed", rounds=16)
     in_vain = results.count(NOTHING)
     assert 1 < in_vain <= 450 // 150 + 1
     assert in_vain < len(results) < 64

@@ -8,8 +8,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.constraints.conjunction import conjoin
@@ -20,7 +19,7 @@ from curation.instances.constraints.keyword_values import (
     names_of,
     number_of,
 )
-from curation.instances.values.model import NearMiss, text_of
+from curation.instances.model import NearMiss, text_of
 from curation.json.pointer import Tokens, at, pointer, replaced, tokens_of
 from curation.json.values import identity, is_number, type_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, Shape
@@ -62,10 +61,19 @@ def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, .
         >>> tuple(find_violations(compiled, {"a": 1})[0])
         ('type', '/properties/a/type', '/a')
     """
-    violations = (
-        _violation(compiled, value, failed) for failed in compiled.errors(value)
-    )
-    return tuple(dict.fromkeys(violations))
+    violations: dict[Violation, None] = {}
+    for failed in compiled.errors(value):
+        try:
+            if failed.of_name and "propertyNames" not in failed.evaluation_path:
+                violation = _name_violation(compiled, value, failed)
+            else:
+                violation = _deciding_violation(compiled, failed)
+        except LookupError:
+            violation = Violation(
+                failed.keyword, failed.schema_pointer, failed.instance_pointer
+            )
+        violations[violation] = None
+    return tuple(violations)
 
 
 def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
@@ -85,21 +93,6 @@ def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
         instance_pointer=first.instance_pointer if single else "",
         keywords=violations if len(violations) > 1 else (),
     )
-
-
-def _violation(
-    compiled: CompiledSchema, value: Json, failed: FailedAssertion
-) -> Violation:
-    try:
-        if failed.of_name and "propertyNames" not in failed.evaluation_path:
-            return _name_violation(compiled, value, failed)
-        return _deciding_violation(compiled, failed)
-    except LookupError:
-        return Violation(
-            keyword=failed.keyword,
-            schema_pointer=failed.schema_pointer,
-            instance_pointer=failed.instance_pointer,
-        )
 
 
 def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Violation:
@@ -125,7 +118,10 @@ def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Vi
             return _violation_at(location, keyword, instance_tokens[:depth])
         elif index == len(path):
             return _violation_at(location, keyword, instance_tokens)
-        elif _holds_several(compiled, location, keyword):
+        elif (
+            isinstance(location.schema[keyword], list)
+            or compiled.dialect.applicators.get(keyword) is Shape.MAP
+        ):
             location = compiled.child(location, (keyword, path[index]))
             index += 1
             depth += keyword in _DESCENDING
@@ -161,14 +157,6 @@ def _name_violation(
     raise LookupError(failed.schema_pointer)
 
 
-def _holds_several(
-    compiled: CompiledSchema, location: SchemaLocation, keyword: str
-) -> bool:
-    if isinstance(location.schema[keyword], list):
-        return True
-    return compiled.dialect.applicators.get(keyword) is Shape.MAP
-
-
 def _violation_at(
     location: SchemaLocation, keyword: str, instance_tokens: Tokens
 ) -> Violation:
@@ -192,26 +180,7 @@ def keyword_pointer(location: SchemaLocation, tokens: Tokens) -> str:
 _MARK: Final = "csbdata:value"
 #: What makes a number none of `integer`.
 _FRACTION: Final = re.compile("[.eE]")
-
-
-class _Failure(NamedTuple):
-    """A value that fails one keyword."""
-
-    compiled: CompiledSchema
-    location: SchemaLocation
-    keyword: str
-    value: Json
-    text: str
-
-    @property
-    def end(self) -> int:
-        """Position of the value's last character; of a number, of the one after it."""
-        return len(self.text) - (not is_number(self.value))
-
-    @property
-    def limit(self) -> int:
-        """The keyword's value, a count."""
-        return int(number_of(self.location.schema, self.keyword))
+_NUMBERS: Final = frozenset({"integer", "number"})
 
 
 def fails_at(compiled: CompiledSchema, near_miss: NearMiss) -> int:
@@ -233,134 +202,85 @@ def fails_at(compiled: CompiledSchema, near_miss: NearMiss) -> int:
         start = text_of(replaced(value, tokens, _MARK)).index(_MARK) - 1
     try:
         location = compiled.location_at(tokens_of(near_miss.schema_pointer)[:-1])
-        own = at(value, tokens)
-        failure = _Failure(compiled, location, keyword, own, text_of(own))
-        return start + _POSITIONS[keyword](failure)
+        return start + _position(compiled, location, keyword, at(value, tokens))
     except LookupError:
         # The keyword stands outside of the record, or the value must not be there.
         return start
 
 
-def _mistyped(failure: _Failure) -> int:
-    names = names_of(failure.location.schema["type"])
-    if is_number(failure.value) and "integer" in names:
-        fraction = _FRACTION.search(failure.text)
+def _position(
+    compiled: CompiledSchema, location: SchemaLocation, keyword: str, value: Json
+) -> int:
+    """Return the position in the text of a value at which it fails a keyword.
+
+    Raises:
+        LookupError: the schema at the location has no such keyword.
+    """
+    operand, text = location.schema[keyword], text_of(value)
+    if keyword == "type":
+        is_fraction = is_number(value) and "integer" in names_of(operand)
+        fraction = _FRACTION.search(text) if is_fraction else None
         return fraction.start() if fraction else 0
-    return 0
+    if keyword in ("enum", "const"):
+        listed = [operand] if keyword == "const" else array_of(location.schema, keyword)
+        pairs = (zip(text, text_of(other), strict=False) for other in listed)
+        shared = (takewhile(lambda pair: pair[0] == pair[1], each) for each in pairs)
+        return max((len(list(each)) for each in shared), default=0)
+    if keyword in ("items", "additionalItems"):
+        prefix, _ = item_keywords(location.schema, compiled.dialect)
+        return _after_members(value, len(array_of(location.schema, prefix)))
+    # The end of a number shows only in the character after it.
+    end = len(text) - (not is_number(value))
+    if keyword in ("anyOf", "oneOf"):
+        types = {
+            name
+            for branch in compiled.branches(location, keyword)
+            for name in conjoin(compiled, (branch,)).types
+        }
+        if not _NUMBERS.isdisjoint(types):
+            types |= _NUMBERS
+        return end if type_of(value) in types else 0
+    if keyword == "maxLength" and isinstance(value, str):
+        return len(text_of(value[: int(operand)])) - 1
+    if isinstance(value, dict | list):
+        position = _position_of_member(compiled, location, keyword, value)
+        return end if position is None else position
+    return end
 
 
-def _unlisted(failure: _Failure) -> int:
-    schema = failure.location.schema
-    listed = [schema["const"]] if failure.keyword == "const" else schema["enum"]
-    texts = map(text_of, listed if isinstance(listed, list) else ())
-    return max((_common(failure.text, text) for text in texts), default=0)
+def _position_of_member(
+    compiled: CompiledSchema,
+    location: SchemaLocation,
+    keyword: str,
+    value: dict[str, Json] | list[Json],
+) -> int | None:
+    """Return the position of the first element or name that a keyword refuses."""
+    if keyword in ("maxItems", "maxProperties"):
+        return _after_members(value, int(number_of(location.schema, keyword)))
+    if isinstance(value, list):
+        identities: set[bytes] = set()
+        for count, element in enumerate(value if keyword == "uniqueItems" else (), 1):
+            identities.add(identity(element))
+            if len(identities) < count:
+                return _after_members(value, count) - (not is_number(element))
+        return None
+    for count, name in enumerate(value):
+        if keyword == "propertyNames":
+            names = compiled.child(location, (keyword,))
+            is_refused = not compiled.accepts(names, name)
+        else:
+            is_refused = keyword == "additionalProperties" and any(
+                site.tokens[-1:] == (keyword,)
+                for site in compiled.member_locations(location, name)
+            )
+        if is_refused:
+            comma = 2 if count else 0
+            return _after_members(value, count) + comma + len(text_of(name)) - 1
+    return None
 
 
-def _common(text: str, other: str) -> int:
-    """Return how many characters two texts begin with in common."""
-    pairs = enumerate(zip(text, other, strict=False))
-    shorter = min(len(text), len(other))
-    return next((place for place, (one, two) in pairs if one != two), shorter)
-
-
-def _at_end(failure: _Failure) -> int:
-    return failure.end
-
-
-def _too_long(failure: _Failure) -> int:
-    text = failure.value if isinstance(failure.value, str) else ""
-    return len(text_of(text[: failure.limit])) - 1
-
-
-def _after_elements(value: Json, count: int) -> int:
+def _after_members(value: Json, count: int) -> int:
     """Return the position of what follows the first elements or properties."""
     if isinstance(value, dict):
         return len(text_of(dict(islice(value.items(), count)))) - 1
     return len(text_of(value[:count])) - 1 if isinstance(value, list) else 0
-
-
-def _too_many(failure: _Failure) -> int:
-    return _after_elements(failure.value, failure.limit)
-
-
-def _undeclared_element(failure: _Failure) -> int:
-    prefix, _ = item_keywords(failure.location.schema, failure.compiled.dialect)
-    count = len(array_of(failure.location.schema, prefix)) if prefix else 0
-    return _after_elements(failure.value, count)
-
-
-def _repeated(failure: _Failure) -> int:
-    elements = failure.value if isinstance(failure.value, list) else []
-    identities: set[bytes] = set()
-    for count, element in enumerate(elements, 1):
-        identities.add(identity(element))
-        if len(identities) < count:
-            return _after_elements(elements, count) - (not is_number(element))
-    return failure.end
-
-
-def _refused_name(failure: _Failure, is_refused: Callable[[str], bool]) -> int:
-    """Return the position of the end of the first name that is refused."""
-    members = failure.value if isinstance(failure.value, dict) else {}
-    for count, name in enumerate(members):
-        if is_refused(name):
-            ahead = _after_elements(members, count)
-            return ahead + (2 if count else 0) + len(text_of(name)) - 1
-    return failure.end
-
-
-def _undeclared(failure: _Failure) -> int:
-    def is_refused(name: str) -> bool:
-        places = failure.compiled.member_locations(failure.location, name)
-        return any(place.tokens[-1:] == (failure.keyword,) for place in places)
-
-    return _refused_name(failure, is_refused)
-
-
-def _misnamed(failure: _Failure) -> int:
-    names = failure.compiled.child(failure.location, ("propertyNames",))
-    return _refused_name(
-        failure, lambda name: not failure.compiled.accepts(names, name)
-    )
-
-
-def _outside_branches(failure: _Failure) -> int:
-    """Return the position at which no branch is left; the type may tell."""
-    compiled = failure.compiled
-    kind = type_of(failure.value)
-    types = {
-        name
-        for branch in compiled.branches(failure.location, failure.keyword)
-        for name in conjoin(compiled, (branch,)).types
-    }
-    numbers = {"integer", "number"}
-    may_be = kind in types or (kind in numbers and not numbers.isdisjoint(types))
-    return failure.end if may_be else 0
-
-
-#: For each keyword the position, counted from the start of the value.
-_POSITIONS: Final[Mapping[str, Callable[[_Failure], int]]] = {
-    "type": _mistyped,
-    "enum": _unlisted,
-    "const": _unlisted,
-    "maxLength": _too_long,
-    "maxItems": _too_many,
-    "maxProperties": _too_many,
-    "items": _undeclared_element,
-    "additionalItems": _undeclared_element,
-    "uniqueItems": _repeated,
-    "additionalProperties": _undeclared,
-    "propertyNames": _misnamed,
-    "anyOf": _outside_branches,
-    "oneOf": _outside_branches,
-    **dict.fromkeys(
-        (
-            *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-            *("multipleOf", "minLength", "pattern", "format", "minItems", "contains"),
-            *("minContains", "maxContains", "unevaluatedItems", "required"),
-            *("minProperties", "dependencies", "dependentRequired"),
-            *("dependentSchemas", "unevaluatedProperties", "not", "if"),
-        ),
-        _at_end,
-    ),
-}

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import groupby
 from typing import Final
 
 from curation.instances.regex import parser as trees
 from curation.instances.regex.character_sets import DOT, CharSet
-from curation.instances.regex.words import WORDS
+from curation.instances.values.words import WORDS
 
-_LOWER: Final = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz"))
-_UPPER: Final = frozenset(map(ord, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+_BY_LENGTH: Final = {
+    length: tuple(words) for length, words in groupby(sorted(WORDS, key=len), len)
+}
 #: Runs of letters up to this length may be words, or begin like one.
 _WORDIEST: Final = 12
 #: How often a run that can be a word is one.
@@ -73,9 +74,13 @@ class _StringWriter:
         if not chars.ranges:
             raise _StuckError
         if 0 < count <= _WORDIEST and self.rng.random() < _WORDINESS:
-            lower, upper = _cases(chars)
+            lower, upper = chars.alphabets
             if lower or upper:
-                word = _word_of(count, self.rng)
+                words = _BY_LENGTH.get(count, WORDS)
+                word = words[int(self.rng.random() * len(words))]
+                while len(word) < count:
+                    word += self.rng.choice(WORDS)
+                word = word[:count]
                 self.out.append(word if lower else word.upper())
                 return
         if count > 0:
@@ -176,30 +181,6 @@ def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:
     if node.most is not None:
         count = min(count, node.most)
     return max(count, least)
-
-
-@lru_cache(maxsize=4096)
-def _cases(chars: CharSet) -> tuple[bool, bool]:
-    return (
-        all(code in chars for code in _LOWER),
-        all(code in chars for code in _UPPER),
-    )
-
-
-@lru_cache(maxsize=1)
-def _by_length() -> dict[int, list[str]]:
-    words: dict[int, list[str]] = {}
-    for word in WORDS:
-        words.setdefault(len(word), []).append(word)
-    return words
-
-
-def _word_of(count: int, rng: random.Random) -> str:
-    words = _by_length().get(count, WORDS)
-    word = words[int(rng.random() * len(words))]
-    while len(word) < count:
-        word += rng.choice(WORDS)
-    return word[:count]
 
 
 def draw_text(

@@ -14,9 +14,9 @@ from curation.instances.constraints.interpretations import (
     interpretations_of,
     read_schema,
 )
-from curation.instances.constraints.violations import as_near_miss, fails_at
-from curation.instances.validators import verdicts_of_each
-from curation.instances.values.model import (
+from curation.instances.judging.validators import verdicts_of_each
+from curation.instances.judging.violations import as_near_miss, fails_at
+from curation.instances.model import (
     InstanceKind,
     InstanceRow,
     NearMiss,

@@ -24,7 +24,7 @@ from referencing.jsonschema import lookup_recursive_ref
 
 from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json.text import canonical
-from curation.schema.dialects import DIALECTS, DRAFT_2019_09, Dialect
+from curation.schema.dialects import DIALECTS, DRAFT_2019_09
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
@@ -107,6 +107,7 @@ def _reference(
 
 #: Keywords that evaluate every property.
 _EVALUATING_ALL: Final = ("additionalProperties", "unevaluatedProperties")
+_BRANCHES: Final = ("allOf", "anyOf", "oneOf")
 
 
 def _unevaluated_properties(
@@ -161,25 +162,21 @@ def _applied(
             yield validator.evolve(
                 schema=validators.contents, _resolver=validators.resolver
             )
-    for subschema in _in_place(validator, schema, instance):
+    subschemas = [
+        *(branch for name in _BRANCHES for branch in array_of(schema, name)),
+        *(
+            subschema
+            for name, subschema in object_of(schema, "dependentSchemas").items()
+            if name in instance
+        ),
+    ]
+    if "if" in schema:
+        holds = validator.evolve(schema=schema["if"]).is_valid(instance)
+        subschemas += [schema["if"], schema.get("then" if holds else "else", {})]
+    for subschema in subschemas:
         applied = validator.evolve(schema=subschema)
         if applied.is_valid(instance):
             yield applied
-
-
-def _in_place(
-    validator: PythonValidator, schema: dict[str, Json], instance: dict[str, Json]
-) -> Iterator[Json]:
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        yield from array_of(schema, keyword)
-    for name, subschema in object_of(schema, "dependentSchemas").items():
-        if name in instance:
-            yield subschema
-    if "if" in schema:
-        holds = validator.evolve(schema=schema["if"]).is_valid(instance)
-        if holds:
-            yield schema["if"]
-        yield schema.get("then" if holds else "else", {})
 
 
 #: From so many items on, comparing each pair takes too long.
@@ -285,20 +282,21 @@ _KEYWORDS: Final = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
 }
-_KEYWORDS_SINCE_2019: Final = {"unevaluatedProperties": _unevaluated_properties}
+_KEYWORDS_SINCE_2019: Final = {
+    **_KEYWORDS,
+    "unevaluatedProperties": _unevaluated_properties,
+}
 #: typeshed leaves it without types.
 _extend: Final[Callable[..., Any]] = jsonschema.validators.extend
 
 
-def _extended(dialect: Dialect) -> Any:  # noqa: ANN401 - jsonschema's own classes
-    is_new = dialect.order >= DRAFT_2019_09.order
-    keywords = {**_KEYWORDS, **(_KEYWORDS_SINCE_2019 if is_new else {})}
-    return _extend(PYTHON_VALIDATORS[dialect.name], keywords)
-
-
 #: Dialect name to jsonschema's validator class with these keywords.
 ECMA_VALIDATORS: Final[Mapping[str, Any]] = {
-    dialect.name: _extended(dialect) for dialect in DIALECTS
+    dialect.name: _extend(
+        PYTHON_VALIDATORS[dialect.name],
+        _KEYWORDS_SINCE_2019 if dialect.order >= DRAFT_2019_09.order else _KEYWORDS,
+    )
+    for dialect in DIALECTS
 }
 
 
@@ -330,7 +328,7 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The verdicts as the JSON text of one packaged column."""
-        return _text_of(self)
+        return json.dumps(self.as_json())
 
     def as_json(self) -> dict[str, Json]:
         """Return the verdicts as a JSON object."""
@@ -343,11 +341,6 @@ class Verdicts(msgspec.Struct, frozen=True, kw_only=True):
         if self.heeding:
             members["heeding"] = self.heeding.as_json()
         return members
-
-
-@lru_cache(maxsize=256)
-def _text_of(own: Verdicts) -> str:
-    return json.dumps(own.as_json())
 
 
 def verdicts_of_each(
@@ -389,19 +382,14 @@ def verdicts(
     if not ask_jsonschema:
         return own
     try:
-        strict, plain = _jsonschema_verdicts(compiled, value)
+        validator = _validator(compiled, formats=True)
+        strict = plain = _accepts(validator, value)
+        if validator.format_checker.has_refused:
+            plain = _accepts(_validator(compiled, formats=False), value)
     except Exception as error:  # noqa: BLE001 - the library may fail with anything
         why = f"{type(error).__name__}: {error}"[:_SHOWN]
         return msgspec.structs.replace(own, error=why)
     return msgspec.structs.replace(own, jsonschema=strict, jsonschema_plain=plain)
-
-
-def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, bool]:
-    validator = _validator(compiled, formats=True)
-    strict = _accepts(validator, value)
-    if not validator.format_checker.has_refused:
-        return strict, strict
-    return strict, _accepts(_validator(compiled, formats=False), value)
 
 
 def _validator(compiled: CompiledSchema, *, formats: bool) -> PythonValidator:

@@ -1,0 +1,1 @@
+"""What validators make of a value: verdicts, violations, labels."""

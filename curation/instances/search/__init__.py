@@ -1,1 +1,0 @@
-"""The search for a value that a schema accepts."""

@@ -1,0 +1,1 @@
+"""The search for values that a schema accepts."""
