@@ -104,8 +104,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     validator = rust_validator(schema, dialect)
     if not isinstance(validator, str) and validator.is_valid({}):
         return None
-    # A validator may assert formats or not: neither way may anything be accepted.
-    if not all(_is_refuted(schema, dialect, formats=on) for on in (False, True)):
+    if not _is_refuted(schema, dialect):
         return None
     return _named(schema_of(schema, dialect)) or Proof(
         pointer="", why="nothing is accepted", name=_PROVER
@@ -138,23 +137,28 @@ def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | N
             "document": {**document, dialect.id_keyword: _DOCUMENT}
         },
     }
-    if not all(_is_refuted(alone, dialect, formats=on) for on in (False, True)):
+    if not _is_refuted(alone, dialect):
         return None
     return Proof(pointer=pointer(tokens), why="nothing is accepted", name=_PROVER)
 
 
-def _is_refuted(schema: Json, dialect: Dialect, *, formats: bool) -> bool:
+def _is_refuted(schema: Json, dialect: Dialect) -> bool:
     value: UntypedJson = plain(schema)
+    no = jsonschema_rs.canonical.Satisfiability.NO
     try:
-        canonical = jsonschema_rs.canonicalize(
-            value,
-            draft=RUST_DRAFTS[dialect.name],
-            validate_formats=formats,
-            offline=True,
+        # A validator may assert formats or not: neither way may anything be accepted.
+        return all(
+            jsonschema_rs.canonicalize(
+                value,
+                draft=RUST_DRAFTS[dialect.name],
+                validate_formats=formats,
+                offline=True,
+            ).satisfiability()
+            == no
+            for formats in (False, True)
         )
     except (ValueError, jsonschema_rs.ReferencingError):
         return False
-    return canonical.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
 
 
 def _surely_accepts(
