@@ -62,11 +62,11 @@ DONE: Final = {
 }
 
 
-def _check(name: str) -> Callable[[Check], Check]:
-    """Return the decorator that adds a check to `CHECKS`."""
+def _check(*names: str) -> Callable[[Check], Check]:
+    """Return the decorator that adds a check to `CHECKS` by its names."""
 
     def add(check: Check) -> Check:
-        CHECKS[name] = check
+        CHECKS.update(dict.fromkeys(names, check))
         return check
 
     return add
@@ -277,18 +277,6 @@ def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 yield _at(rule, place.tokens, "pattern", what, ": ")
 
 
-def _is_required(scan: Scan, tokens: Tokens) -> bool:
-    """Return whether the innermost property around a schema must be present."""
-    while holder := scan.holders.get(tokens):
-        around, keyword = holder
-        # A reference may lead to the whole of `properties`, which is no property.
-        if keyword == "properties" and len(tokens) > len(around) + 1:
-            required = required_of(scan.document.location_at(around).keywords)
-            return tokens[len(around) + 1] in required
-        tokens = around
-    return False
-
-
 #: Checks of single references: what is said of one, and whether it is so.
 OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]] = {
     "remote-reference": (
@@ -313,11 +301,12 @@ OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]
     ),
     "required-recursion": (
         "is recursive in a required property",
-        lambda scan, it: it.tokens in scan.recursive and _is_required(scan, it.tokens),
+        lambda scan, it: it.tokens in scan.recursive and scan.is_required(it.tokens),
     ),
 }
 
 
+@_check(*OF_REFERENCES)
 def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     what, has = OF_REFERENCES[rule.check]
     for each in scan.references:
@@ -408,7 +397,8 @@ COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "characters": ("characters in names and values", _total(_characters)),
     "tools": ("tools", lambda _scan: 1),
 }
-CHECKS |= {
-    **dict.fromkeys(OF_REFERENCES, _reference),
-    **dict.fromkeys(COUNTS, lambda scan, rule: over_limit([scan], rule)),
-}
+
+
+@_check(*COUNTS)
+def _count(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    return over_limit([scan], rule)
