@@ -178,7 +178,7 @@ class Codec:
         rest = isinstance(schema.get("additionalProperties"), dict)
         mapped = {}
         for name, part in value.items():
-            path = ("additionalProperties",) if rest else ()
+            path: Tokens = ("additionalProperties",) if rest else ()
             if name in (schema.get("properties") or {}):
                 path = ("properties", name)
             mapped[name] = (

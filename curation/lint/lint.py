@@ -96,10 +96,10 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
     if leaves or suspects:
         for location in taking_part(schema, dialect):
             if leaves or id(location.schema) in suspects:
-                schema = location.keywords
+                part = location.keywords
                 defects |= {
                     Lint(code=check.code, pointer=location.pointer + pointer(tokens))
-                    for check in _checks(tuple(schema), dialect)
-                    for tokens in check.find(schema, dialect)
+                    for check in _checks(tuple(part), dialect)
+                    for tokens in check.find(part, dialect)
                 }
     return sorted(defects)
