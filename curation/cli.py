@@ -172,7 +172,12 @@ def main() -> None:
         if fault is None:
             say("csbdata: a defect of csbdata; the lines above say where", style="red")
         else:
-            _say_fault(fault)
+            # A screen gets the next step on a line of its own.
+            then = fault.then if stderr().folds else ""
+            fact = type(fault)(fault.what, fault.where) if then else fault
+            say(f"csbdata: {redacted(str(fact))}", style="red")
+            if then:
+                stderr().print(plain(f"  {redacted(then)}"), soft_wrap=True)
         code = (fault or CsbdataError).exit_code
         end_output()
     sys.exit(code)
@@ -218,12 +223,3 @@ def _fault_of(error: BaseException) -> CsbdataError | None:
         then = "ulimit -n 1024, then the same command"
         return TemporarilyUnavailable(what.lower(), then=then)
     return None
-
-
-def _say_fault(fault: CsbdataError) -> None:
-    """Print a fault: one line, of which a screen gets the next step on its own."""
-    then = fault.then if stderr().folds else ""
-    fact = type(fault)(fault.what, fault.where) if then else fault
-    say(f"csbdata: {redacted(str(fact))}", style="red")
-    if then:
-        stderr().print(plain(f"  {redacted(then)}"), soft_wrap=True)

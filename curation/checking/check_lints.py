@@ -11,8 +11,9 @@ from urllib.parse import urljoin
 import jsonschema_rs
 
 from curation.core.documents import Lint
+from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json import text as jsontext
-from curation.json.pointer import Tokens, fragment_of, pointer
+from curation.json.pointer import fragment_of, pointer
 from curation.references.reachable import applied, taking_part
 from curation.validation.metaschemas import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
     from curation.references.schema import Schema
 
 UNUSED: Final = "unused-definition"
@@ -38,11 +40,7 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
 
     Schemas that refer to other files are passed over.
     """
-    given = [
-        (location.tokens, code, member, value)
-        for location in taking_part(schema.value, schema.dialect)
-        for code, member, value in _given(location.schema)
-    ]
+    given = _given(schema)
     if not given:
         return
     name, root = schema.dialect.name, urljoin(_ROOT, schema.base)
@@ -77,12 +75,16 @@ def refused_values(schema: Schema) -> Iterator[tuple[Lint, str]]:
         yield Lint(code=code, pointer=where), f"{CODES[code]}: {message}"
 
 
-def _given(schema: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    if "default" in schema:
-        yield REFUSED[0], "default", schema["default"]
-    examples = schema.get("examples")
-    for index, value in enumerate(examples if isinstance(examples, list) else ()):
-        yield REFUSED[1], f"examples/{index}", value
+def _given(schema: Schema) -> list[tuple[Tokens, str, str, Json]]:
+    """Return defaults and examples: tokens of the schema, code, member, and value."""
+    given: list[tuple[Tokens, str, str, Json]] = []
+    for location in taking_part(schema.value, schema.dialect):
+        tokens, keywords = location.tokens, location.schema
+        if "default" in keywords:
+            given.append((tokens, REFUSED[0], "default", keywords["default"]))
+        for index, value in enumerate(array_of(keywords, "examples")):
+            given.append((tokens, REFUSED[1], f"examples/{index}", value))
+    return given
 
 
 def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
@@ -92,8 +94,6 @@ def unused_definitions(schema: Schema) -> Iterator[tuple[Lint, str]]:
     if entered <= {()} or not isinstance(root, dict):
         return
     for keyword in ("$defs", "definitions"):
-        definitions = root.get(keyword)
-        for name in definitions if isinstance(definitions, dict) else ():
+        for name in object_of(root, keyword):
             if (keyword, name) not in entered:
-                where: Tokens = (keyword, name)
-                yield Lint(code=UNUSED, pointer=pointer(where)), CODES[UNUSED]
+                yield Lint(code=UNUSED, pointer=pointer((keyword, name))), CODES[UNUSED]

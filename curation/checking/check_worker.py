@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
 
 from curation.checking.check_lints import refused_values, unused_definitions
-from curation.checking.findings import (
-    is_benchmark_matter,
-    is_named_already,
-    is_the_authors,
-    own_places,
-    to_mend,
-)
 from curation.checking.report import (
     NOTE,
     CheckQuestion,
@@ -34,13 +28,16 @@ from curation.core.documents import (
 )
 from curation.core.json_types import Json
 from curation.core.rule import Context, Library, Rule
-from curation.json.pointer import tokens_of
-from curation.lint.contradictions import UNKNOWN_FORMAT
+from curation.json.pointer import Tokens, at, tokens_of
+from curation.lint.contradictions import FORMATS, UNKNOWN_FORMAT
 from curation.lint.idle_keywords import MISSPELT, nearest
+from curation.lint.lint import NON_OBJECT_ROOT
 from curation.pipeline.process_document import read
 from curation.references.schema import Schema
+from curation.rules.clean import empty, references, wrap
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
+from curation.schema.roots import asks_nothing, looks_like_a_schema
 from curation.sources.neighbours import NeighbourFiles, neighbour_library
 from curation.system.escaping import shortened
 from curation.validation.metaschemas import is_valid, valid_under
@@ -48,6 +45,10 @@ from curation.validation.metaschemas import is_valid, valid_under
 #: How the detail begins of a reference to the web.
 _WEB = re.compile(r"'https?://", re.IGNORECASE)
 _SHOWN = 60
+
+
+#: What a reference that leads nowhere is rejected for.
+_LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
 
 
 def _check(question: CheckQuestion, library: Library) -> SchemaReport:
@@ -71,13 +72,20 @@ def _check(question: CheckQuestion, library: Library) -> SchemaReport:
     document, rejected = _through(rules.rules, document, Context(library=library))
     summaries = {rule.name: rule.summary for rule in rules.rules}
     meanings = {code: text for rule in rules.rules for code, text in rule.lints.items()}
+    # To bundle a reference, or to spell it otherwise, is no fault of the author's.
+    edits = [it for it in document.changes if it.rule != references.name]
     problems = [
         *map(_rejection, rejected),
-        *(_edit(it, summaries) for it in document.changes if is_the_authors(it)),
-        *(_lint(it, _meaning(it, meanings)) for it in _to_mend(document)),
+        *(_edit(it, summaries) for it in edits),
+        *_to_mend(document, meanings),
     ]
-    is_own = own_places(document)
-    problems = [it for it in problems if is_own(it.pointer)]
+    # What was brought in from other files has a report there.
+    brought_in = tuple(
+        f"{change.pointer}/"
+        for change in document.changes
+        if change.rule == references.name and change.before == ABSENT
+    )
+    problems = [it for it in problems if not f"{it.pointer}/".startswith(brought_in)]
     if document.dialect in valid:
         as_read = Schema(given, BY_NAME[document.dialect])
         problems += [_lint(*it) for it in refused_values(as_read)]
@@ -134,39 +142,82 @@ def _through(
     """
     rejected: list[Rejected] = []
     for rule in rules:
-        if is_benchmark_matter(rule.name, document.schema):
+        schema = document.schema
+        # A library of definitions and an empty object are legal schemas.
+        is_legal = schema == {} or looks_like_a_schema(schema)
+        if rule.name == wrap.name or (rule.name == empty.name and is_legal):
             continue
         result = rule.apply(document, context)
-        if isinstance(result, Rejected):
-            if not is_named_already(result, rejected):
-                rejected.append(replace(result, rule=rule.name))
-        else:
+        if not isinstance(result, Rejected):
             document = result
+        # One that is lost may have been named by an earlier rule.
+        elif result.reason is not Reason.UNRESOLVED_REFERENCE or not any(
+            it.reason in _LOST_REFERENCE for it in rejected
+        ):
+            rejected.append(replace(result, rule=rule.name))
         # The rules that come later rely on a legal schema, and on nothing else.
-        if not isinstance(document.schema, dict) or (
+        schema, dialect = document.schema, BY_NAME.get(document.dialect or "")
+        if not isinstance(schema, dict) or (
             isinstance(result, Rejected)
-            and (
-                document.dialect is None
-                or not is_valid(document.schema, BY_NAME[document.dialect])
-            )
+            and (dialect is None or not is_valid(schema, dialect))
         ):
             break
     return document, rejected
 
 
-def _to_mend(document: Document) -> Iterable[Lint]:
-    if document.dialect is None:
-        return document.lints
-    return to_mend(document.lints, Schema(document.schema, BY_NAME[document.dialect]))
+def _to_mend(
+    document: Document, meanings: Mapping[str, str]
+) -> Iterator[SchemaProblem]:
+    """Yield the lints that are faults, one for each place.
+
+    Left out are formats of other registries, such as `uint8`; siblings of a `$ref` that
+    say what its target says; and `additionalItems` that lets everything through.
+    """
+    dialect = BY_NAME.get(document.dialect or "")
+    schema = None if dialect is None else Schema(document.schema, dialect)
+    pointers: set[str] = set()
+    for lint in document.lints:
+        tokens = tokens_of(lint.pointer)
+        if schema is not None and (
+            lint.pointer in pointers
+            or (lint.code == NON_OBJECT_ROOT and asks_nothing(schema.value))
+            or (tokens and _is_harmless(lint.code, tokens, schema))
+        ):
+            continue
+        if tokens:
+            pointers.add(lint.pointer)
+        meaning = meanings.get(lint.code, "")
+        if lint.code == MISSPELT:
+            meaning += f": `{nearest(tokens[-1])}`"
+        elif lint.code == UNKNOWN_FORMAT:
+            meaning += ": probably misspelt"
+        yield _lint(lint, meaning)
 
 
-def _meaning(lint: Lint, meanings: Mapping[str, str]) -> str:
-    meaning = meanings.get(lint.code, "")
-    if lint.code == MISSPELT:
-        return f"{meaning}: `{nearest(tokens_of(lint.pointer)[-1])}`"
-    if lint.code == UNKNOWN_FORMAT:
-        return f"{meaning}: probably misspelt"
-    return meaning
+def _is_harmless(code: str, tokens: Tokens, schema: Schema) -> bool:
+    value = at(schema.value, tokens)
+    if code == UNKNOWN_FORMAT:
+        return _near_format(str(value)) is None
+    if tokens[-1] == "additionalItems":
+        return value is True or value == {}
+    if code != "ref-siblings":
+        return False
+    target = schema.target(schema.location_at(tokens[:-1]))
+    return target is not None and target.keywords.get(tokens[-1]) == value
+
+
+def _near_format(name: str) -> str | None:
+    """Return the format that an unknown name is a slip of, or None.
+
+    Example:
+        >>> [_near_format(name) for name in ("datetime", "Date_Time", "uint8")]
+        ['date-time', 'date-time', None]
+    """
+    plain = name.strip().lower().replace("_", "-")
+    if plain in FORMATS:
+        return plain
+    near = difflib.get_close_matches(plain, sorted(FORMATS), n=1, cutoff=0.85)
+    return near[0] if near else None
 
 
 def start(setup: Json) -> Callable[[Json], SchemaReport]:

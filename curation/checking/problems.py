@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path, PurePath
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from curation.checking.report import SchemaProblem
@@ -50,33 +50,23 @@ def places_in_yaml(content: bytes) -> Callable[[str], tuple[int, int]]:
 NamedProblems: TypeAlias = Sequence[tuple[str, Sequence[SchemaProblem]]]
 
 
-def _from_here(name: str) -> str:
-    path = Path(name)
-    if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        return str(path.relative_to(Path.cwd()))
-    return name
-
-
 #: Characters of a message.
 _SHOWN = 1_000
 
 
 def print_annotations(files: NamedProblems) -> None:
-    """Print the problems of files as annotations of a workflow on GitHub."""
-    here = [(_from_here(name), problems) for name, problems in files]
-    for line in as_annotations(here):
-        show_whole(line)
-
-
-def as_annotations(files: NamedProblems) -> Iterator[str]:
-    """Yield GitHub's workflow commands, one line a problem.
+    """Print GitHub's workflow commands, one line a problem.
 
     They are what GitHub shows beside the lines of a change.
     """
+    here = Path.cwd()
     for name, problems in files:
+        path = Path(name)
+        if path.is_absolute() and path.is_relative_to(here):
+            path = path.relative_to(here)
         for problem in problems:
             properties = {
-                "file": PurePath(name).as_posix(),
+                "file": path.as_posix(),
                 "line": str(problem.line),
                 "col": str(problem.column),
                 "title": problem.code,
@@ -86,7 +76,7 @@ def as_annotations(files: NamedProblems) -> Iterator[str]:
             )
             message = f"{problem.pointer}: {shortened(problem.message, _SHOWN)}"
             level = "notice" if problem.level == "note" else problem.level
-            yield f"::{level} {fields}::{_escaped(message.lstrip(': '))}"
+            show_whole(f"::{level} {fields}::{_escaped(message.lstrip(': '))}")
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
 import msgspec
 
-from curation.checking.codes import SLOW, TIMED_OUT
 from curation.checking.report import CheckQuestion, SchemaProblem, SchemaReport
 from curation.core.documents import Reason
 from curation.core.json_types import Json
 from curation.json.positions import TextPositions
 from curation.sources.neighbours import NeighbourFiles, base_uri_of
 from curation.workers.limits import BUSY_MACHINE, Limits
-from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.outcomes import Ending
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 
 #: Seconds for one question.
 DEADLINE = 10.0
+#: The code of a question that takes longer; no build knows it.
+TIMED_OUT = "timed_out"
+SLOW = "a question to the schema was not answered within 10 seconds"
 _REASONS = {
     Ending.TIMEOUT: (TIMED_OUT, SLOW),
     Ending.OUT_OF_MEMORY: (Reason.OUT_OF_MEMORY, Reason.OUT_OF_MEMORY.explanation),
@@ -105,32 +107,30 @@ class SchemaChecker:
         base_uri = None if place is None else base_uri_of(place)
         result = self._worker.ask(CheckQuestion(content=text, base_uri=base_uri))
         if result.ending is not Ending.OK:
-            return SchemaReport(problems=(_failure(result),))
+            code, meaning = _REASONS.get(result.ending, _CRASHED)
+            message = f"{meaning}: {result.detail}" if result.detail else meaning
+            failure = SchemaProblem(
+                level="error", pointer="", code=code, message=message
+            )
+            return SchemaReport(problems=(failure,))
         report = result.answer_as(SchemaReport)
-        return replace(report, problems=tuple(_placed(report.problems, content)))
-
-
-def _failure(result: ProcessResult) -> SchemaProblem:
-    code, meaning = _REASONS.get(result.ending, _CRASHED)
-    message = f"{meaning}: {result.detail}" if result.detail else meaning
-    return SchemaProblem(level="error", pointer="", code=code, message=message)
+        return replace(report, problems=_placed(report.problems, content))
 
 
 def _placed(
     problems: Sequence[SchemaProblem], content: bytes
-) -> Iterator[SchemaProblem]:
-    """Give every problem its line and column."""
-    if all(not problem.pointer for problem in problems):
-        yield from map(_placed_by_its_words, problems)
-        return
-    positions = TextPositions(content.decode("utf-8-sig", "replace"))
+) -> tuple[SchemaProblem, ...]:
+    """Return problems with their lines and columns."""
+    places = {"": (1, 1)}
+    if any(problem.pointer for problem in problems):
+        positions = TextPositions(content.decode("utf-8-sig", "replace"))
+        places = {it.pointer: positions.of(it.pointer) for it in problems}
     for problem in problems:
-        line, column = positions.of(problem.pointer)
-        yield replace(problem, line=line, column=column)
-
-
-def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
-    match = _LINE_AND_COLUMN.search(problem.message)
-    if problem.code != Reason.NOT_JSON or match is None:
-        return problem
-    return replace(problem, line=int(match[1]), column=int(match[2]))
+        match = _LINE_AND_COLUMN.search(problem.message)
+        if problem.code == Reason.NOT_JSON and match is not None:
+            places[problem.pointer] = int(match[1]), int(match[2])
+    return tuple(
+        replace(problem, line=line, column=column)
+        for problem in problems
+        for line, column in [places[problem.pointer]]
+    )

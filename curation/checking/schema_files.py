@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -19,7 +19,6 @@ from curation.json.text import parse
 from curation.sources.local import (
     IN_ROW,
     TEXTS_INSIDE,
-    OwnSchemas,
     file_text,
     is_row,
     open_source,
@@ -100,35 +99,25 @@ def read_schema_files(
                 content = sys.stdin.buffer.read(most)
                 files[STDIN] = SchemaFile(name=STDIN, content=content, path=None)
         elif path and not path.is_dir() and path.suffix not in TEXTS_INSIDE:
-            content = file_text(name, _read(refuse_unprintable(path), most))
-            files.setdefault(
-                str(path.resolve()), SchemaFile(name=name, content=content, path=path)
-            )
+            try:
+                with refuse_unprintable(path).open("rb") as stream:
+                    content = file_text(name, stream.read(most))
+            except OSError as error:
+                why = error.strerror or type(error).__name__
+                raise NoInput(why, str(path)) from error
+            file = SchemaFile(name=name, content=content, path=path)
+            files.setdefault(str(path.resolve()), file)
         else:
-            for file in _of_source(open_source(name, say), say):
-                key = str(file.path.resolve()) if file.path else file.name
-                files.setdefault(key, file)
+            source = open_source(name, say)
+            if unread := require_files(source):
+                say(unread)
+            root = source.path if source.has_files else None
+            for text in source.texts():
+                path = root / text.place if root and root.is_dir() else root
+                label = str(path) if path else f"{source.expression}#{text.id}"
+                file = SchemaFile(name=label, content=text.read(), path=path)
+                files.setdefault(str(path.resolve()) if path else label, file)
     return list(files.values())
-
-
-def _of_source(source: OwnSchemas, say: Callable[[str], None]) -> Iterator[SchemaFile]:
-    if unread := require_files(source):
-        say(unread)
-    for text in source.texts():
-        path = None
-        if source.path is not None and source.has_files:
-            path = source.path / text.place if source.path.is_dir() else source.path
-        name = str(path) if path else f"{source.expression}#{text.id}"
-        yield SchemaFile(name=name, content=text.read(), path=path)
-
-
-def _read(path: Path, most: int) -> bytes:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(most)
-    except OSError as error:
-        what = error.strerror or type(error).__name__
-        raise NoInput(what, str(path)) from error
 
 
 def root_of(files: Sequence[SchemaFile]) -> Path:

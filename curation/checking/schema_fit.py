@@ -164,6 +164,24 @@ class SchemaFit:
         """Return whether the target takes it, ignored parts or not."""
         return target not in self.repairs
 
+    def as_json(self) -> dict[str, Json]:
+        """Return the verdicts of all targets with their findings."""
+        targets: dict[str, Json] = {
+            target: {
+                "verdict": self.outcome(target),
+                "repair": {"rewrites": list(it.rewrites), "sentence": it.sentence}
+                if (it := self.repairs.get(target))
+                else None,
+                "findings": [
+                    {name: str(getattr(it, name)) for name in it.__struct_fields__}
+                    for it in findings
+                ],
+                "not_told": list(self.untold.get(target, ())),
+            }
+            for target, findings in self.findings.items()
+        }
+        return {"name": self.name, "targets": targets}
+
     def problems(self) -> Iterator[SchemaProblem]:
         """Yield the findings of all targets at their places in the text."""
         if not any(self.findings.values()):

@@ -154,17 +154,16 @@ def as_json(
         "b": second.name,
         "configs": config_counts(first, second, pairs),
         "keywords": dict(_ranked(keyword_counts(pairs))),
-        "records": [_record(pair) for pair in pairs],
-    }
-
-
-def _record(pair: RecordPair) -> dict[str, Json]:
-    return {
-        "kinds": list(pair.kinds),
-        "a": _place(pair.before),
-        "b": _place(pair.after),
-        "difference": pair.difference.value,
-        "keywords": list(pair.keywords),
+        "records": [
+            {
+                "kinds": list(pair.kinds),
+                "a": _place(pair.before),
+                "b": _place(pair.after),
+                "difference": pair.difference.value,
+                "keywords": list(pair.keywords),
+            }
+            for pair in pairs
+        ],
     }
 
 
@@ -195,26 +194,20 @@ def _print(first: Edition, second: Edition, pairs: Sequence[RecordPair]) -> None
     if not pairs:
         show("No differences.")
     for kind in KINDS:
-        _list(kind, [pair for pair in pairs if kind in pair.kinds])
-
-
-def _list(kind: str, pairs: Sequence[RecordPair]) -> None:
-    if not pairs:
-        return
-    show(f"{kind.replace('_', ' ')} ({len(pairs):,})", style="bold")
-    for pair in pairs[:_LISTED]:
-        show("  " + _line(pair))
-    if len(pairs) > _LISTED:
-        show(f"  ... and {len(pairs) - _LISTED:,} more (--format json)")
-
-
-def _line(pair: RecordPair) -> str:
-    places = [_path(row) for row in (pair.before, pair.after) if row is not None]
-    if pair.before and pair.after and pair.before.split is None:
-        # Where one side knows no splits, the other's is no news.
-        places[1:] = [_path(pair.after._replace(split=None))]
-    line = " -> ".join(dict.fromkeys(places))
-    return f"{line}  {' '.join(pair.keywords)}" if pair.keywords else line
+        of_kind = [pair for pair in pairs if kind in pair.kinds]
+        if of_kind:
+            show(f"{kind.replace('_', ' ')} ({len(of_kind):,})", style="bold")
+        for pair in of_kind[:_LISTED]:
+            places = [
+                _path(row) for row in (pair.before, pair.after) if row is not None
+            ]
+            if pair.before and pair.after and pair.before.split is None:
+                # Where one side knows no splits, the other's is no news.
+                places[1:] = [_path(pair.after._replace(split=None))]
+            line = " -> ".join(dict.fromkeys(places))
+            show(f"  {line}  {' '.join(pair.keywords)}".rstrip())
+        if len(of_kind) > _LISTED:
+            show(f"  ... and {len(of_kind) - _LISTED:,} more (--format json)")
 
 
 def _path(row: EditionRow) -> str:

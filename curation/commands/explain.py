@@ -221,23 +221,21 @@ def _tell_stories(build: Path, name: str, format_: Format) -> None:
     documents = stories(build, name)
     summaries = {rule.name: rule.summary for rule in read_facts(build).rule_list}
     if format_ is Format.JSON:
-        print_json([_as_json(story) for story in documents])
+        printed = []
+        for story in documents:
+            entry = asdict(story.entry)
+            for change in entry["changes"]:
+                for side in ("before", "after"):
+                    change[side] = None if change[side] == ABSENT else change[side]
+            if not story.kept:
+                entry["explanation"] = story.explanation
+            printed.append({**entry, "record": story.record})
+        print_json(printed)
         return
     for number, story in enumerate(documents):
         if number:
             show("")
         _print_story(story, summaries)
-
-
-def _as_json(story: DocumentStory) -> dict[str, Json]:
-    entry = asdict(story.entry)
-    for change in entry["changes"]:
-        for side in ("before", "after"):
-            if change[side] == ABSENT:
-                change[side] = None
-    if not story.kept:
-        entry["explanation"] = story.explanation
-    return {**entry, "record": story.record}
 
 
 def _print_story(story: DocumentStory, summaries: Mapping[str, str]) -> None:
@@ -263,6 +261,9 @@ def _print_story(story: DocumentStory, summaries: Mapping[str, str]) -> None:
 
 
 def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
+    from curation.lint.lint import lints
+    from curation.schema.dialects import BY_NAME
+
     entry = story.entry
     yield "source", f"{entry.source} ({entry.origin}), {entry.commit}"
     yield "path", entry.path
@@ -284,20 +285,13 @@ def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
     yield "measures", figures
     yield "features", ", ".join(record.features)
     yield "formats", ", ".join(record.formats)
-    yield "lints", _places_of_lints(record)
-    yield "fastjson...", record.fastjsonschema or ""
-
-
-def _places_of_lints(record: BenchmarkRecord) -> str:
-    from curation.lint.lint import lints
-    from curation.schema.dialects import BY_NAME
-
     found = lints(json.loads(record.json_schema), BY_NAME[record.dialect])
     named = []
     for code in record.lints:
         places = [lint.pointer or "the root" for lint in found if lint.code == code]
         named.append(f"{code} at {', '.join(places)}" if places else code)
-    return shortened("; ".join(named), _MOST_OF_LINTS)
+    yield "lints", shortened("; ".join(named), _MOST_OF_LINTS)
+    yield "fastjson...", record.fastjsonschema or ""
 
 
 def _print_changes(changes: Sequence[Change]) -> None:

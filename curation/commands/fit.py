@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from curation.checking.schema_files import SchemaFile
     from curation.checking.schema_fit import FitOutcome, SchemaFit
-    from curation.core.json_types import Json
     from curation.fit.profile import Profile
     from curation.fit.rewriting import Fit
 
@@ -155,7 +154,7 @@ def fit(
     if format_ is ProblemFormat.AUTO:
         _print(fits, profiles, len(files))
     elif format_ is ProblemFormat.JSON:
-        print_json({"schemas": [_as_json(each) for each in fits]})
+        print_json({"schemas": [each.as_json() for each in fits]})
     else:
         placed = {file.name: file.placed for file in files}
         named = [
@@ -171,10 +170,13 @@ def fit(
 def _rewrite(
     files: Sequence[SchemaFile], targets: Sequence[Profile], options: RewriteOptions
 ) -> None:
+    from curation.checking.schema_files import read_schema_files
+    from curation.core.documents import Rejected
     from curation.fit.answers import decode, fit_schema
     from curation.fit.rest import rest_of
     from curation.json import text as jsontext
     from curation.json.line_diff import line_diff
+    from curation.json.text import parse
     from curation.system.atomic_files import atomic_write_bytes
 
     if len(files) != 1 or len(targets) != 1:
@@ -188,30 +190,22 @@ def _rewrite(
     if options.decode is None:
         _print_rewrite(result)
     else:
-        print_json(decode(_answer(options.decode), result))
-    for path, value in (
+        answer = read_schema_files([options.decode])[0]
+        value = parse(answer.content)
+        if isinstance(value, Rejected):
+            raise BadData(f"{value.reason}: {value.detail}", answer.name)
+        print_json(decode(value, result))
+    for path, schema in (
         (options.write, result.schema),
         (options.rest, rest_of(result)),
     ):
         if path is not None:
-            atomic_write_bytes(path, (jsontext.write(value) + "\n").encode())
+            atomic_write_bytes(path, (jsontext.write(schema) + "\n").encode())
             say(f"written: {path}")
     if options.diff:
         for changed in line_diff(text, jsontext.write(result.schema)):
             show_whole(changed)
     raise typer.Exit(_outcome(result).exit_code)
-
-
-def _answer(name: str) -> Json:
-    from curation.checking.schema_files import read_schema_files
-    from curation.core.documents import Rejected
-    from curation.json.text import parse
-
-    file = read_schema_files([name])[0]
-    value = parse(file.content)
-    if isinstance(value, Rejected):
-        raise BadData(f"{value.reason}: {value.detail}", file.name)
-    return value
 
 
 def _outcome(result: Fit) -> FitOutcome:
@@ -243,24 +237,6 @@ def _print_rewrite(result: Fit) -> None:
         )
     for sentence in sentences(result):
         show(f"not held: {shortened(sentence, 400)}")
-
-
-def _as_json(each: SchemaFit) -> Json:
-    targets: dict[str, Json] = {
-        target: {
-            "verdict": each.outcome(target),
-            "repair": {"rewrites": list(it.rewrites), "sentence": it.sentence}
-            if (it := each.repairs.get(target))
-            else None,
-            "findings": [
-                {name: str(getattr(it, name)) for name in it.__struct_fields__}
-                for it in findings
-            ],
-            "not_told": list(each.untold.get(target, ())),
-        }
-        for target, findings in each.findings.items()
-    }
-    return {"name": each.name, "targets": targets}
 
 
 _STYLES = {0: "green", 1: "yellow", 3: "", 4: "red"}

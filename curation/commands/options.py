@@ -156,8 +156,28 @@ class GroupedCommand(TyperCommand):
         if "\f" in (self.help or "") or any(
             getattr(option, "hidden", False) for option in own
         ):
-            return [*own, last, _help_all()]
+            last_of_all = TyperOption(
+                param_decls=["--help-all"],
+                type_descriptor=bool_flag_type_descriptor(),
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=self.print_everything,
+                help="Show every option and setting.",
+            )
+            return [*own, last, last_of_all]
         return [*own, last]
+
+    @staticmethod
+    def print_everything(context: Context, _: Parameter, wanted: object) -> None:
+        """Print the help with every option, if it is wanted."""
+        if wanted:
+            command = context.command
+            command.help = (command.help or "").replace("\f", "\n")
+            for parameter in command.params:
+                parameter.hidden = False  # type: ignore[attr-defined]  # of options
+            typer.echo(command.get_help(context))
+            raise typer.Exit
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the arguments, the options without a group, and each group."""
@@ -174,28 +194,6 @@ class GroupedCommand(TyperCommand):
             if records:
                 with formatter.section(name):
                     formatter.write_dl(records)
-
-
-def _help_all() -> TyperOption:
-    return TyperOption(
-        param_decls=["--help-all"],
-        type_descriptor=bool_flag_type_descriptor(),
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_print_everything,
-        help="Show every option and setting.",
-    )
-
-
-def _print_everything(context: Context, _: Parameter, wanted: object) -> None:
-    if wanted:
-        command = context.command
-        command.help = (command.help or "").replace("\f", "\n")
-        for parameter in command.params:
-            parameter.hidden = False  # type: ignore[attr-defined]  # of options
-        typer.echo(command.get_help(context))
-        raise typer.Exit
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -132,23 +132,15 @@ def _push(request: PushRequest, *, dry_run: bool, yes: bool, as_json: bool) -> N
     else:
         show(_sentence(result))
     if refused:
+        options = ["--allow-partial"] if request.allow_partial else []
+        options += [] if request.private else ["--public"]
+        repo = ("--repo", request.repo, *options, "--replace-foreign")
         raise CannotCreate(
             f"{counted(len(result.preview.plan.foreign), 'file')} of no edition there; "
             "nothing was sent",
             request.repo,
-            f"{_with_foreign_replaced(request)} removes what the plan lists",
+            f"{command('push', request.folder, *repo)} removes what the plan lists",
         )
-
-
-def _with_foreign_replaced(request: PushRequest) -> str:
-    """Return the command of a request with --replace-foreign."""
-    options = {
-        "--allow-partial": request.allow_partial,
-        "--public": not request.private,
-        "--replace-foreign": True,
-    }
-    said = (option for option, given in options.items() if given)
-    return command("push", request.folder, "--repo", request.repo, *said)
 
 
 def _interactive() -> bool:

@@ -84,7 +84,14 @@ def stats(
         del members["left_out"]
         print_json(members)
         return
-    tables = _tables(statistics)
+    features, formats = (statistics.figure_2[it] for it in ("features", "formats"))
+    tables = {
+        "table-1": _table_1(statistics),
+        "table-8": _table_8(statistics),
+        "table-9": _table_9(statistics.table_9),
+        "figure-2a": _figure_2("a", "feature", features),
+        "figure-2b": _figure_2("b", "format", formats),
+    }
     if not name and not everything:
         print_screen(with_more(here=("stats", where)), tables, ())
         return
@@ -93,17 +100,6 @@ def stats(
             known = ", ".join(tables)
             raise BadUsage(f"no table {each!r}", where, f"say one of {known}")
         stdout().print(tables[each])
-
-
-def _tables(statistics: EditionStatistics) -> dict[str, Group]:
-    """Return the tables by name."""
-    return {
-        "table-1": _table_1(statistics),
-        "table-8": _table_8(statistics),
-        "table-9": _table_9(statistics.table_9),
-        "figure-2a": _figure_2("a", "feature", statistics.figure_2["features"]),
-        "figure-2b": _figure_2("b", "format", statistics.figure_2["formats"]),
-    }
 
 
 def _table_1(statistics: EditionStatistics) -> Group:

@@ -17,7 +17,6 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 from curation.system.words import command, counted
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
     from curation.verification import Finding, Verification
 
 
@@ -90,7 +89,18 @@ def verify(
         progress=Quiet() if as_json else Shown(),
     )
     if as_json:
-        print_json(_as_json(where, verification))
+        print_json(
+            {
+                "verified": where,
+                "ok": verification.exit_code == 0,
+                "partial": verification.partial,
+                "exit_code": verification.exit_code,
+                "counted": dict(verification.counted),
+                "checks": {**_questions(verification)},
+                "nonce": verification.nonce,
+                "findings": [asdict(finding) for finding in verification.findings],
+            }
+        )
     else:
         _print(where, verification)
     if verification.exit_code:
@@ -118,19 +128,6 @@ def _compare_with_rebuild(where: str, *, as_json: bool) -> None:
             where,
             "where manifest.json differs, compare `versions` in it first",
         )
-
-
-def _as_json(where: str, verification: Verification) -> dict[str, Json]:
-    return {
-        "verified": where,
-        "ok": verification.exit_code == 0,
-        "partial": verification.partial,
-        "exit_code": verification.exit_code,
-        "counted": dict(verification.counted),
-        "checks": {**_questions(verification)},
-        "nonce": verification.nonce,
-        "findings": [asdict(finding) for finding in verification.findings],
-    }
 
 
 def _questions(verification: Verification) -> dict[str, str]:
@@ -189,14 +186,10 @@ def _conclude(where: str, verification: Verification) -> None:
             )
         say(f"{where} is fine.{then}")
         return
-    count = len(verification.failures)
-    say(f"{counted(count, 'failure')}. {_next(where, verification)}")
-
-
-def _next(where: str, verification: Verification) -> str:
     checks = {failure.check for failure in verification.failures}
+    then = "csbdata build makes a sound one."
     if "texts" in checks:
-        return "Publish nothing before the credential is revoked and the text gone."
-    if checks <= {"derived", "digests"} and Path(where).is_dir():
-        return f"If the data is as it should be: {command('card', where)}"
-    return "csbdata build makes a sound one."
+        then = "Publish nothing before the credential is revoked and the text gone."
+    elif checks <= {"derived", "digests"} and Path(where).is_dir():
+        then = f"If the data is as it should be: {command('card', where)}"
+    say(f"{counted(len(verification.failures), 'failure')}. {then}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
@@ -20,6 +20,7 @@ from curation.fit.scan import (
     required_of,
     types_of,
 )
+from curation.instances.constraints.keyword_values import array_of, object_of
 from curation.json.values import identity, is_number, type_of
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -49,14 +50,40 @@ class Found:
     sentence: str
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)
+#: From a scanned schema and a rule to what the rule finds in it.
+Check: TypeAlias = Callable[[Scan, ProfileRule], Iterator[Found]]
+#: The check of each name in `curation.fit.profile.PARAMETERS`.
+CHECKS: Final[dict[str, Check]] = {}
+DONE: Final = {
+    Effect.REFUSED: "refused",
+    Effect.LIMITED: "over the limit",
+    Effect.IGNORED: "ignored",
+    Effect.ROUTED: "left to another engine",
+}
+
+
+def _check(*names: str) -> Callable[[Check], Check]:
+    """Return the decorator that adds a check to `CHECKS` by its names."""
+
+    def add(check: Check) -> Check:
+        CHECKS.update(dict.fromkeys(names, check))
+        return check
+
+    return add
 
 
 def _quoted(value: Json) -> str:
     return f"`{shortened(msgspec.json.encode(value).decode(), _SHOWN)}`"
 
 
+def _at(
+    rule: ProfileRule, tokens: Tokens, keyword: str, what: str, then: str = " is "
+) -> Found:
+    """Return what a rule says of a keyword of the schema object with these tokens."""
+    return Found((*tokens, keyword), keyword, f"{what}{then}{DONE[rule.effect]}")
+
+
+@_check("keyword")
 def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     names = [name for name in rule.names if name in scan.keywords]
     taken = {identity(value) for value in rule.values}
@@ -74,30 +101,16 @@ def _keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             if most is not None and not (is_number(value) and value > most):
                 continue
             what = f"`{name}` beside `{beside[0]}`" if beside else f"`{name}`"
-            if taken or rule.most is not None:
-                what += f": {_quoted(schema[name])}"
+            if taken or most is not None:
+                what += f": {_quoted(value)}"
             if taken:
-                what += f" (not {_listed([_quoted(it) for it in rule.values])})"
-            if rule.most is not None:
-                what += f" (over {rule.most:,})"
+                what += f" (not {', '.join(map(_quoted, rule.values))})"
+            if most is not None:
+                what += f" (over {most:,})"
             yield _at(rule, place.tokens, name, what)
 
 
-def _at(
-    rule: ProfileRule, tokens: Tokens, keyword: str, what: str, then: str = " is "
-) -> Found:
-    """Return what a rule says of a keyword of the schema object with these tokens."""
-    return Found((*tokens, keyword), keyword, f"{what}{then}{DONE[rule.effect]}")
-
-
-DONE: Final = {
-    Effect.REFUSED: "refused",
-    Effect.LIMITED: "over the limit",
-    Effect.IGNORED: "ignored",
-    Effect.ROUTED: "left to another engine",
-}
-
-
+@_check("other-keyword")
 def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     quiet = frozenset(rule.names) | QUIET
     for place in scan.places:
@@ -106,21 +119,24 @@ def _other_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 yield _at(rule, place.tokens, name, f"`{shortened(name, _SHOWN)}`")
 
 
+@_check("root-type")
 def _root_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    value = scan.document.value
-    types = types_of(value) if isinstance(value, dict) else frozenset()
+    root = scan.document.root.keywords
+    types = types_of(root)
     if not types or not types <= set(rule.names):
-        own = f"its `type` is {_quoted(value['type'])}" if types else "it has no `type`"
-        sentence = f"the root must be of type {_listed(rule.names)}, and {own}"
+        own = f"its `type` is {_quoted(root['type'])}" if types else "it has no `type`"
+        sentence = f"the root must be of type {', '.join(rule.names)}, and {own}"
         yield Found(("type",) if types else (), "type", sentence)
 
 
+@_check("root-keyword")
 def _root_keyword(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for name in rule.names:
         if name in scan.document.root.keywords:
             yield _at(rule, (), name, f"`{name}` at the root")
 
 
+@_check("boolean-schema")
 def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         is_switch = place.tokens[-1:] == ("additionalProperties",)
@@ -129,45 +145,48 @@ def _boolean_schema(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             yield Found(place.tokens, "", sentence)
 
 
+@_check("untyped")
 def _untyped(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    names = ("type", *rule.names)
+    words = ", ".join(f"`{name}`" for name in names)
     for place in scan.places:
-        if isinstance(place.schema, dict) and place.keywords.keys().isdisjoint(
-            ("type", *rule.names)
-        ):
-            words = _listed([f"`{name}`" for name in ("type", *rule.names)])
+        if isinstance(place.schema, dict) and place.keywords.keys().isdisjoint(names):
             sentence = f"a schema with none of {words} is {DONE[rule.effect]}"
             yield Found(place.tokens, "type", sentence)
 
 
+@_check("type-list")
 def _type_list(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if isinstance(place.keywords.get("type"), list):
             yield _at(rule, place.tokens, "type", "a list of types")
 
 
+@_check("open-object")
 def _open_object(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    keyword = "additionalProperties"
     for place in scan.places:
-        schema = place.keywords
-        if not is_object_schema(schema) or schema.get("additionalProperties") is False:
+        schema, tokens, own = place.keywords, place.tokens, "missing"
+        if not is_object_schema(schema) or schema.get(keyword) is False:
             continue
-        has_one = "additionalProperties" in schema
-        tokens = (*place.tokens, "additionalProperties") if has_one else place.tokens
-        own = _quoted(schema["additionalProperties"]) if has_one else "missing"
-        sentence = f"an object needs `additionalProperties: false`, and it is {own}"
-        yield Found(tokens, "additionalProperties", f"{sentence}: {rule.effect}")
+        if keyword in schema:
+            tokens, own = (*tokens, keyword), _quoted(schema[keyword])
+        sentence = f"an object needs `{keyword}: false`, and it is {own}"
+        yield Found(tokens, keyword, f"{sentence}: {rule.effect}")
 
 
+@_check("optional-property")
 def _optional_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
-        required = required_of(place.keywords)
-        names = {name for name in required if isinstance(name, str)}
+        required = {it for it in required_of(place.keywords) if isinstance(it, str)}
         for name in properties_of(place.keywords):
-            if name not in names:
+            if name not in required:
                 tokens = (*place.tokens, "properties", name)
                 own = f"property {_quoted(name)} is not in `required`"
                 yield Found(tokens, "required", f"{own}: {DONE[rule.effect]}")
 
 
+@_check("undeclared-property")
 def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         for name in required_of(place.keywords):
@@ -176,12 +195,14 @@ def _undeclared_property(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 yield _at(rule, place.tokens, "required", own, ": ")
 
 
+@_check("tuple")
 def _tuple(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if isinstance(place.keywords.get("items"), list):
             yield _at(rule, place.tokens, "items", "a list of schemas in `items`")
 
 
+@_check("array-without-items")
 def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         if "array" in types_of(place.keywords) and "items" not in place.keywords:
@@ -189,28 +210,26 @@ def _array_without_items(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
             yield Found(place.tokens, "items", sentence)
 
 
+@_check("format")
 def _format(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    taken = frozenset(rule.names)
     for place in scan.places:
         value = place.keywords.get("format")
-        known = not isinstance(value, str) or value in taken
+        known = not isinstance(value, str) or value in rule.names
         if not known and is_of_types(place.keywords, rule.types):
             yield _at(rule, place.tokens, "format", f"format {_quoted(value)}")
 
 
+@_check("enum-type")
 def _enum_type(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    taken = frozenset(rule.names)
+    # A rule speaks of numbers, whole or not.
+    taken = {*rule.names} | ({"integer"} if "number" in rule.names else set())
     for place in scan.places:
         for keyword, values in enumerated(place.keywords):
-            types = {_json_type(value) for value in values} - taken
+            types = {type_of(value) for value in values} - taken
             if types:
-                what = f"{_listed(sorted(types))} in `{keyword}`"
+                names = {"number" if name == "integer" else name for name in types}
+                what = f"{', '.join(sorted(names))} in `{keyword}`"
                 yield _at(rule, place.tokens, keyword, what, ": ")
-
-
-def _json_type(value: Json) -> str:
-    name = type_of(value)
-    return "number" if name == "integer" else name
 
 
 #: Inside `[...]` only escapes are looked at.
@@ -247,104 +266,81 @@ def features_of(text: str) -> tuple[str, ...]:
     return (*inside, *(name for name, has in _WHOLE.items() if has(text)))
 
 
+@_check("pattern")
 def _pattern(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         text = place.keywords.get("pattern")
         if isinstance(text, str):
             used = [name for name in features_of(text) if name in rule.names]
             if used:
-                what = f"pattern {_quoted(text)} ({_listed(used)})"
+                what = f"pattern {_quoted(text)} ({', '.join(used)})"
                 yield _at(rule, place.tokens, "pattern", what, ": ")
-
-
-def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what, has = OF_REFERENCES[rule.check]
-    for reference in scan.references:
-        if has(scan, reference):
-            yield _at_reference(reference, what, rule)
-
-
-def _at_reference(reference: Reference, what: str, rule: ProfileRule) -> Found:
-    said = f"{_quoted(reference.text)} {what}"
-    return _at(rule, reference.tokens, reference.keyword, said, ": ")
-
-
-def _leads_nowhere(scan: Scan, reference: Reference) -> bool:
-    return scan.targets.get(reference.tokens) is None
-
-
-def _is_recursive(scan: Scan, reference: Reference) -> bool:
-    return reference.tokens in scan.recursive
-
-
-def _is_required(scan: Scan, tokens: Tokens) -> bool:
-    """Return whether the innermost property around a schema must be present."""
-    while holder := scan.holders.get(tokens):
-        around, keyword = holder
-        # A reference may lead to the whole of `properties`, which is no property.
-        if keyword == "properties" and len(tokens) > len(around) + 1:
-            required = required_of(scan.document.location_at(around).keywords)
-            return tokens[len(around) + 1] in required
-        tokens = around
-    return False
 
 
 #: Checks of single references: what is said of one, and whether it is so.
 OF_REFERENCES: Final[Mapping[str, tuple[str, Callable[[Scan, Reference], bool]]]] = {
     "remote-reference": (
         "leads out of the schema",
-        lambda scan, it: not it.text.startswith("#") and _leads_nowhere(scan, it),
+        lambda scan, it: (
+            not it.text.startswith("#") and scan.targets.get(it.tokens) is None
+        ),
     ),
     "dangling-reference": (
         "leads nowhere",
-        lambda scan, it: it.text.startswith("#") and _leads_nowhere(scan, it),
+        lambda scan, it: (
+            it.text.startswith("#") and scan.targets.get(it.tokens) is None
+        ),
     ),
     "no-pointer": (
         "is no pointer that begins with `#/`",
         lambda _, it: not it.text.startswith("#/"),
     ),
-    "recursive-reference": ("is recursive", _is_recursive),
+    "recursive-reference": (
+        "is recursive",
+        lambda scan, it: it.tokens in scan.recursive,
+    ),
     "required-recursion": (
         "is recursive in a required property",
-        lambda scan, it: _is_recursive(scan, it) and _is_required(scan, it.tokens),
+        lambda scan, it: it.tokens in scan.recursive and scan.is_required(it.tokens),
     ),
 }
 
 
+@_check(*OF_REFERENCES)
+def _reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    what, has = OF_REFERENCES[rule.check]
+    for each in scan.references:
+        if has(scan, each):
+            text = f"{_quoted(each.text)} {what}"
+            yield _at(rule, each.tokens, each.keyword, text, ": ")
+
+
+@_check("reference-in")
 def _reference_in(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    what = f"is in {_listed([f'`{name}`' for name in rule.names])}"
-    for reference in scan.references:
-        _, keyword = scan.holders.get(reference.tokens, ((), ""))
-        if keyword in rule.names:
-            yield _at_reference(reference, what, rule)
+    names = ", ".join(f"`{name}`" for name in rule.names)
+    for each in scan.references:
+        if scan.holders.get(each.tokens, ((), ""))[1] in rule.names:
+            text = f"{_quoted(each.text)} is in {names}"
+            yield _at(rule, each.tokens, each.keyword, text, ": ")
 
 
+@_check("nested-identifier")
 def _nested_identifier(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    keyword = scan.document.dialect.id_keyword
     for tokens in scan.document.inner_resources:
-        keyword = scan.document.dialect.id_keyword
         yield _at(rule, tokens, keyword, f"`{keyword}` inside the schema")
 
 
+@_check("beside-reference")
 def _beside_reference(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
-    taken = frozenset(rule.names)
-    for reference in scan.references:
-        schema = scan.document.location_at(reference.tokens).keywords
-        for name in schema:
-            if name != reference.keyword and name not in taken:
-                what = f"`{name}` beside `{reference.keyword}`"
-                yield _at(rule, reference.tokens, name, what)
+    for each in scan.references:
+        for name in scan.document.location_at(each.tokens).keywords:
+            if name not in (each.keyword, *rule.names):
+                what = f"`{name}` beside `{each.keyword}`"
+                yield _at(rule, each.tokens, name, what)
 
 
-def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
-    """Yield what is over a rule's limit in some schemas together, if anything is."""
-    noun, count = COUNTS[rule.check]
-    number, most = sum(map(count, scans)), rule.most or 0
-    if number > most:
-        whole = " in one request" if rule.scope is Scope.REQUEST else ""
-        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are taken"
-        yield Found((), "", sentence)
-
-
+@_check("long-enum")
 def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
     for place in scan.places:
         for keyword, values in enumerated(place.keywords):
@@ -358,68 +354,51 @@ def _long_enum(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
                 )
 
 
-def _schemas(scan: Scan) -> Iterator[Mapping[str, Json]]:
-    return (place.keywords for place in scan.places)
+def over_limit(scans: Sequence[Scan], rule: ProfileRule) -> Iterator[Found]:
+    """Yield what is over a rule's limit in some schemas together, if anything is."""
+    noun, count = COUNTS[rule.check]
+    number, most = sum(map(count, scans)), rule.most or 0
+    if number > most:
+        whole = " in one request" if rule.scope is Scope.REQUEST else ""
+        sentence = f"{number:,} {noun}{whole}, and at most {most:,} are taken"
+        yield Found((), "", sentence)
 
 
-def _optional_count(scan: Scan) -> int:
-    return sum(
-        name not in required_of(schema)
-        for schema in _schemas(scan)
-        for name in properties_of(schema)
-    )
+def _total(count: Callable[[Mapping[str, Json]], int]) -> Callable[[Scan], int]:
+    """Return the sum of what is counted in each schema object."""
+    return lambda scan: sum(count(place.keywords) for place in scan.places)
 
 
-def _union_count(scan: Scan) -> int:
-    return sum(
-        "anyOf" in schema or isinstance(schema.get("type"), list)
-        for schema in _schemas(scan)
-    )
-
-
-def _characters(scan: Scan) -> int:
+def _characters(schema: Mapping[str, Json]) -> int:
     """Return the length of all names of properties and definitions, and of values."""
     count = 0
-    for schema in _schemas(scan):
-        for keyword in ("properties", "$defs", "definitions"):
-            names = schema.get(keyword)
-            count += sum(map(len, names)) if isinstance(names, dict) else 0
-        for _, values in enumerated(schema):
-            count += sum(len(value) for value in values if isinstance(value, str))
+    for keyword in ("properties", "$defs", "definitions"):
+        count += sum(map(len, object_of(schema, keyword)))
+    for _, values in enumerated(schema):
+        count += sum(len(value) for value in values if isinstance(value, str))
     return count
 
 
 #: What is counted: the noun, and the number in one schema.
 COUNTS: Final[Mapping[str, tuple[str, Callable[[Scan], int]]]] = {
     "depth": ("levels of objects and arrays", lambda scan: scan.depth),
-    "properties": (
-        "properties",
-        lambda scan: sum(len(properties_of(it)) for it in _schemas(scan)),
-    ),
-    "optional-properties": ("optional properties", _optional_count),
-    "unions": ("unions (`anyOf` or a list of types)", _union_count),
-    "enum-values": (
-        "values in `enum`",
-        lambda scan: sum(
-            len(dict(enumerated(it)).get("enum", ())) for it in _schemas(scan)
+    "properties": ("properties", _total(lambda it: len(properties_of(it)))),
+    "optional-properties": (
+        "optional properties",
+        _total(
+            lambda it: sum(name not in required_of(it) for name in properties_of(it))
         ),
     ),
-    "characters": ("characters in names and values", _characters),
+    "unions": (
+        "unions (`anyOf` or a list of types)",
+        _total(lambda it: "anyOf" in it or isinstance(it.get("type"), list)),
+    ),
+    "enum-values": ("values in `enum`", _total(lambda it: len(array_of(it, "enum")))),
+    "characters": ("characters in names and values", _total(_characters)),
     "tools": ("tools", lambda _scan: 1),
 }
-_Check = Callable[[Scan, ProfileRule], Iterator[Found]]
-#: The check of each name in `curation.fit.profile.PARAMETERS`.
-CHECKS: Final[Mapping[str, _Check]] = {
-    **{
-        each.__name__.strip("_").replace("_", "-"): each
-        for each in (
-            *(_keyword, _other_keyword, _root_type, _root_keyword, _boolean_schema),
-            *(_untyped, _type_list, _open_object, _optional_property, _tuple),
-            *(_undeclared_property, _array_without_items, _format, _enum_type),
-            *(_pattern, _reference_in, _beside_reference, _nested_identifier),
-            _long_enum,
-        )
-    },
-    **dict.fromkeys(OF_REFERENCES, _reference),
-    **dict.fromkeys(COUNTS, lambda scan, rule: over_limit([scan], rule)),
-}
+
+
+@_check(*COUNTS)
+def _count(scan: Scan, rule: ProfileRule) -> Iterator[Found]:
+    return over_limit([scan], rule)

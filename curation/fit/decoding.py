@@ -6,12 +6,11 @@ whose schema accepts it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from curation.fit.shapes import ITEM, KEY, MORE, VALUE, AnswerShape, Shaped, shape_of
+from curation.fit.shapes import ITEM, KEY, MORE, VALUE, Shaped, shape_of
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.pointer import Tokens, at
 from curation.json.values import identity
@@ -50,7 +49,7 @@ class Codec:
             if not isinstance(answer, dict) or answer.keys() != {VALUE}:
                 raise UndecodableError(f"an object with {VALUE!r} alone is expected")
             answer = answer[VALUE]
-        return self._mapped(answer, (), _decoded, self._is_sent)
+        return self._mapped(answer, (), is_answer=True)
 
     def encode(self, value: UntypedJson) -> UntypedJson:
         """Return the answer that stands for a value.
@@ -58,7 +57,7 @@ class Codec:
         Raises:
             UndecodableError: no answer stands for it alone.
         """
-        answer = self._mapped(value, (), _encoded, self._is_meant)
+        answer = self._mapped(value, (), is_answer=False)
         if shape_of(self.shaped.marked).wrapped:
             answer = {VALUE: answer}
         if not self._sent.is_valid(answer):
@@ -67,20 +66,19 @@ class Codec:
             raise UndecodableError("its answer stands for another value")
         return answer
 
-    def _is_sent(self, value: UntypedJson, tokens: Tokens) -> bool:
+    def _accepts(self, value: UntypedJson, tokens: Tokens, *, is_answer: bool) -> bool:
+        """Return whether a part of the schema that is sent, or meant, has a value."""
+        side = self._sent if is_answer else self._meant
         # What no keyword reaches is sent as it is: rewrites gather such definitions.
-        place = self.shaped.places.get(tokens, tokens)
-        return self._sent.accepts(self._sent.location_at(place), value)
-
-    def _is_meant(self, value: UntypedJson, tokens: Tokens) -> bool:
-        return self._meant.accepts(self._meant.location_at(tokens), value)
+        place = self.shaped.places.get(tokens, tokens) if is_answer else tokens
+        return side.accepts(side.location_at(place), value)
 
     def _mapped(
         self,
         value: UntypedJson,
         tokens: Tokens,
-        change: _Change,
-        accepts: Callable[[UntypedJson, Tokens], bool],
+        *,
+        is_answer: bool,
         around: frozenset[Tokens] = frozenset(),
     ) -> UntypedJson:
         """Return a value mapped by the schema that stands at some tokens.
@@ -98,30 +96,119 @@ class Codec:
                 if target is None:
                     return value
                 tokens = target.tokens
-            elif "anyOf" in schema:
+                continue
+            if "anyOf" in schema:
                 branches = range(len(schema["anyOf"]))
                 paths = [(*tokens, "anyOf", str(index)) for index in branches]
-                fitting = [path for path in paths if accepts(value, path)]
-                if not fitting:
+                for path in paths:
+                    if self._accepts(value, path, is_answer=is_answer):
+                        break
+                else:
                     return value
-                inner = self._mapped(value, fitting[0], change, accepts, around)
+                value = self._mapped(value, path, is_answer=is_answer, around=around)
                 if "properties" not in schema and "items" not in schema:
-                    return inner
-                value = inner
-                break
-            else:
-                break
-        else:
+                    return value
+            if is_answer:
+                return self._decoded(value, schema, tokens)
+            return self._encoded(value, schema, tokens)
+        return value
+
+    def _decoded(
+        self, value: UntypedJson, schema: _Object, tokens: Tokens
+    ) -> UntypedJson:
+        shape = shape_of(schema)
+        if shape.pairs:
+            if not isinstance(value, list):
+                return value
+            path = (*tokens, "additionalProperties")
+            return {
+                key: self._mapped(part, path, is_answer=True)
+                for key, part in _pairs(value)
+            }
+        if shape.items:
+            if not isinstance(value, dict):
+                return value
+            value = _listed(value, shape.items)
+        if isinstance(value, dict):
+            given = {
+                name: part
+                for name, part in value.items()
+                if part is not None or name not in shape.nullable
+            }
+            return self._members(given, schema, tokens, is_answer=True)
+        if not isinstance(value, list):
             return value
+        elements = self._elements(value, schema, tokens, is_answer=True)
+        if shape.distinct:
+            elements = list(
+                {identity(element): element for element in elements}.values()
+            )
+        most = schema.get("maxItems")
+        return elements[:most] if shape.cut and isinstance(most, int) else elements
 
-        def inside(part: UntypedJson, *path: str) -> UntypedJson:
-            return self._mapped(part, (*tokens, *path), change, accepts)
+    def _encoded(
+        self, value: UntypedJson, schema: _Object, tokens: Tokens
+    ) -> UntypedJson:
+        shape = shape_of(schema)
+        if isinstance(value, dict):
+            if shape.pairs:
+                path = (*tokens, "additionalProperties")
+                return [
+                    {KEY: key, VALUE: self._mapped(part, path, is_answer=False)}
+                    for key, part in value.items()
+                ]
+            absent = [name for name in shape.nullable if name not in value]
+            members = self._members(value, schema, tokens, is_answer=False)
+            return members | dict.fromkeys(absent)
+        if not isinstance(value, list):
+            return value
+        elements = self._elements(value, schema, tokens, is_answer=False)
+        if not shape.items:
+            return elements
+        first, more = elements[: shape.items], elements[shape.items :]
+        if len(first) < shape.items or (more and not shape.more):
+            raise UndecodableError(f"an array of {shape.items} elements is expected")
+        members = {f"{ITEM}{index + 1}": part for index, part in enumerate(first)}
+        return members | ({MORE: more} if shape.more else {})
 
-        return change(value, schema, shape_of(schema), inside)
+    def _members(
+        self, value: _Object, schema: _Object, tokens: Tokens, *, is_answer: bool
+    ) -> _Object:
+        """Return the members of an object, each mapped by its schema."""
+        rest = isinstance(schema.get("additionalProperties"), dict)
+        mapped = {}
+        for name, part in value.items():
+            path: Tokens = ("additionalProperties",) if rest else ()
+            if name in (schema.get("properties") or {}):
+                path = ("properties", name)
+            mapped[name] = (
+                self._mapped(part, (*tokens, *path), is_answer=is_answer)
+                if path
+                else part
+            )
+        return mapped
 
-
-_Inside = Callable[..., "UntypedJson"]
-_Change = Callable[["UntypedJson", "_Object", AnswerShape, _Inside], "UntypedJson"]
+    def _elements(
+        self,
+        value: list[UntypedJson],
+        schema: _Object,
+        tokens: Tokens,
+        *,
+        is_answer: bool,
+    ) -> list[UntypedJson]:
+        """Return the elements of an array, each mapped by its schema."""
+        leading = len(schema.get("prefixItems") or ())
+        mapped = [
+            self._mapped(
+                part, (*tokens, "prefixItems", str(index)), is_answer=is_answer
+            )
+            for index, part in enumerate(value[:leading])
+        ]
+        others = value[leading:]
+        if isinstance(schema.get("items"), dict):
+            path = (*tokens, "items")
+            others = [self._mapped(it, path, is_answer=is_answer) for it in others]
+        return mapped + others
 
 
 def _pairs(value: list[UntypedJson]) -> list[tuple[str, UntypedJson]]:
@@ -152,85 +239,3 @@ def _listed(value: _Object, count: int) -> list[UntypedJson]:
     if not isinstance(more, list):
         raise UndecodableError(f"an array expected in {MORE!r}")
     return [*(value[name] for name in names), *more]
-
-
-def _decoded(
-    value: UntypedJson, schema: _Object, shape: AnswerShape, inside: _Inside
-) -> UntypedJson:
-    if shape.pairs:
-        if not isinstance(value, list):
-            return value
-        pairs = _pairs(value)
-        return {key: inside(part, "additionalProperties") for key, part in pairs}
-    if shape.items:
-        if not isinstance(value, dict):
-            return value
-        value = _listed(value, shape.items)
-    if isinstance(value, dict):
-        return _members(
-            {
-                name: part
-                for name, part in value.items()
-                if part is not None or name not in shape.nullable
-            },
-            schema,
-            inside,
-        )
-    if not isinstance(value, list):
-        return value
-    elements = _elements(value, schema, inside)
-    if shape.distinct:
-        elements = list({identity(element): element for element in elements}.values())
-    most = schema.get("maxItems")
-    return elements[:most] if shape.cut and isinstance(most, int) else elements
-
-
-def _encoded(
-    value: UntypedJson, schema: _Object, shape: AnswerShape, inside: _Inside
-) -> UntypedJson:
-    if isinstance(value, dict):
-        if shape.pairs:
-            return [
-                {KEY: key, VALUE: inside(part, "additionalProperties")}
-                for key, part in value.items()
-            ]
-        absent = [name for name in shape.nullable if name not in value]
-        return _members(value, schema, inside) | dict.fromkeys(absent)
-    if not isinstance(value, list):
-        return value
-    elements = _elements(value, schema, inside)
-    if not shape.items:
-        return elements
-    if len(elements) < shape.items or (len(elements) > shape.items and not shape.more):
-        raise UndecodableError(f"an array of {shape.items} elements is expected")
-    members = {
-        f"{ITEM}{index + 1}": part for index, part in enumerate(elements[: shape.items])
-    }
-    return members | ({MORE: elements[shape.items :]} if shape.more else {})
-
-
-def _members(value: _Object, schema: _Object, inside: _Inside) -> _Object:
-    properties = schema.get("properties") or {}
-    rest = isinstance(schema.get("additionalProperties"), dict)
-    mapped = {}
-    for name, part in value.items():
-        if name in properties:
-            mapped[name] = inside(part, "properties", name)
-        else:
-            mapped[name] = inside(part, "additionalProperties") if rest else part
-    return mapped
-
-
-def _elements(
-    value: list[UntypedJson], schema: _Object, inside: _Inside
-) -> list[UntypedJson]:
-    leading = len(schema.get("prefixItems") or ())
-    others = isinstance(schema.get("items"), dict)
-    return [
-        inside(part, "prefixItems", str(index))
-        if index < leading
-        else inside(part, "items")
-        if others
-        else part
-        for index, part in enumerate(value)
-    ]

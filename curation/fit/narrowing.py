@@ -15,25 +15,20 @@ from curation.fit.edits import (
 )
 from curation.fit.scan import properties_of, required_of
 from curation.references.schema import Schema
+from curation.schema.keywords import TYPE_OF_KEYWORD
 from curation.schema.subschemas import edited, walk, without
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
-_MARKS: Final[Mapping[str, frozenset[str]]] = {
-    "object": frozenset(
-        {
-            *("properties", "required", "additionalProperties"),
-            *("patternProperties", "propertyNames"),
-        }
-    ),
-    "array": frozenset({"items", "prefixItems", "minItems", "maxItems"}),
-    "string": frozenset({"pattern", "format", "minLength", "maxLength"}),
-    "number": frozenset(
-        {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"}
-    ),
-}
+#: Keywords that show of which type a value is meant to be, the most telling first.
+_MARKS: Final = (
+    *("properties", "required", "additionalProperties", "patternProperties"),
+    *("propertyNames", "items", "prefixItems", "minItems", "maxItems", "pattern"),
+    *("format", "minLength", "maxLength", "minimum", "exclusiveMinimum", "maximum"),
+    *("exclusiveMaximum", "multipleOf"),
+)
 #: Formats that targets lack, each with a pattern whose every match has the format.
 _PATTERNS: Final[Mapping[str, str]] = {
     "uri": r"^https?://[a-z][a-z0-9-]{0,30}[a-z0-9]\.[a-z]{2,20}(/[A-Za-z0-9._~-]+)*/?$",
@@ -106,10 +101,8 @@ def scalars(schema: UntypedJson, sites: Sites) -> UntypedJson:
 
 def with_type(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:
     """Name the type that the keywords of a schema are about."""
-    for kind, marks in _MARKS.items():
-        if "type" not in schema and not marks.isdisjoint(schema):
-            return {"type": kind, **schema}
-    return schema
+    kinds = [TYPE_OF_KEYWORD[name] for name in _MARKS if name in schema]
+    return {"type": kinds[0], **schema} if kinds and "type" not in schema else schema
 
 
 def items_of_scalars(schema: SchemaObject, _keywords: Keywords) -> SchemaObject:

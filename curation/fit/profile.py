@@ -240,14 +240,10 @@ def _problems(tables: Mapping[str, Json]) -> Iterator[str]:
     yield from _unknown_keys(tables, Profile, "")
     for part, struct in (("sources", ProfileSource), ("rules", ProfileRule)):
         inner = tables.get(part)
-        entries = inner.items() if isinstance(inner, dict) else enumerate(_list(inner))
-        for key, table in entries:
+        listed = enumerate(inner) if isinstance(inner, list) else ()
+        for key, table in inner.items() if isinstance(inner, dict) else listed:
             if isinstance(table, dict):
                 yield from _unknown_keys(table, struct, f" in {part}[{key}]")
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _unknown_keys(

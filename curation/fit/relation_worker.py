@@ -128,6 +128,8 @@ def _without(
 
 def search(question: ValueQuestion) -> ValueAnswer:
     """Return a value on each side of two schemas, as far as there is one."""
+    from curation.instances.judging.validators import verdicts  # noqa: PLC0415 - slow
+
     first, second = _compiled(question.first), _compiled(question.second)
     found: dict[tuple[bool, bool], str] = {}
     seen: set[str] = set()
@@ -137,8 +139,13 @@ def search(question: ValueQuestion) -> ValueAnswer:
             continue
         seen.add(text)
         side = first.is_valid(value), second.is_valid(value)
-        if any(side) and side not in found and _is_undisputed(first, second, value):
-            found[side] = text
+        if any(side) and side not in found:
+            # jsonschema must say the same of it, or nothing.
+            judged = [
+                verdicts(it, value, ask_jsonschema=True) for it in (first, second)
+            ]
+            if all(it.jsonschema in (None, it.jsonschema_rs) for it in judged):
+                found[side] = text
         if len(found) == len(_SIDES):
             break
     return ValueAnswer(
@@ -150,17 +157,6 @@ def search(question: ValueQuestion) -> ValueAnswer:
 
 
 _SIDES = ((True, False), (False, True), (True, True))
-
-
-def _is_undisputed(first: CompiledSchema, second: CompiledSchema, value: Json) -> bool:
-    """Return whether jsonschema says the same of a value, or nothing."""
-    from curation.instances.judging.validators import verdicts  # noqa: PLC0415 - slow
-
-    for compiled in (first, second):
-        verdict = verdicts(compiled, value, ask_jsonschema=True)
-        if verdict.jsonschema not in (None, verdict.jsonschema_rs):
-            return False
-    return True
 
 
 def _candidates(

@@ -38,24 +38,24 @@ _OF_ARRAYS: Final = frozenset({"type", "items", "prefixItems", "minItems", "maxI
 
 def nullable(schema: UntypedJson, sites: Sites) -> UntypedJson:
     """Ask for null where an optional property is absent; it cannot be null itself."""
-    return at_sites(lambda part, _: _nullable(part, schema))(schema, sites)
 
+    def edit(part: SchemaObject, _keywords: Keywords) -> SchemaObject:
+        properties, required = properties_of(part), required_of(part)
+        if part.get("type") != "object" or not asserting(part) <= _OF_OBJECTS:
+            return part
+        optional = {
+            name: _never_null(member, schema)
+            for name, member in properties.items()
+            if name not in required
+        }
+        parts = {name: it for name, it in optional.items() if it is not None}
+        result = {**part, "properties": {**properties, **parts}}
+        if others := [name for name in properties if name not in parts]:
+            result["required"] = others
+        # One that cannot be null is required.
+        return with_shape(result, nullable=tuple(parts)) if parts else result
 
-def _nullable(schema: SchemaObject, root: UntypedJson) -> SchemaObject:
-    properties = properties_of(schema)
-    optional = [name for name in properties if name not in required_of(schema)]
-    if schema.get("type") != "object" or not asserting(schema) <= _OF_OBJECTS:
-        return schema
-    parts = {name: _never_null(properties[name], root) for name in optional}
-    asked = tuple(name for name in optional if parts[name] is not None)
-    required = [name for name in properties if name not in asked]
-    result: SchemaObject = {
-        **schema,
-        "properties": {**properties, **{name: parts[name] for name in asked}},
-    }
-    if required:
-        result["required"] = required
-    return with_shape(result, nullable=asked) if asked else result
+    return at_sites(edit)(schema, sites)
 
 
 def _never_null(schema: UntypedJson, root: UntypedJson) -> UntypedJson | None:

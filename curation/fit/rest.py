@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.fit.rewriting import meaning_of
 from curation.fit.shapes import SHAPE, shape_of
-from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.json.pointer import Tokens, pointer
 from curation.references.schema import Schema
 from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children, edited, walk
@@ -25,7 +25,6 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.fit.rewriting import Fit
-    from curation.schema.dialects import Dialect
 
 _Object: TypeAlias = "dict[str, UntypedJson]"
 #: Applicators through which a keyword can be said by itself.
@@ -44,10 +43,8 @@ def lost_keywords(fit: Fit) -> dict[Tokens, frozenset[str]]:
     """Return the keywords that the target does not hold, by the schema object."""
     lost: dict[Tokens, set[str]] = {}
     for finding in fit.ignored:
-        tokens = tokens_of(finding.pointer)
-        if finding.keyword and tokens[-1:] == (finding.keyword,):
-            tokens = tokens[:-1]
-        lost.setdefault(fit.shaped.source(tokens), set()).add(finding.keyword)
+        site = fit.shaped.source(finding.site)
+        lost.setdefault(site, set()).add(finding.keyword)
     for place in walk(fit.shaped.marked, fit.shaped.dialect):
         dropped = shape_of(place.schema).dropped
         if dropped:
@@ -92,34 +89,29 @@ def rest_of(fit: Fit) -> UntypedJson:
         places = {tokens[:length] for length in range(len(tokens) + 1)} - above
         above |= places
         pending += [it for place in places for it in leading.get(place, ())]
-    part = _part(schema, (), lost, above, dialect, refers=bool(references))
-    return part if isinstance(part, dict) else True
+    return _part(schema, (), lost, above, document) or True
 
 
-def _part(  # noqa: PLR0913 - a schema, its place, and what is asked of it
+def _part(
     schema: UntypedJson,
     tokens: Tokens,
     lost: Mapping[Tokens, frozenset[str]],
     above: AbstractSet[Tokens],
-    dialect: Dialect,
-    *,
-    refers: bool,
+    document: Schema,
 ) -> UntypedJson:
     """Return what of a schema is lost, or None if nothing is."""
     if not isinstance(schema, dict):
         return None
     names = set(lost.get(tokens, ()))
     kept: _Object = {name: schema[name] for name in schema if name == "$schema"}
-    for path, child in children(schema, dialect):
+    for path, child in children(schema, document.dialect):
         below = (*tokens, *path)
-        inside = below in above
         # The schemas of a tuple are counted: none of them may be left out.
         is_tuple = path[0] == "items" and (len(path) > 1 or "prefixItems" in schema)
-        if inside and (path[0] not in _THROUGH or is_tuple):
+        if below in above and (path[0] not in _THROUGH or is_tuple):
             names.add(path[0])
-        elif inside or (path[0] in CONTAINERS and refers):
-            part = _part(child, below, lost, above, dialect, refers=refers)
-            _put(kept, path, {} if part is None else part)
+        elif below in above or (path[0] in CONTAINERS and document.references):
+            _put(kept, path, _part(child, below, lost, above, document) or {})
     for group in _TOGETHER:
         if names & group:
             names |= group
@@ -130,13 +122,14 @@ def _part(  # noqa: PLR0913 - a schema, its place, and what is asked of it
 
 
 def _put(kept: _Object, path: Tokens, part: UntypedJson) -> None:
-    keyword, *rest = path
-    if not rest:
+    """Set what is kept of a part of a schema, below its keyword."""
+    keyword, *inner = path
+    if not inner:
         kept[keyword] = part
     elif keyword == "allOf":
         kept.setdefault(keyword, []).append(part)
     elif isinstance(kept.setdefault(keyword, {}), dict):
-        kept[keyword][rest[0]] = part
+        kept[keyword][inner[0]] = part
 
 
 def sentences(fit: Fit) -> Iterator[str]:

@@ -27,10 +27,10 @@ from curation.fit.shapes import SHAPE, Shaped
 from curation.fit.verdict import FAILING, FitFinding, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.keyword_values import asserted_formats
-from curation.json.pointer import Tokens, pointer, tokens_of
+from curation.json.pointer import Tokens, pointer
 from curation.references.gathering import gathered
 from curation.schema.dialects import DRAFT_2020_12
-from curation.schema.subschemas import edited, subschemas
+from curation.schema.subschemas import edited, subschemas, without
 from curation.schema.translation import CannotPortError, ported
 from curation.system.words import counted
 
@@ -172,8 +172,6 @@ class _Rewriting:
     has_algebra: bool = True
     #: Searches for values that refute a step.
     searches: int = 0
-    #: The schema that was judged last, and what was found.
-    judged: tuple[Shaped, tuple[FitFinding, ...]] | None = None
 
     def __post_init__(self) -> None:
         self.begun = time.thread_time() + self.comparer.spent
@@ -212,10 +210,7 @@ class _Rewriting:
         return min(most, max(_LEAST_SECONDS, self._left() / 3))
 
     def _findings(self) -> tuple[FitFinding, ...]:
-        if self.judged is None or self.judged[0] is not self.shaped:
-            findings = judge_fit(self.shaped.schema, self.profile, tool=self.tool)
-            self.judged = self.shaped, findings
-        return self.judged[1]
+        return judge_fit(self.shaped.schema, self.profile, tool=self.tool)
 
     def _failing(self) -> tuple[FitFinding, ...]:
         return tuple(it for it in self._findings() if it.effect in FAILING)
@@ -223,77 +218,82 @@ class _Rewriting:
     def _port(self) -> None:
         """Write the schema in 2020-12, in which all rewrites are made."""
         value, dialect = self.original.value, self.original.dialect
+
+        def legal(_tokens: Tokens, schema: Json) -> Json:
+            # No reference can use an anchor that 2020-12 does not allow.
+            if isinstance(schema, dict) and not _ANCHOR.fullmatch(
+                str(schema.get("$anchor", "a"))
+            ):
+                return without(schema, "$anchor")
+            return schema
+
         try:
             own = gathered(value, dialect)
-            new = edited(ported(own, dialect, _DIALECT), _DIALECT, _legal_names)
+            new = edited(ported(own, dialect, _DIALECT), _DIALECT, legal)
             CompiledSchema(new, _DIALECT).validator  # noqa: B018 - may it be used?
         except (CannotPortError, ValueError):
             return
         if isinstance(new, dict) and isinstance(value, dict) and "$schema" in value:
             new = {"$schema": _DIALECT.uri, **new}
         if own is not value:
-            self.steps.append(_GATHERED)
+            sentence = "what references lead to outside of all keywords becomes a"
+            self._note("gathered", f"{sentence} definition", Claim.EQUAL)
         if dialect is not _DIALECT:
             # 2020-12 asserts formats that older drafts do not have.
             more = asserted_formats(_DIALECT) - asserted_formats(dialect)
             used = {str(part.get("format")) for part in subschemas(value, dialect)}
-            self.steps.append(
-                Step(
-                    rewrite="ported",
-                    sentence=f"the schema of {dialect.name} is written in 2020-12",
-                    claim=Claim.NARROWER if used & more else Claim.EQUAL,
-                    evidence="by its rule",
-                    pointers=("",),
-                )
-            )
+            claim = Claim.NARROWER if used & more else Claim.EQUAL
+            sentence = f"the schema of {dialect.name} is written in 2020-12"
+            self._note("ported", sentence, claim)
         self.shaped = Shaped(new, _DIALECT)
+
+    def _note(self, name: str, sentence: str, claim: Claim) -> None:
+        """Add a step that changes the whole schema, with a claim by its rule."""
+        self.steps.append(
+            Step(
+                rewrite=name,
+                sentence=sentence,
+                claim=claim,
+                evidence="by its rule",
+                pointers=("",),
+            )
+        )
 
     def _apply(self, candidate: Rewrite) -> None:
         """Make a rewrite where findings ask for it; an exact one by keyword."""
         findings = [
             it for it in self._failing() if candidate.answers(it.rule, it.keyword)
         ]
-        groups = {it.keyword if candidate.exact else "" for it in findings}
-        for group in sorted(groups):
+        checks = {it.rule for it in findings}
+        rules = [rule for rule in self.profile.rules if rule.check in checks]
+        limits = [rule.most for rule in rules if rule.most is not None]
+        for group in sorted({it.keyword if candidate.exact else "" for it in findings}):
             places = positions(self.shaped.marked, _DIALECT)
             asked: dict[Tokens, frozenset[str]] = {}
             for finding in findings:
-                tokens = self.shaped.source(_site_of(finding))
-                if group in ("", finding.keyword) and self._is_site(
-                    candidate, finding, places.get(tokens)
-                ):
+                tokens = self.shaped.source(finding.site)
+                position = places.get(tokens)
+                # What stands only in the schema that is sent, none can edit.
+                if position is None or group not in ("", finding.keyword):
+                    continue
+                is_site = position.plain or not candidate.shapes
+                if candidate is NORMALISED and finding.rule == "open-object":
+                    # Closed beside another schema, it would refuse what that declares.
+                    is_site = not position.plain
+                if is_site:
                     known = asked.get(tokens, frozenset())
                     asked[tokens] = known | {finding.keyword}
             if asked and self._left() > 0:
-                limits = [
-                    rule.most
-                    for rule in self.profile.rules
-                    if rule.most is not None
-                    and rule.check in {it.rule for it in findings}
-                ]
                 sites = Sites(keywords=asked, most=min(limits, default=0))
                 self._try(candidate, sites, places)
-
-    def _is_site(
-        self, candidate: Rewrite, finding: FitFinding, position: Position | None
-    ) -> bool:
-        # What stands only in the schema that is sent, none can edit.
-        if position is None:
-            return False
-        # Closed beside another schema, it would refuse what that declares.
-        if candidate is NORMALISED and finding.rule == "open-object":
-            return not position.plain
-        return position.plain or not candidate.shapes
 
     def _try(
         self, candidate: Rewrite, sites: Sites, places: Mapping[Tokens, Position]
     ) -> None:
         """Make a rewrite if it changes something and does no harm."""
         before = self.shaped.marked
-        if candidate is NORMALISED:
-            after = self._normalised()
-        else:
-            after = candidate.apply(before, sites)
+        is_form = candidate is NORMALISED
+        after = self._normalised() if is_form else candidate.apply(before, sites)
         if after is before or json.dumps(after) == json.dumps(before):
             return
         step = self._judged(candidate, sites, after, places)
@@ -388,28 +388,10 @@ class _Rewriting:
         )
 
 
-#: The step to a schema whose definitions stand where keywords reach them.
-_GATHERED: Final = Step(
-    rewrite="gathered",
-    sentence="what references lead to outside of all keywords becomes a definition",
-    claim=Claim.EQUAL,
-    evidence="by its rule",
-    pointers=("",),
-)
 #: The evidence of what the algebra proves, or of a meaning that stays word for word.
 _PROVEN: Final = "proven"
 #: The names that 2020-12 allows for anchors.
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
-
-
-def _legal_names(_tokens: Tokens, schema: Json) -> Json:
-    """Return a schema without an anchor that no reference can use in 2020-12."""
-    anchor = schema.get("$anchor", "a") if isinstance(schema, dict) else "a"
-    if not isinstance(schema, dict) or _ANCHOR.fullmatch(str(anchor)):
-        return schema
-    return {name: value for name, value in schema.items() if name != "$anchor"}
-
-
 #: Rewrites that take out the keywords of the findings.
 _DROPPING: Final = frozenset({"implied-keyword-dropped", "dropped"})
 #: Searches for values after which a step is unknown without one.
@@ -422,13 +404,3 @@ def _claim(*, kept: bool, safe: bool) -> Claim:
     if kept and safe:
         return Claim.EQUAL
     return Claim.WIDER if kept else Claim.NARROWER if safe else Claim.UNKNOWN
-
-
-def _site_of(finding: FitFinding) -> Tokens:
-    """Return the tokens of the schema object that a finding is about."""
-    tokens = tokens_of(finding.pointer)
-    if finding.rule == "optional-property":
-        return tokens[:-2]
-    if finding.keyword and tokens[-1:] == (finding.keyword,):
-        return tokens[:-1]
-    return tokens

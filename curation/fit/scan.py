@@ -125,6 +125,17 @@ class Scan:
                     break
         return holders
 
+    def is_required(self, tokens: Tokens) -> bool:
+        """Return whether the innermost property around a schema must be present."""
+        while holder := self.holders.get(tokens):
+            around, keyword = holder
+            # A reference may lead to the whole of `properties`, which is no property.
+            if keyword == "properties" and len(tokens) > len(around) + 1:
+                required = required_of(self.document.location_at(around).keywords)
+                return tokens[len(around) + 1] in required
+            tokens = around
+        return False
+
 
 def _circles(inside: Mapping[Tokens, set[Tokens]]) -> dict[Tokens, Tokens]:
     """Return for each place one of those that lead to it and back, the same for all.

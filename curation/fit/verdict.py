@@ -12,7 +12,7 @@ from curation.core.json_types import Json
 from curation.fit.checks import CHECKS, QUIET, Found, over_limit
 from curation.fit.profile import Effect, Profile, ProfileRule, Scope, SourceKind
 from curation.fit.scan import Scan, scan_of
-from curation.json.pointer import pointer
+from curation.json.pointer import Tokens, pointer, tokens_of
 from curation.json.values import remembered
 from curation.schema.keywords import KNOWN_KEYWORDS
 
@@ -36,6 +36,16 @@ class FitFinding(msgspec.Struct, frozen=True, kw_only=True):
     def cause(self) -> str:
         """The keyword, if one is refused wherever it stands, or else the rule."""
         return cause_of(self.keyword, self.rule)
+
+    @property
+    def site(self) -> Tokens:
+        """The tokens of the schema object that it is about."""
+        tokens = tokens_of(self.pointer)
+        if self.rule == "optional-property":
+            return tokens[:-2]
+        if self.keyword and tokens[-1:] == (self.keyword,):
+            return tokens[:-1]
+        return tokens
 
 
 def cause_of(keyword: str, rule: str) -> str:
@@ -128,22 +138,23 @@ def untold_keywords(schema: Json, profile: Profile) -> tuple[str, ...]:
     return tuple(sorted((used & KNOWN_KEYWORDS) - told_keywords(profile)))
 
 
+#: The keywords of which a check tells something that its names do not.
+_CHECKED_KEYWORDS: Final = {
+    "format": ("format",),
+    "pattern": ("pattern",),
+    "enum-type": ("enum", "const"),
+    "open-object": ("additionalProperties",),
+    "optional-property": ("required",),
+}
+
+
 def told_keywords(profile: Profile) -> frozenset[str]:
     """Return the keywords of which a source tells something, annotations with them."""
-    told = {name for rule in profile.rules for name in _keywords_of(rule)}
-    return QUIET | told | set(profile.taken)
-
-
-def _keywords_of(rule: ProfileRule) -> tuple[str, ...]:
-    if rule.check in {"keyword", "root-keyword"}:
-        return rule.names
-    return {
-        "format": ("format",),
-        "pattern": ("pattern",),
-        "enum-type": ("enum", "const"),
-        "open-object": ("additionalProperties",),
-        "optional-property": ("required",),
-    }.get(rule.check, ())
+    told = {*QUIET, *profile.taken}
+    for rule in profile.rules:
+        is_named = rule.check in {"keyword", "root-keyword"}
+        told.update(rule.names if is_named else _CHECKED_KEYWORDS.get(rule.check, ()))
+    return frozenset(told)
 
 
 #: Of what no target takes.

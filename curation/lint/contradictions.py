@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import re2
 
@@ -19,29 +19,44 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+FindDefects: TypeAlias = "Callable[[Mapping[str, Json], Dialect], Iterable[Tokens]]"
+_Concerns: TypeAlias = Callable[[frozenset[str], Dialect], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class LintCheck:
-    """One check of one schema, without what stands around it.
-
-    Example:
-        A check that flags every `pattern` that is empty::
-
-            LintCheck(
-                code="empty-pattern",
-                meaning="a pattern that every text matches",
-                concerns=having("pattern"),
-                find=lambda schema, _: [("pattern",)] if not schema["pattern"] else [],
-            )
-    """
+    """One check of one schema, without what stands around it."""
 
     code: str
     #: What is wrong, for the card and for `csbdata check`.
     meaning: str
     #: Whether a schema may have the defect in a dialect, by the names of its members;
     #: only such are looked at, and the answer is remembered.
-    concerns: Callable[[frozenset[str], Dialect], bool]
+    concerns: _Concerns
     #: From a schema and its dialect to where it has the defect: tokens inside it.
-    find: Callable[[Mapping[str, Json], Dialect], Iterable[Tokens]]
+    find: FindDefects
+
+
+def lint_check(
+    checks: list[LintCheck], code: str, meaning: str, concerns: _Concerns
+) -> Callable[[FindDefects], FindDefects]:
+    """Return the decorator of what finds a defect, which adds the check to a list.
+
+    The other arguments are those of the check.
+
+    Example:
+        A check that flags every `pattern` that is empty::
+
+            @lint_check(CHECKS, "empty", "every text matches", having("pattern"))
+            def _empty(schema, dialect):
+                return [] if schema["pattern"] else [("pattern",)]
+    """
+
+    def add(find: FindDefects) -> FindDefects:
+        checks.append(LintCheck(code, meaning, concerns, find))
+        return find
+
+    return add
 
 
 def having(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
@@ -49,6 +64,8 @@ def having(*keywords: str) -> Callable[[frozenset[str], Dialect], bool]:
     return lambda names, _dialect: not names.isdisjoint(keywords)
 
 
+#: The checks of this module.
+CHECKS: Final[list[LintCheck]] = []
 #: Code of the lint of a format that none of these is.
 UNKNOWN_FORMAT = "unknown-format"
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
@@ -110,7 +127,19 @@ def allows(schema: Mapping[str, Json], type_name: str) -> bool:
     return types is None or type_name in types
 
 
-def _enum_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _hidden(schema: Mapping[str, Json], dialect: Dialect) -> bool:
+    return dialect.ref_hides_siblings and "$ref" in schema
+
+
+@lint_check(
+    CHECKS,
+    "enum-type-conflict",
+    "no value of `enum` or `const` has the type that stands beside it",
+    lambda names, _: "type" in names and bool(names & {"enum", "const"}),
+)
+def _enum_type_conflict(
+    schema: Mapping[str, Json], dialect: Dialect
+) -> Iterable[Tokens]:
     types = named_types(schema)
     if types is None or _hidden(schema, dialect):
         return
@@ -124,17 +153,19 @@ def _enum_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]
         yield ("const",)
 
 
-def _hidden(schema: Mapping[str, Json], dialect: Dialect) -> bool:
-    return dialect.ref_hides_siblings and "$ref" in schema
-
-
-def _required(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+@lint_check(
+    CHECKS,
+    "required-forbidden",
+    "a required name that the same schema forbids",
+    having("required"),
+)
+def _required_forbidden(
+    schema: Mapping[str, Json], dialect: Dialect
+) -> Iterable[Tokens]:
     names = schema.get("required")
     if not isinstance(names, list) or _hidden(schema, dialect):
         return
-    if not allows(schema, "object"):
-        return
-    for index, name in enumerate(names):
+    for index, name in enumerate(names if allows(schema, "object") else ()):
         if isinstance(name, str) and forbidden(schema, name):
             yield ("required", str(index))
 
@@ -175,89 +206,70 @@ def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
                 yield low, type_name
 
 
-def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+@lint_check(
+    CHECKS,
+    "crossed-bounds",
+    "a lower bound above its upper bound",
+    lambda names, _: any({low, high} <= names for low, high, _ in _BOUNDS),
+)
+def _crossed_bounds(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
 
 
-def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+def _known_format(schema: Mapping[str, Json]) -> bool | None:
+    """Return whether the `format` of a schema is known; None if it has none."""
     value = schema.get("format")
-    return [("format",)] if isinstance(value, str) and value not in FORMATS else []
+    return value in FORMATS if isinstance(value, str) else None
 
 
-def _format_type(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
-    value = schema.get("format")
-    is_known = isinstance(value, str) and value in FORMATS
-    return [("format",)] if is_known and not allows(schema, "string") else []
+@lint_check(
+    CHECKS,
+    UNKNOWN_FORMAT,
+    "a `format` that no draft and no validator knows",
+    having("format"),
+)
+def _unknown_format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+    return [("format",)] if _known_format(schema) is False else []
 
 
-def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
-    pattern = schema.get("pattern")
+@lint_check(
+    CHECKS,
+    "format-without-string",
+    "a `format` of strings where the type allows none",
+    lambda names, _: names >= {"format", "type"},
+)
+def _format_without_string(
+    schema: Mapping[str, Json], _dialect: Dialect
+) -> Iterable[Tokens]:
+    is_idle = _known_format(schema) and not allows(schema, "string")
+    return [("format",)] if is_idle else []
+
+
+@lint_check(
+    CHECKS,
+    "redos-pattern",
+    "a pattern on which a backtracking engine may take exponential time",
+    having("pattern", "patternProperties"),
+)
+def _redos_pattern(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
+    pattern, names = schema.get("pattern"), schema.get("patternProperties")
     if isinstance(pattern, str) and is_prone(pattern):
         yield ("pattern",)
-    names = schema.get("patternProperties")
-    if isinstance(names, dict):
-        for name in names:
-            if is_prone(name):
-                yield ("patternProperties", name)
+    for name in names if isinstance(names, dict) else ():
+        if is_prone(name):
+            yield ("patternProperties", name)
 
 
-def _hostile(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
+@lint_check(
+    CHECKS,
+    "hostile-name",
+    "a property name with control or direction characters, of more than 1,000 "
+    "characters, or one that JavaScript objects have already",
+    having("properties"),
+)
+def _hostile_name(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
     names = schema.get("properties")
-    if not isinstance(names, dict):
-        return
-    joined = " ".join(names)
-    if len(joined) <= _LONGEST_NAME or max(map(len, names)) <= _LONGEST_NAME:
-        harmless = _HOSTILE_NAMES.isdisjoint(names) and not _HOSTILE.search(joined)
-        if harmless:
-            return
-    for name in names:
+    for name in names if isinstance(names, dict) else ():
         long = len(name) > _LONGEST_NAME
         if long or name in _HOSTILE_NAMES or _HOSTILE.search(name):
             yield ("properties", name)
-
-
-CHECKS = (
-    LintCheck(
-        code="enum-type-conflict",
-        meaning="no value of `enum` or `const` has the type that stands beside it",
-        concerns=lambda names, _: "type" in names and bool(names & {"enum", "const"}),
-        find=_enum_type,
-    ),
-    LintCheck(
-        code="required-forbidden",
-        meaning="a required name that the same schema forbids",
-        concerns=having("required"),
-        find=_required,
-    ),
-    LintCheck(
-        code="crossed-bounds",
-        meaning="a lower bound above its upper bound",
-        concerns=lambda names, _: any({low, high} <= names for low, high, _ in _BOUNDS),
-        find=_crossed,
-    ),
-    LintCheck(
-        code=UNKNOWN_FORMAT,
-        meaning="a `format` that no draft and no validator knows",
-        concerns=having("format"),
-        find=_format,
-    ),
-    LintCheck(
-        code="format-without-string",
-        meaning="a `format` of strings where the type allows none",
-        concerns=lambda names, _: names >= {"format", "type"},
-        find=_format_type,
-    ),
-    LintCheck(
-        code="redos-pattern",
-        meaning="a pattern on which a backtracking engine may take exponential time",
-        concerns=having("pattern", "patternProperties"),
-        find=_redos,
-    ),
-    LintCheck(
-        code="hostile-name",
-        meaning="a property name with control or direction characters, of more than "
-        "1,000 characters, or one that JavaScript objects have already",
-        concerns=having("properties"),
-        find=_hostile,
-    ),
-)

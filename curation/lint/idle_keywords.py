@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from curation.lint.contradictions import LintCheck, having
-from curation.lint.liveness import NEEDED_BESIDE, excluded_by_type, lonely_keywords
+from curation.lint.contradictions import LintCheck, having, lint_check
+from curation.lint.liveness import (
+    NEEDED_BESIDE,
+    dead_names,
+    lonely_keywords,
+    stated_types,
+)
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import (
     ANNOTATIONS,
@@ -23,13 +28,30 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
+#: The checks of this module.
+CHECKS: Final[list[LintCheck]] = []
 #: Keywords whose absence changes what is accepted.
 _ASSERTING = (
     (frozenset(ANY_DIALECT.applicators) | ANY_DIALECT.assertions)
     - CONTAINERS
     - {"contentSchema"}
 )
-_JUDGED = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
+#: The first draft of each keyword, by its order.
+_FIRST_DRAFT = {
+    keyword: min(orders)
+    for keyword in KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
+    if (orders := [it.order for it in BY_NAME.values() if keyword in it.effective])
+}
+#: The keywords that do nothing in a dialect, by its name: those of later drafts, and
+#: those of earlier ones.
+_NEWER = {
+    name: frozenset(it for it, order in _FIRST_DRAFT.items() if order > dialect.order)
+    for name, dialect in BY_NAME.items()
+}
+_OLDER = {
+    name: frozenset(_FIRST_DRAFT) - _NEWER[name] - dialect.effective
+    for name, dialect in BY_NAME.items()
+}
 #: These are keywords only if they hold a string.
 _STRINGS = frozenset({"id", "$id", "$ref", "$anchor"})
 #: Code of the lint of a word one slip away from a keyword.
@@ -41,51 +63,112 @@ _STRAY_MARK = re.compile(r"[#$@]+")
 _SHORTEST = 5
 
 
-def _silent(dialect: Dialect) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the keywords that do nothing here: those of later drafts, of earlier."""
-    later: set[str] = set()
-    earlier: set[str] = set()
-    for keyword in _JUDGED - dialect.effective:
-        orders = [
-            other.order for other in BY_NAME.values() if keyword in other.effective
-        ]
-        if orders:
-            (later if min(orders) > dialect.order else earlier).add(keyword)
-    return frozenset(later), frozenset(earlier)
+@lint_check(
+    CHECKS,
+    "type-excludes-keyword",
+    "a keyword about values that the `type` beside it does not let through",
+    lambda names, _: "type" in names and not names.isdisjoint(TYPE_OF_KEYWORD),
+)
+def _type_excludes_keyword(
+    schema: Mapping[str, Json], dialect: Dialect
+) -> Iterable[Tokens]:
+    if dialect.ref_hides_siblings and "$ref" in schema:
+        return []
+    dead = dead_names(tuple(schema), stated_types(schema))
+    return [(name,) for name in schema if name in dead and name in dialect.effective]
 
 
-_SILENT = {name: _silent(dialect) for name, dialect in BY_NAME.items()}
+def _strays(name: str, dialect: Dialect) -> bool:
+    """Return whether a name is a keyword's but for a mark."""
+    if name in KNOWN_KEYWORDS or name in _DEAD:
+        return False
+    keyword = _STRAY_MARK.sub("", name)
+    is_keyword = keyword in dialect.effective or f"${keyword}" in dialect.effective
+    return keyword != name and is_keyword and keyword not in CONTAINERS
 
 
-def _is_keyword(name: str, value: Json) -> bool:
-    return name not in _STRINGS or isinstance(value, str)
+@lint_check(
+    CHECKS,
+    "stray-mark",
+    "a keyword behind a mark that it does not have, such as `#ref` or `$type`: it is "
+    "ignored",
+    lambda names, dialect: any(_strays(name, dialect) for name in names),
+)
+def _stray_mark(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return [(name,) for name in schema if _strays(name, dialect)]
 
 
 def _among(schema: Mapping[str, Json], keywords: frozenset[str]) -> Iterable[Tokens]:
     return [
         (name,)
         for name, value in schema.items()
-        if name in keywords and _is_keyword(name, value)
+        if name in keywords and (name not in _STRINGS or isinstance(value, str))
     ]
 
 
-def _siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    if not isinstance(schema.get("$ref"), str):
+@lint_check(
+    CHECKS,
+    "newer-keyword",
+    "a keyword that only a later draft knows: it is ignored",
+    lambda names, dialect: bool(names & _NEWER[dialect.name]),
+)
+def _newer_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return _among(schema, _NEWER[dialect.name])
+
+
+@lint_check(
+    CHECKS,
+    "older-keyword",
+    "a keyword that only an earlier draft knew: it is ignored",
+    lambda names, dialect: bool(names & _OLDER[dialect.name]),
+)
+def _older_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return _among(schema, _OLDER[dialect.name])
+
+
+@lint_check(
+    CHECKS,
+    "ref-siblings",
+    "asserting keywords beside a `$ref`, which up to draft-07 hides them",
+    lambda names, dialect: (
+        dialect.ref_hides_siblings
+        and "$ref" in names
+        and bool(names & _ASSERTING & dialect.effective)
+    ),
+)
+def _ref_siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    if not isinstance(schema["$ref"], str):
         return []
-    return _among(schema, _hidden_by_ref(dialect))
+    return _among(schema, _ASSERTING & dialect.effective)
 
 
-def _hidden_by_ref(dialect: Dialect) -> frozenset[str]:
-    if not dialect.ref_hides_siblings:
-        return frozenset()
-    return _ASSERTING & dialect.effective
+@lint_check(
+    CHECKS,
+    "dead-keyword",
+    "a keyword that a tool renamed so that it does nothing",
+    having(*_DEAD),
+)
+def _dead_keyword(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+    return [(name,) for name in schema if name in _DEAD]
 
 
-def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+@lint_check(
+    CHECKS,
+    "lonely-keyword",
+    "a keyword that does nothing without another one, which is missing",
+    having(*NEEDED_BESIDE),
+)
+def _lonely_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     return [(name,) for name in lonely_keywords(schema) if name in dialect.effective]
 
 
-def _misspelt(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+@lint_check(
+    CHECKS,
+    MISSPELT,
+    "a word one slip away from a keyword, with a value that would fit it",
+    lambda names, dialect: any(nearest(name) in dialect.effective for name in names),
+)
+def _misspelt_keyword(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     for name in schema.keys() - KNOWN_KEYWORDS - _DEAD:
         keyword = nearest(name)
         if (
@@ -112,17 +195,15 @@ def nearest(name: str) -> str | None:
 @cache
 def _slips() -> Mapping[str, str]:
     neighbours: dict[str, str] = {}
-    keywords = _ASSERTING | CONTAINERS
-    for keyword in sorted(keywords):
-        if len(keyword) < _SHORTEST:
-            continue
-        for slip in slips(keyword):
+    for keyword in sorted(_ASSERTING | CONTAINERS):
+        for slip in slips(keyword) if len(keyword) >= _SHORTEST else ():
             if slip not in KNOWN_KEYWORDS:
                 neighbours.setdefault(slip, keyword)
     return neighbours
 
 
 def _plausible(keyword: str, value: Json) -> bool:
+    """Return whether a value may be the one of a keyword."""
     shape = ANY_DIALECT.applicators.get(keyword)
     if keyword in ("required", "enum"):
         return isinstance(value, list | bool)
@@ -149,73 +230,3 @@ def _plausible(keyword: str, value: Json) -> bool:
     return isinstance(value, dict) and all(
         isinstance(member, kinds) for member in value.values()
     )
-
-
-def _strays(name: str, dialect: Dialect) -> bool:
-    """Return whether a name is a keyword's but for a mark."""
-    if name in KNOWN_KEYWORDS or name in _DEAD:
-        return False
-    keyword = _STRAY_MARK.sub("", name)
-    is_keyword = keyword in dialect.effective or f"${keyword}" in dialect.effective
-    return keyword != name and is_keyword and keyword not in CONTAINERS
-
-
-CHECKS = (
-    LintCheck(
-        code="type-excludes-keyword",
-        meaning="a keyword about values that the `type` beside it does not let through",
-        concerns=lambda names, _: (
-            "type" in names and not names.isdisjoint(TYPE_OF_KEYWORD)
-        ),
-        find=excluded_by_type,
-    ),
-    LintCheck(
-        code="stray-mark",
-        meaning="a keyword behind a mark that it does not have, such as `#ref` or "
-        "`$type`: it is ignored",
-        concerns=lambda names, dialect: any(_strays(name, dialect) for name in names),
-        find=lambda schema, dialect: [
-            (name,) for name in schema if _strays(name, dialect)
-        ],
-    ),
-    LintCheck(
-        code="newer-keyword",
-        meaning="a keyword that only a later draft knows: it is ignored",
-        concerns=lambda names, dialect: bool(names & _SILENT[dialect.name][0]),
-        find=lambda schema, dialect: _among(schema, _SILENT[dialect.name][0]),
-    ),
-    LintCheck(
-        code="older-keyword",
-        meaning="a keyword that only an earlier draft knew: it is ignored",
-        concerns=lambda names, dialect: bool(names & _SILENT[dialect.name][1]),
-        find=lambda schema, dialect: _among(schema, _SILENT[dialect.name][1]),
-    ),
-    LintCheck(
-        code="ref-siblings",
-        meaning="asserting keywords beside a `$ref`, which up to draft-07 hides them",
-        concerns=lambda names, dialect: (
-            "$ref" in names and bool(names & _hidden_by_ref(dialect))
-        ),
-        find=_siblings,
-    ),
-    LintCheck(
-        code="dead-keyword",
-        meaning="a keyword that a tool renamed so that it does nothing",
-        concerns=having(*_DEAD),
-        find=lambda schema, _: [(name,) for name in schema if name in _DEAD],
-    ),
-    LintCheck(
-        code="lonely-keyword",
-        meaning="a keyword that does nothing without another one, which is missing",
-        concerns=having(*NEEDED_BESIDE),
-        find=_lonely,
-    ),
-    LintCheck(
-        code=MISSPELT,
-        meaning="a word one slip away from a keyword, with a value that would fit it",
-        concerns=lambda names, dialect: any(
-            nearest(name) in dialect.effective for name in names
-        ),
-        find=_misspelt,
-    ),
-)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -26,38 +27,29 @@ if TYPE_CHECKING:
     from curation.lint.contradictions import LintCheck
 
 
-def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
-    """Return whether a schema surely accepts every value that is no object."""
-    document = schema_of(schema, dialect)
-    try:
-        accepted = accepted_types(document)
-    except RecursionError:
-        return False
-    return accepted >= ALL_TYPES - {"object"}
-
-
 #: Keywords by which a root does describe its content.
 _DESCRIBING = {
     keyword
     for keyword, shape in ANY_DIALECT.applicators.items()
     if shape is not Shape.MAP or TYPE_OF_KEYWORD.get(keyword) == "object"
-} | {"$ref", "enum", "const"}
+} - {"type"} | {"$ref", "enum", "const"}
 
 
-def members_outside_properties(root: Json) -> Iterator[str]:
+def _members_outside_properties(root: Json) -> Iterator[str]:
     """Yield the members of a root that were meant as properties.
 
     Such a root has no keyword that describes content, and a member that no draft knows
     holds a schema that restricts something.
     """
-    if not isinstance(root, dict) or not looks_like_a_schema(root):
-        return
-    if not (_DESCRIBING - {"type"}).isdisjoint(root):
-        return
-    for name, member in root.items():
-        unknown = name not in KNOWN_KEYWORDS and isinstance(member, dict)
-        if unknown and constrains(member):
-            yield name
+    if (
+        isinstance(root, dict)
+        and looks_like_a_schema(root)
+        and _DESCRIBING.isdisjoint(root)
+    ):
+        for name, member in root.items():
+            unknown = name not in KNOWN_KEYWORDS and isinstance(member, dict)
+            if unknown and constrains(member):
+                yield name
 
 
 #: Every check of one schema, in the order in which codes are listed.
@@ -87,13 +79,13 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
         >>> lints({"minimum": 2, "maximum": 1}, DRAFT_07)
         [Lint(code='crossed-bounds', pointer='/minimum')]
     """
-    defects: set[Lint] = set()
-    if accepts_every_non_object(schema, dialect):
-        defects.add(Lint(code=NON_OBJECT_ROOT, pointer=""))
-    defects |= {
+    defects = {
         Lint(code=_OUTSIDE, pointer=pointer((name,)))
-        for name in members_outside_properties(schema)
+        for name in _members_outside_properties(schema)
     }
+    with suppress(RecursionError):
+        if accepted_types(schema_of(schema, dialect)) >= ALL_TYPES - {"object"}:
+            defects.add(Lint(code=NON_OBJECT_ROOT, pointer=""))
     leaves = any_leaves_the_subschemas(schema, dialect)
     suspects = {
         id(subschema)
@@ -104,13 +96,10 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
     if leaves or suspects:
         for location in taking_part(schema, dialect):
             if leaves or id(location.schema) in suspects:
-                for lint in _defects(location.keywords, dialect):
-                    where = location.pointer + lint.pointer
-                    defects.add(Lint(code=lint.code, pointer=where))
+                part = location.keywords
+                defects |= {
+                    Lint(code=check.code, pointer=location.pointer + pointer(tokens))
+                    for check in _checks(tuple(part), dialect)
+                    for tokens in check.find(part, dialect)
+                }
     return sorted(defects)
-
-
-def _defects(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:
-    for check in _checks(tuple(schema), dialect):
-        for tokens in check.find(schema, dialect):
-            yield Lint(code=check.code, pointer=pointer(tokens))

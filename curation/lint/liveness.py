@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.lint.contradictions import FORMATS, named_types
 from curation.references.reachable import referred, taking_part
@@ -73,10 +73,21 @@ def lonely_keywords(schema: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _dead_names(
+def dead_names(
     names: tuple[str, ...], types: str | frozenset[str] | None
 ) -> frozenset[str]:
-    return _NOTHING if types is None else _dead_beside(types).intersection(names)
+    """Return the members of a schema about values that its `type` excludes.
+
+    Args:
+        names: The members.
+        types: What `stated_types` says of it.
+    """
+    if types is None:
+        return _NOTHING
+    types = frozenset({types}) if isinstance(types, str) else types
+    types = types | {"number"} if "integer" in types else types
+    about = {name: TYPE_OF_KEYWORD[name] for name in names if name in TYPE_OF_KEYWORD}
+    return frozenset(name for name, kind in about.items() if kind not in types)
 
 
 class SortedNames(NamedTuple):
@@ -113,14 +124,15 @@ def sorted_names(
         lonely: What `lonely_keywords` says of it.
         dialect: Its dialect.
     """
-    dead = _dead_names(names, types).union(lonely)
+    dead = dead_names(names, types).union(lonely)
     judged = _JUDGED.intersection(dialect.effective | {"format"}, names) - dead
     hidden = dialect.ref_hides_siblings and "$ref" in names
     if hidden:
         judged &= {"$ref"}
     live = judged & _FAILS_BY_ITSELF
     if isinstance(types, str):
-        live |= {"type"} & judged if _type_asks(types) else _NOTHING
+        if restricts("type", types) or types == "object":
+            live |= {"type"} & judged
         judged -= {"type"}
     applied = judged & dialect.applying
     waiting = applied - _FAILS_BY_ITSELF - MAY_FAIL_BY_ITSELF
@@ -135,28 +147,10 @@ def sorted_names(
     )
 
 
-def live_by_itself(names: SortedNames, schema: Mapping[str, Json]) -> AbstractSet[str]:
-    """Return the keywords of a schema that some value violates by themselves."""
-    if not names.by_value:
-        return names.live
-    return names.live.union(
-        name for name in names.by_value if fails(name, schema[name], schema)
-    )
-
-
 @lru_cache(maxsize=4096)
 def count_judged(names: tuple[str, ...]) -> int:
     """Return how many of the members of a schema count as keywords."""
     return len(_JUDGED.intersection(names))
-
-
-@lru_cache(maxsize=256)
-def _dead_beside(types: str | frozenset[str]) -> frozenset[str]:
-    types = frozenset({types}) if isinstance(types, str) else types
-    types = types | {"number"} if "integer" in types else types
-    return frozenset(
-        name for name, about in TYPE_OF_KEYWORD.items() if about not in types
-    )
 
 
 def fails(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
@@ -178,21 +172,6 @@ def fails(name: str, value: Json, schema: Mapping[str, Json]) -> bool:
         bound = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[name]
         return value and bound in schema
     return restricts(name, value) or (name == "enum" and value == [])
-
-
-@lru_cache(maxsize=256)
-def _type_asks(name: str) -> bool:
-    return restricts("type", name) or name == "object"
-
-
-def excluded_by_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Tokens]:
-    """Yield the keywords of a schema that its own `type` makes dead."""
-    if dialect.ref_hides_siblings and "$ref" in schema:
-        return
-    dead = _dead_names(tuple(schema), stated_types(schema))
-    if dead:
-        dead &= dialect.effective
-        yield from ((name,) for name in schema if name in dead)
 
 
 #: A keyword that holds schemas, to those that can fail where one of the schemas can;
@@ -236,38 +215,25 @@ def liveness(schema: Json, dialect: Dialect) -> Liveness:
             count_judged(tuple(each.schema)) for each in taking_part(schema, dialect)
         ),
         live=sum(map(len, search.live.values())),
-        fields=search.live_fields(),
+        fields=search.live_fields(schema),
         vacuous=search.live[()] <= {"type"},
     )
 
 
+@dataclass(slots=True, eq=False)
 class _Applier:
-    __slots__ = ("appliers", "failing", "live", "schema", "waiting")
+    """A schema that applies others, while it is not known whether it can fail."""
 
-    def __init__(self, schema: Mapping[str, Json], names: SortedNames) -> None:
-        self.schema = schema
-        #: Its keywords that some value can violate.
-        self.live = set(names.live)
-        #: Those of which that depends on the schemas that they apply.
-        self.waiting = set(names.waiting)
-        for name in names.by_value:
-            if fails(name, schema[name], schema):
-                self.live.add(name)
-            elif name in MAY_FAIL_BY_ITSELF:
-                self.waiting.add(name)
-        #: Of `anyOf`, how many that can fail were met.
-        self.failing = 0
-        #: The schemas that wait for this one, each with the keyword that holds it;
-        #: where it is referred to, with an empty one.
-        self.appliers: list[tuple[_Applier, str]] = []
-
-    def take(self, keyword: str, inner: _Applier | Literal[True]) -> bool:
-        """Take note of a schema that a keyword holds; return whether it is open."""
-        if inner is True:
-            self.meet(keyword)
-            return False
-        inner.appliers.append((self, keyword))
-        return True
+    schema: Mapping[str, Json]
+    #: Its keywords that some value can violate.
+    live: set[str]
+    #: Those of which that depends on the schemas that they apply.
+    waiting: set[str]
+    #: Of `anyOf`, how many that can fail were met.
+    failing: int = 0
+    #: The schemas that wait for this one, each with the keyword that holds it; where it
+    #: is referred to, with an empty one.
+    appliers: list[tuple[_Applier, str]] = field(default_factory=list)
 
     def meet(self, keyword: str) -> None:
         """Take note that one more of the schemas that a keyword holds can fail."""
@@ -291,12 +257,11 @@ class _Search:
     """
 
     def __init__(self, schema: Json, dialect: Dialect) -> None:
-        self._schema = schema
         self._dialect = dialect
         self._document = schema_of(schema, dialect)
         #: The live keywords of every schema that validation can enter, by where it
         #: stands.
-        self.live: dict[Tokens, AbstractSet[str]] = {}
+        self.live: dict[Tokens, set[str]] = {}
         #: Where `false` stands.
         self._refusing: set[Tokens] = set()
         #: Those of which it is not known yet whether they can fail.
@@ -312,11 +277,16 @@ class _Search:
                 location.base,
                 is_subschema=location.is_subschema,
             )
-            if verdict is True:
-                _tell([(applier, "")])
-            elif verdict is not False:
-                applier.take("", verdict)
-        self._leading = _leading(self.live, self._refusing)
+            if isinstance(verdict, _Applier):
+                verdict.appliers.append((applier, ""))
+            # What can fail lets those fail that wait for it, and so on.
+            pending = [(applier, "")] if verdict is True else []
+            while pending:
+                waiting, keyword = pending.pop()
+                could_fail = bool(waiting.live)
+                waiting.meet(keyword)
+                if waiting.live and not could_fail:
+                    pending += waiting.appliers
 
     def _judge(
         self, tokens: Tokens, schema: Json, base: str, *, is_subschema: bool
@@ -330,94 +300,74 @@ class _Search:
             if schema is False:
                 self._refusing.add(tokens)
             return schema is False
-        own_live = self.live.get(tokens)
-        if own_live is not None:
-            return bool(own_live) or self._open.get(tokens, False)
+        known = self.live.get(tokens)
+        if known is not None:
+            return bool(known) or self._open.get(tokens, False)
         names = sorted_names(
             tuple(schema), stated_types(schema), lonely_keywords(schema), self._dialect
         )
+        live = set(names.live)
+        live.update(
+            name for name in names.by_value if fails(name, schema[name], schema)
+        )
+        self.live[tokens] = live
         if not names.applying:
-            self.live[tokens] = live = live_by_itself(names, schema)
             return bool(live)
-        own = _Applier(schema, names)
-        self.live[tokens] = own.live
+        may_wait = (names.by_value & MAY_FAIL_BY_ITSELF) - live
+        own = _Applier(schema, live, {*names.waiting, *may_wait})
         inside = base_of(schema, self._dialect, base)
-        is_open = names.refers and self._follow(own, inside)
-        if not names.hidden:
-            around = inside if is_subschema else base
-            for path, member in children(schema, self._dialect):
-                if path[0] not in names.passed_over:
-                    verdict = self._judge(
-                        tokens + path, member, around, is_subschema=is_subschema
-                    )
-                    if verdict is not False:
-                        is_open |= own.take(path[0], verdict)
-        if own.live or not is_open:
-            return bool(own.live)
+        targets = referred(schema, inside, self._document) if names.refers else ()
+        queued = len(self._referred)
+        self._referred += [(target, own) for target in targets]
+        is_open = len(self._referred) > queued
+        around = inside if is_subschema else base
+        for path, member in () if names.hidden else children(schema, self._dialect):
+            if path[0] in names.passed_over:
+                continue
+            verdict = self._judge(
+                tokens + path, member, around, is_subschema=is_subschema
+            )
+            if verdict is True:
+                own.meet(path[0])
+            elif verdict is not False:
+                verdict.appliers.append((own, path[0]))
+                is_open = True
+        if live or not is_open:
+            return bool(live)
         self._open[tokens] = own
         return own
 
-    def _follow(self, own: _Applier, base: str) -> bool:
-        """Queue the targets of a schema's references; return whether there are any.
-
-        Args:
-            own: The schema.
-            base: The base URI inside it.
-        """
-        targets = list(referred(own.schema, base, self._document))
-        self._referred += [(target, own) for target in targets]
-        return bool(targets)
-
-    def live_fields(self) -> int:
+    def live_fields(self, schema: Json) -> int:
         """Return the fields of the schema without what leads to no live keyword."""
-        return self._fields((), self._schema)
+        #: Where the schemas below containers stand that can fail, or lead to one.
+        leading: set[Tokens] = set()
+        for tokens, names in self.live.items():
+            if (names or tokens in self._refusing) and not CONTAINERS.isdisjoint(
+                tokens
+            ):
+                leading.update(tokens[:end] for end in range(1, len(tokens) + 1))
+        return self._fields((), schema, leading)
 
-    def _fields(self, tokens: Tokens, schema: Json) -> int:
+    def _fields(self, tokens: Tokens, schema: Json, leading: set[Tokens]) -> int:
         if not isinstance(schema, dict):
             return 0
-        live = self.live.get(tokens, _NOTHING)
+        live: AbstractSet[str] = self.live.get(tokens, _NOTHING)
         if not CONTAINERS.isdisjoint(schema):
-            live = live | {
-                name for name in CONTAINERS if (*tokens, name) in self._leading
-            }
-        return len(live) + sum(
-            self._fields_of(name, (*tokens, name), value)
-            for name in live
-            if isinstance(value := schema[name], dict)
-        )
-
-    def _fields_of(self, name: str, tokens: Tokens, value: dict[str, Json]) -> int:
-        shape = self._dialect.applicators.get(name)
-        if shape is None:
-            return field_count(value)
-        if shape not in (Shape.MAP, Shape.DEPENDENCIES):
-            return self._fields(tokens, value)
-        return sum(
-            1 + self._fields((*tokens, inner), member)
-            for inner, member in value.items()
-            if name not in CONTAINERS or (*tokens, inner) in self._leading
-        )
-
-
-def _tell(pairs: list[tuple[_Applier, str]]) -> None:
-    """Tell schemas that one can fail which a keyword of theirs holds, and so on."""
-    while pairs:
-        applier, keyword = pairs.pop()
-        could_fail = bool(applier.live)
-        applier.meet(keyword)
-        if applier.live and not could_fail:
-            pairs += applier.appliers
-
-
-def _leading(
-    live: Mapping[Tokens, AbstractSet[str]], refusing: AbstractSet[Tokens]
-) -> set[Tokens]:
-    """Return where the schemas below containers stand that can fail, or lead to one."""
-    prefixes: set[Tokens] = set()
-    for tokens, names in live.items():
-        if (names or tokens in refusing) and not CONTAINERS.isdisjoint(tokens):
-            length = len(tokens)
-            while length and tokens[:length] not in prefixes:
-                prefixes.add(tokens[:length])
-                length -= 1
-    return prefixes
+            live = live | {name for name in CONTAINERS if (*tokens, name) in leading}
+        count = len(live)
+        for name in live:
+            value, inside = schema[name], (*tokens, name)
+            shape = self._dialect.applicators.get(name)
+            if not isinstance(value, dict):
+                continue
+            if shape is None:
+                count += field_count(value)
+            elif shape not in (Shape.MAP, Shape.DEPENDENCIES):
+                count += self._fields(inside, value, leading)
+            else:
+                count += sum(
+                    1 + self._fields((*inside, inner), member, leading)
+                    for inner, member in value.items()
+                    if name not in CONTAINERS or (*inside, inner) in leading
+                )
+        return count

@@ -17,16 +17,17 @@ import jsonschema_rs
 from curation.json.pointer import Tokens, at, fragment_of, pointer, tokens_of_fragment
 from curation.json.text import plain
 from curation.lint.contradictions import CHECKS, crossed, named_types, types_of
-from curation.references.reachable import leaves_the_subschemas
+from curation.references.reachable import directly_applied, leaves_the_subschemas
 from curation.references.schema import Schema, schema_of
 from curation.references.verdicts import rust_validator
 from curation.schema.keywords import TYPE_OF_KEYWORD, KeywordKind, names_of_kind
-from curation.schema.subschemas import SchemaLocation, subschemas
+from curation.schema.subschemas import subschemas
 from curation.validation.metaschemas import RUST_DRAFTS, is_valid
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
     from curation.schema.dialects import Dialect
+    from curation.schema.subschemas import SchemaLocation
 
 _PROVER: Final = f"proven by jsonschema-rs {version('jsonschema-rs')}"
 #: Without one of these keywords a schema accepts something.
@@ -104,8 +105,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     validator = rust_validator(schema, dialect)
     if not isinstance(validator, str) and validator.is_valid({}):
         return None
-    # A validator may assert formats or not: neither way may anything be accepted.
-    if not all(_is_refuted(schema, dialect, formats=on) for on in (False, True)):
+    if not _is_refuted(schema, dialect):
         return None
     return _named(schema_of(schema, dialect)) or Proof(
         pointer="", why="nothing is accepted", name=_PROVER
@@ -138,23 +138,28 @@ def refute_inside(document: Json, tokens: Tokens, dialect: Dialect) -> Proof | N
             "document": {**document, dialect.id_keyword: _DOCUMENT}
         },
     }
-    if not all(_is_refuted(alone, dialect, formats=on) for on in (False, True)):
+    if not _is_refuted(alone, dialect):
         return None
     return Proof(pointer=pointer(tokens), why="nothing is accepted", name=_PROVER)
 
 
-def _is_refuted(schema: Json, dialect: Dialect, *, formats: bool) -> bool:
+def _is_refuted(schema: Json, dialect: Dialect) -> bool:
     value: UntypedJson = plain(schema)
+    no = jsonschema_rs.canonical.Satisfiability.NO
     try:
-        canonical = jsonschema_rs.canonicalize(
-            value,
-            draft=RUST_DRAFTS[dialect.name],
-            validate_formats=formats,
-            offline=True,
+        # A validator may assert formats or not: neither way may anything be accepted.
+        return all(
+            jsonschema_rs.canonicalize(
+                value,
+                draft=RUST_DRAFTS[dialect.name],
+                validate_formats=formats,
+                offline=True,
+            ).satisfiability()
+            == no
+            for formats in (False, True)
         )
     except (ValueError, jsonschema_rs.ReferencingError):
         return False
-    return canonical.satisfiability() == jsonschema_rs.canonical.Satisfiability.NO
 
 
 def _surely_accepts(
@@ -292,29 +297,24 @@ def _applied(
     location: SchemaLocation, document: Schema
 ) -> dict[Tokens, SchemaLocation]:
     """Return the schemas that apply with one, `$ref` and `allOf` followed."""
-    applied: dict[Tokens, SchemaLocation] = {}
+    parts: dict[Tokens, SchemaLocation] = {}
     stack = [location]
     while stack:
         part = stack.pop()
-        if part.tokens in applied:
+        if part.tokens in parts:
             continue
-        base, reference = document.inside(part), part.keywords.get("$ref")
+        reference = part.keywords.get("$ref")
         if reference is None or not document.dialect.ref_hides_siblings:
-            applied[part.tokens] = part
-            stack += _below(part, "allOf", base)
+            parts[part.tokens] = part
+            stack += [
+                inner
+                for keyword, inner in directly_applied(part, document)
+                if keyword == "allOf"
+            ]
         if isinstance(reference, str):
-            target = document.lookup(reference, base)
+            target = document.lookup(reference, document.inside(part))
             stack += [] if target is None else [target]
-    return applied
-
-
-def _below(part: SchemaLocation, keyword: str, base: str) -> list[SchemaLocation]:
-    value: UntypedJson = part.keywords.get(keyword)
-    names = value.items() if isinstance(value, dict) else enumerate(value or ())
-    return [
-        SchemaLocation((*part.tokens, keyword, str(name)), schema, base)
-        for name, schema in names
-    ]
+    return parts
 
 
 def _required(
@@ -325,6 +325,6 @@ def _required(
         return
     names = {name for schema in schemas for name in schema.get("required", ())}
     for part in parts.values():
-        for member in _below(part, "properties", document.inside(part)):
-            if member.tokens[-1] in names:
+        for keyword, member in directly_applied(part, document):
+            if keyword == "properties" and member.tokens[-1] in names:
                 yield member

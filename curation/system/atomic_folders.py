@@ -40,7 +40,11 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
         recover(path)
         temporary.mkdir()
         yield temporary
-        _flush_tree(temporary)
+        for parent, _, names in os.walk(temporary):
+            for file in (Path(parent, name) for name in names):
+                if not file.is_symlink():
+                    flush(file)
+            flush(Path(parent))
         _swap_folders(temporary, path)
         flush(path.parent)
     except OSError as error:
@@ -93,14 +97,6 @@ def refuse_foreign(path: Path, *markers: str, left: Collection[str] = ()) -> Non
     raise CannotCreate(
         "is there already and holds something else", str(path), "choose another place"
     )
-
-
-def _flush_tree(folder: Path) -> None:
-    for parent, _, names in os.walk(folder):
-        for file in (Path(parent, name) for name in names):
-            if not file.is_symlink():
-                flush(file)
-        flush(Path(parent))
 
 
 def _swap_folders(new: Path, path: Path) -> None:

@@ -178,27 +178,27 @@ def redacted_traceback(error: BaseException) -> str:
     return redacted("".join(traceback.format_exception(error)))
 
 
-def _log_record(*arguments: Any, **options: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
-    """Return a log record whose texts hold no credentials."""
-    record = logging.LogRecord(*arguments, **options)
-    try:
-        text = record.getMessage()
-    except (TypeError, ValueError, LookupError):
-        # A record with the wrong arguments is no reason to fail.
-        text = f"{record.msg} {record.args}"
-    record.msg, record.args = redacted(text), ()
-    if record.exc_info and record.exc_info[1] is not None:
-        # A formatter takes this text instead of making its own.
-        record.exc_text = redacted_traceback(record.exc_info[1])
-    return record
-
-
 def guard() -> None:
     """Redact all logs and uncaught exceptions of this process.
 
     `csbdata` calls it once, at its start.
     """
-    logging.setLogRecordFactory(_log_record)
+
+    def log_record(*arguments: Any, **options: Any) -> logging.LogRecord:  # noqa: ANN401 - logging's own
+        """Return a log record whose texts hold no credentials."""
+        record = logging.LogRecord(*arguments, **options)
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError, LookupError):
+            # A record with the wrong arguments is no reason to fail.
+            text = f"{record.msg} {record.args}"
+        record.msg, record.args = redacted(text), ()
+        if record.exc_info and record.exc_info[1] is not None:
+            # A formatter takes this text instead of making its own.
+            record.exc_text = redacted_traceback(record.exc_info[1])
+        return record
+
+    logging.setLogRecordFactory(log_record)
     sys.excepthook = lambda _kind, error, _traceback: _died(error)
     threading.excepthook = lambda arguments: _died(arguments.exc_value)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISBLK, S_ISCHR
 
@@ -33,7 +33,12 @@ def refuse_large(path: Path) -> Path:
     except OSError:
         return path
     mode, size = status.st_mode, status.st_size
-    if S_ISBLK(mode) or (S_ISCHR(mode) and not _is_terminal(path)):
+    is_device = S_ISBLK(mode)
+    if S_ISCHR(mode):
+        is_device = True
+        with suppress(OSError), path.open("rb") as file:
+            is_device = not os.isatty(file.fileno())
+    if is_device:
         raise BadData("a device, and no file", str(path))
     if size > MOST_BYTES:
         what = f"{size:,} bytes, over the limit of {MOST_BYTES:,}"
@@ -140,11 +145,3 @@ def refuse_unprintable(path: Path) -> Path:
         name = str(path).encode("utf-8", "backslashreplace").decode()
         raise NoInput("its name is no UTF-8", name, "rename it")
     return path
-
-
-def _is_terminal(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return os.isatty(file.fileno())
-    except OSError:
-        return False

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 from packaging.requirements import Requirement
 
-from curation.checking.codes import codes
+from curation.checking.check_lints import CODES
+from curation.checking.schema_check import SLOW, TIMED_OUT
 from curation.core.documents import Reason
 from curation.fit.profile import Effect, load_profile, profile_names
 from curation.rules.sets import rule_set
@@ -173,11 +174,6 @@ def _licences(installed: metadata.Distribution) -> list[str]:
 
 
 _DOCS = Path(__file__).parents[2] / "docs"
-_KINDS = {
-    "reason": "Reasons: the schema cannot be used as it is",
-    "rule": "Rules: an edit that a build makes",
-    "lint": "Lints: what stands there and should not",
-}
 
 
 def _codes() -> str:
@@ -191,11 +187,17 @@ A problem has a code: `file:line:column: pointer: code: message`.
 `csbdata explain CODE` has the details of rules and reasons.
 
 """
-    for kind, title in _KINDS.items():
+    rules = rule_set("clean").rules
+    reasons = {str(reason): reason.explanation for reason in Reason}
+    lints = {code: text for rule in rules for code, text in rule.lints.items()}
+    for title, meanings in {
+        "Reasons: the schema cannot be used as it is": reasons | {TIMED_OUT: SLOW},
+        "Rules: an edit that a build makes": {it.name: it.summary for it in rules},
+        "Lints: what stands there and should not": {**lints, **CODES},
+    }.items():
         rows = [
-            f"| `{code}` | {about.meaning.replace('|', chr(92) + '|')} |\n"
-            for code, about in codes().items()
-            if about.kind == kind
+            f"| `{code}` | {meaning.replace('|', chr(92) + '|')} |\n"
+            for code, meaning in meanings.items()
         ]
         text += f"## {title}\n\n| code | meaning |\n|---|---|\n{''.join(rows)}\n"
     return text.rstrip("\n") + "\n"

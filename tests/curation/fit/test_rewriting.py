@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.fit import relation, rest, rewriting
+from curation.fit import relation, rest, rewriting, verdict
 from curation.fit.answers import compare_schemas, decode, fit_schema
 from curation.fit.decoding import UndecodableError, _listed
 from curation.fit.edits import Claim
@@ -25,6 +25,7 @@ from curation.fit.reshaping import dropped
 from curation.fit.rest import rest_of, sentences, whole
 from curation.fit.rewrites import EXACT, SAFE, UNSAFE
 from curation.fit.rewriting import SAFE_CLAIMS, meaning_of
+from curation.fit.scan import scan_of
 from curation.fit.shapes import shape_of, with_shape
 from curation.fit.verdict import is_taken, judge_fit
 from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import Json, UntypedJson
-    from curation.fit.profile import Profile
     from curation.fit.questions import Question
     from curation.fit.rewriting import Fit
     from curation.json.pointer import Tokens
@@ -315,16 +315,16 @@ def test_a_schema_is_judged_once_for_each_step(
     """What a target finds is kept until a step changes the schema."""
     judged: list[Json] = []
 
-    def counting(schema: Json, profile: Profile, *, tool: bool) -> object:
+    def counting(schema: Json) -> object:
         judged.append(schema)
-        return judge_fit(schema, profile, tool=tool)
+        return scan_of(schema)
 
-    monkeypatch.setattr(rewriting, "judge_fit", counting)
+    monkeypatch.setattr(verdict, "scan_of", counting)
     schema = {"properties": {"a": {"oneOf": [_STRING, {"type": "null"}]}}}
     fit = fit_schema(schema, OPENAI, comparer=comparer)
     assert len(fit.steps) > 1
-    # The schema as it is, as it is ported, and after each step.
-    assert len(judged) == 2 + len(fit.steps)
+    # The schema as it is, which is 2020-12 already, and after each step.
+    assert len(judged) == 1 + len(fit.steps)
 
 
 def test_what_no_safe_rewrite_mends_is_dropped_and_said(comparer: Comparer) -> None:
