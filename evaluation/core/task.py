@@ -43,8 +43,8 @@ class RunRows(Protocol):
     def frame(self) -> pl.DataFrame:
         """Return the first attempt at each case."""
 
-    def walks(self) -> pl.DataFrame:
-        """Return one line a walk, its times as lists of nanoseconds."""
+    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
+        """Return one line a walk, its times as lists of nanoseconds if wanted."""
 
 
 class TaskInput(StrEnum):

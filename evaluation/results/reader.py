@@ -20,7 +20,7 @@ import orjson
 from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from curation.system.words import counted
-from evaluation.core.cases import Row
+from evaluation.core.cases import Row, StoredTexts
 from evaluation.core.run_header import RunHeader
 from evaluation.results.attempts import ATTEMPTS, Attempt
 
@@ -117,6 +117,9 @@ class RecordedRun:
             NoInput: the file has gone since.
             BadData: a line's texts are damaged.
         """
+        return self._lines(task, Row)
+
+    def _lines(self, task: str, kind: type[_T]) -> Iterator[_T]:
         lines = _firsts(self._attempts)
         wanted = lines.filter(task=task) if task else lines
         path = self.folder / ATTEMPTS
@@ -127,7 +130,7 @@ class RecordedRun:
                 for number, begin, end in wanted.select(_LINE).iter_rows():
                     file.seek(begin)
                     try:
-                        yield parse_line(file.read(end - begin), Row)
+                        yield parse_line(file.read(end - begin), kind)
                     except NotAnAttempt as error:
                         raise BadData(str(error), f"{path}:{number}") from error
         except OSError as error:
@@ -140,11 +143,16 @@ class RecordedRun:
         """
         return _firsts(self._attempts).drop(_LINE)
 
-    def walks(self) -> pl.DataFrame:
-        """Return one line for each walk (`frames.WALK_COLUMNS`), with all its times."""
+    def walks(self, task: str = "", *, times: bool = True) -> pl.DataFrame:
+        """Return one line for each walk (`evaluation.results.frames`).
+
+        Args:
+            task: The task whose texts are read; empty for all.
+            times: Whether it has all its times, which take most of the reading.
+        """
         from evaluation.results.frames import walk_frame  # noqa: PLC0415 - loads polars
 
-        return walk_frame(self.rows())
+        return walk_frame(self._lines(task, StoredTexts), times=times)
 
 
 def _firsts(lines: pl.DataFrame) -> pl.DataFrame:

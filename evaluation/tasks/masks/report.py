@@ -10,7 +10,6 @@ import polars as pl
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Rate, Table, duration
-from evaluation.results.frames import TEXT_COLUMNS, walk_frame
 from evaluation.results.outcomes import FAULTS
 from evaluation.results.overview import firsts, plots, tables
 from evaluation.tasks.masks import NAME
@@ -34,7 +33,7 @@ def report_of(run: RunRows) -> Report:
     if not attempts.height:
         return Report(tables=())
     cases = firsts(attempts)
-    texts = walk_frame(run.rows(NAME), TEXT_COLUMNS)
+    texts = run.walks(NAME, times=False)
     coverage, *more = tables(attempts)
     found = (
         coverage,
