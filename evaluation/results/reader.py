@@ -41,13 +41,6 @@ _BATCH: Final = 4096
 _KEY: Final = ("engine", "task", "config", "id", "repetition")
 #: A line's number in its file, and where it begins and ends.
 _LINE: Final = ("number", "begin", "end")
-#: The columns of attempts that are no integers.
-_TEXTS: Final = (
-    *("engine", "task", "config", "id", "outcome", "phase", "detail", "wrong", "why"),
-    *("verdicts", "label", "fingerprint"),
-)
-_TRUTHS: Final = ("compiled", "passed", "warned", "quiet", "ended_by_wall_clock")
-_MEANS: Final = ("weight", "between_ns")
 
 
 class NotAnAttempt(ValueError):  # noqa: N818 # it says what the line is
@@ -201,9 +194,7 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - loads polars
 
     names = Attempt.__struct_fields__
-    schema: dict[str, Any] = dict.fromkeys((*names, *_LINE), pl.Int64)
-    schema |= dict.fromkeys(_TEXTS, pl.String) | dict.fromkeys(_TRUTHS, pl.Boolean)
-    schema |= dict.fromkeys(_MEANS, pl.Float64) | {"warnings": pl.List(pl.String)}
+    schema = {**_attempt_columns(), **dict.fromkeys(_LINE, pl.Int64)}
     frames = [pl.DataFrame(schema=schema)]
     lines = _attempt_lines(path, problems)
     while batch := [*islice(lines, _BATCH)]:
@@ -216,6 +207,22 @@ def _read_attempts(path: Path, problems: list[str]) -> pl.DataFrame:
         frames.append(pl.DataFrame(columns, schema=schema))
     compile_ns = pl.when("compiled").then("compile_ns")
     return pl.concat(frames).with_columns(compile_ns=compile_ns)
+
+
+def _attempt_columns() -> dict[str, Any]:
+    """Return the type of each column of a frame of attempts."""
+    import polars as pl  # noqa: PLC0415 - loads polars
+
+    columns: dict[type, Any] = {
+        msgspec.inspect.IntType: pl.Int64,
+        msgspec.inspect.FloatType: pl.Float64,
+        msgspec.inspect.BoolType: pl.Boolean,
+        msgspec.inspect.VarTupleType: pl.List(pl.String),
+    }
+    fields = msgspec.inspect.type_info(Attempt).fields  # type: ignore[attr-defined] # of structs
+    # Of a type that may be None the other comes first.
+    kinds = {it.name: getattr(it.type, "types", (it.type,))[0] for it in fields}
+    return {name: columns.get(type(kind), pl.String) for name, kind in kinds.items()}
 
 
 def _attempt_lines(
