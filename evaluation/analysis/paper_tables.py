@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from curation.system.errors import BadUsage, NoInput
-from evaluation.analysis.run_report import reports
+from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.records import is_free
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
 from evaluation.results.reader import run_names
@@ -254,8 +254,8 @@ def _run_suite_rows(number: int, runs: Sequence[RecordedRun]) -> list[_Row]:
 
 def _quality_rows(runs: Sequence[RecordedRun]) -> Iterator[_Row]:
     for run in runs:
-        for name, report in reports(run).items():
-            for table in report.tables:
+        for name, tables in tables_by_task(run).items():
+            for table in tables:
                 if table.name != PAPER_FORM:
                     continue
                 scored = scored_run(run, name).by_label

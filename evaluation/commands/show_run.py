@@ -117,16 +117,16 @@ def print_run(  # noqa: PLR0913 (what is printed, and how)
         options: Which tables are wanted.
         lines: What people get above them.
     """
-    from evaluation.analysis.run_report import most_telling, reports
+    from evaluation.analysis.run_report import most_telling, tables_by_task
 
-    found = reports(run, tasks)
+    found = tables_by_task(run, tasks)
     print_report(
         command,
         most_telling(found),
         options or TableOptions(),
         format_,
         head,
-        every=[table for report in found.values() for table in report.tables],
+        every=[table for tables in found.values() for table in tables],
         lines=lines,
     )
 

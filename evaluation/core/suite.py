@@ -1,4 +1,4 @@
-"""The protocol of a suite: its records, prompts, scorer and report.
+"""The protocol of a suite: its records, prompts, scorer and tables.
 
 `evaluation.asking` does the rest for all suites; docs/suites.md shows a whole suite.
 """
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
-    from evaluation.reporting.report import Report
+    from evaluation.reporting.charts import Plot
+    from evaluation.reporting.tables import Table
 
 #: Judges a response to one record: pure, deterministic, never raises for what a model
 #: wrote.
@@ -171,7 +172,7 @@ class ScoredResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredRun:
-    """A run of a suite as its report reads it."""
+    """A run of a suite as its tables read it."""
 
     #: What the header says of the suite: settings, compat, origin, ...
     facts: Mapping[str, Json]
@@ -214,9 +215,11 @@ class Suite(Generic[S]):
     #: Yields answers to a record whose verdicts are known: right ones that must pass,
     #: and mutated ones that must fail for the reason intended.
     known_answers: Callable[[Record, S], Iterable[KnownAnswer]]
-    #: Returns the suite's own tables and plots of a scored run, around which standings,
-    #: pairs, classes and costs stand; None for rates by group.
-    report: Callable[[ScoredRun], Report] | None = None
+    #: Yields the suite's own tables of a scored run, around which standings, pairs,
+    #: classes and costs stand; None for rates by group.
+    tables: Callable[[ScoredRun], Iterable[Table]] | None = None
+    #: Yields its plots of a scored run.
+    plots: Callable[[ScoredRun], Iterable[Plot]] = lambda _run: ()
     #: Yields so many records of its own, drawn with a seed: `generate(count, seed,
     #: settings)`; None where it has no generator.
     generate: Callable[[int, int, S], Iterable[Record]] | None = None

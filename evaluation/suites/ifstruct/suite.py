@@ -15,6 +15,7 @@ import msgspec
 
 from curation.core.json_types import Json, UntypedJson
 from curation.system.errors import BadData
+from evaluation.core.late_import import imported_late
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import (
     KnownAnswer,
@@ -25,7 +26,6 @@ from evaluation.core.suite import (
 )
 from evaluation.suites.common import (
     first_witness,
-    imported_late,
     published_files,
     published_rows,
 )
@@ -292,8 +292,8 @@ SUITE: Final = Suite(
     classes={str(failure): failure.explanation for failure in Failure},
     records=_records,
     prompt=_prompt,
-    scorer=imported_late("ifstruct.scorer", "ifstruct_scorer"),
-    report=imported_late("ifstruct.report", "report"),
+    scorer=imported_late("evaluation.suites.ifstruct.scorer", "ifstruct_scorer"),
+    tables=imported_late("evaluation.suites.ifstruct.report", "tables"),
     known_answers=_known_answers,
     generate=_generate,
     published="LiquidAI/ifstruct-v1.0",

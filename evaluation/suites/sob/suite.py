@@ -13,9 +13,10 @@ from msgspec.structs import replace
 from curation.core.json_types import Json
 from curation.json.pointer import replaced
 from curation.json.text import plain
+from evaluation.core.late_import import imported_late
 from evaluation.core.records import Message, Prompt, Record
 from evaluation.core.suite import KnownAnswer, RecordRequest, RecordSet, Suite
-from evaluation.suites.common import SAMPLE, imported_late
+from evaluation.suites.common import SAMPLE
 from evaluation.suites.sob.metrics import (
     PUBLISHED,
     RECOMMENDED,
@@ -181,7 +182,8 @@ SUITE: Final = Suite(
     records=suite_records,
     prompt=prompt_of,
     scorer=lambda settings: sob_scorer(settings.rules),
-    report=imported_late("sob.report", "report"),
+    tables=imported_late("evaluation.suites.sob.report", "tables"),
+    plots=imported_late("evaluation.suites.sob.report", "plots"),
     known_answers=known_answers,
     published=PUBLISHED_DATA,
     paper=as_published,

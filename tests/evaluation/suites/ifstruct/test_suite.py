@@ -20,7 +20,7 @@ from evaluation.asking.request import choose_suite
 from evaluation.core.records import Record, Response, Verdict
 from evaluation.core.suite import RecordRequest, ScoredResponse, ScoredRun
 from evaluation.reporting.tables import Rate
-from evaluation.results.suite_tables import suite_report
+from evaluation.results.suite_tables import suite_tables
 from evaluation.suites.common import json_rows
 from evaluation.suites.ifstruct.generator import generate_rows
 from evaluation.suites.ifstruct.rows import SLICES, Fence, FenceWish, read_record
@@ -216,7 +216,7 @@ def _scored(
 def _tables(*sides: list[ScoredResponse]) -> dict[str, Table]:
     by_label = {side[0].label: side for side in sides}
     run = ScoredRun(facts={}, by_label=by_label)
-    return {table.slug: table for table in suite_report(SUITE, run).tables}
+    return {table.slug: table for table in suite_tables(SUITE, run) if table.rows}
 
 
 def test_the_report_says_which_requirement_costs_what() -> None:
