@@ -31,9 +31,8 @@ from evaluation.asking.request import (
     SuiteChoice,
     choose_suite,
 )
-from evaluation.core.records import encode_records
+from evaluation.core.records import RecordSet, encode_records
 from evaluation.core.run_header import MOVING_FACTS, Participant, RunHeader
-from evaluation.core.suite import RecordSet
 from evaluation.data.find_data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
@@ -567,6 +566,7 @@ def suite_header(
             **suite,
             "data": records.name,
             "origin": records.origin,
+            "generated": records.generated,
             "records": count,
         },
     }

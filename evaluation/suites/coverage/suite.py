@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evaluation.core.late_import import imported_late
-from evaluation.core.records import Prompt, Record
-from evaluation.core.suite import RecordRequest, RecordSet, Scorer, Suite
+from evaluation.core.records import Prompt, Record, RecordRequest, RecordSet
+from evaluation.core.suite import Scorer, Suite
 from evaluation.suites.common import schema_records
 from evaluation.suites.coverage.judgement import TextClass
 

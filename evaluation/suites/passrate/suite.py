@@ -10,14 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.late_import import imported_late
-from evaluation.core.suite import (
-    KnownAnswer,
-    RecordRequest,
-    RecordSet,
-    ScoredResponse,
-    ScoredRun,
-    Suite,
-)
+from evaluation.core.suite import KnownAnswer, ScoredResponse, ScoredRun, Suite
 from evaluation.reporting.notes import BRACKETS, BY_CLUSTER, CLUSTERS
 from evaluation.suites.common import first_witness, schema_records
 from evaluation.suites.passrate.prompts import prompt
@@ -32,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.core.records import Record
+    from evaluation.core.records import Record, RecordRequest, RecordSet
     from evaluation.reporting.tables import Cell, Table
 
 #: Share of responses without an answer above which a rate says little of the model.

@@ -345,7 +345,12 @@ def _quality_run(
             for answer in answers
         ],
         "tasks": ["quality"],
-        "suite": {"suite": "quality", "spec": "quality", "origin": origin},
+        "suite": {
+            "suite": "quality",
+            "spec": "quality",
+            "origin": origin,
+            "generated": origin != "hub",
+        },
     }
     rows = [row_from_scored(answer, "quality", "0") for answer in answers]
     return open_run(write_run(folder, rows, header))

@@ -26,8 +26,7 @@ from evaluation.asking.scoring import live_scorer, score_all
 from evaluation.asking.self_test import self_test
 from evaluation.commands.options import choose_named_suite
 from evaluation.commands.results import app
-from evaluation.core.records import Record, Response, encode_records
-from evaluation.core.suite import RecordRequest
+from evaluation.core.records import Record, RecordRequest, Response, encode_records
 from evaluation.suites.registry import suite_named, suites
 from tests.distributions import lay_out_distribution
 from tests.evaluation.servers.loopback import Said, answer, loopback
