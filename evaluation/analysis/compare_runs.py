@@ -45,7 +45,7 @@ from evaluation.results.suite_pairs import (
     time_ratios,
 )
 from evaluation.results.suite_pairs import paired_times as paired_suite_times
-from evaluation.results.suite_rows import is_suite_run, scored_run
+from evaluation.results.suite_rows import scored_run
 from evaluation.results.suite_tables import pass_rates
 
 if TYPE_CHECKING:
@@ -522,7 +522,7 @@ def slowdowns(pairs: Sequence[PairedEngines]) -> list[str]:
 
 def is_of_suites(pairs: Sequence[PairedEngines]) -> bool:
     """Return whether all that is compared comes of runs of suites."""
-    return all(is_suite_run(side.run.raw_header) for side in _sides(pairs).values())
+    return all(side.run.suite for side in _sides(pairs).values())
 
 
 def _sides(pairs: Iterable[PairedEngines]) -> dict[str, ComparedEngine]:
@@ -540,8 +540,7 @@ def suite_comparison(pairs: Sequence[PairedEngines], suite: str) -> Iterator[Tab
     sides = _answers(pairs, suite)
     paired = pair_sides(sides, [(pair.a.label, pair.b.label) for pair in pairs])
     yield paired_rates(paired)
-    facts = pairs[0].a.run.raw_header["suite"]
-    yield pass_rates(ScoredRun(facts=facts, by_label=sides))
+    yield pass_rates(ScoredRun(facts=pairs[0].a.run.suite, by_label=sides))
     yield paired_suite_times(paired)
     yield changed_classes(paired)
 

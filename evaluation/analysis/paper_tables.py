@@ -20,7 +20,7 @@ from evaluation.analysis.run_report import tables_by_task
 from evaluation.core.records import is_free
 from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
 from evaluation.results.reader import run_names
-from evaluation.results.suite_rows import SUITE, scored_run
+from evaluation.results.suite_rows import scored_run
 from evaluation.suites.coverage.efficiency import (
     TextFigures,
     forced_tokens,
@@ -455,9 +455,8 @@ def _quality_differences(
     loop = _OUR_LOOP if isinstance(entry.get("model"), dict) else "not known"
     loop = "the server's" if "server" in entry else loop
     differences["loop"] = f"{loop}, not {table.loop}"
-    facts = run.raw_header.get(SUITE)
-    if isinstance(facts, dict) and facts.get("generated"):
-        differences["problems"] = f"{facts['origin']}, not the published ones"
+    if run.suite.get("generated"):
+        differences["problems"] = f"{run.suite['origin']}, not the published ones"
     return differences
 
 

@@ -11,12 +11,11 @@ from evaluation.reporting.tables import Table, in_turns
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import tables as tables_of_any
 from evaluation.results.refusal_messages import explain
-from evaluation.results.suite_rows import SUITE, is_suite_run, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.core.suite import Suite
+    from evaluation.core.suite import ScoredRun, Suite
     from evaluation.core.task import Task
     from evaluation.reporting.charts import Plot
     from evaluation.results.reader import RecordedRun
@@ -39,7 +38,7 @@ def tables_by_task(
         name: [table for table in _tables(run, name, task) if table.rows]
         for name, task in _tasks(run, names).items()
     }
-    if not is_suite_run(run.raw_header):
+    if not run.suite:
         by_task = {name: _paired_first(run, name, by_task[name]) for name in by_task}
     for name, tables in by_task.items():
         if matrix := schema_matrix(run, name):
@@ -58,8 +57,8 @@ def plots(run: RecordedRun) -> Iterator[Plot]:
 
     for name, task in _tasks(run).items():
         if suite := _suite(run):
-            yield from suite.plots(scored_run(run, name))
-        elif task and not is_suite_run(run.raw_header):
+            yield from suite.plots(_scored(run, name))
+        elif task and not run.suite:
             yield from task.plots(run)
         else:
             yield from plots_of_any(run.attempts(name), name)
@@ -99,22 +98,28 @@ def _tables(run: RecordedRun, name: str, task: Task | None) -> Iterable[Table]:
     if suite := _suite(run):
         from evaluation.results.suite_tables import suite_tables  # noqa: PLC0415 (of suites)
 
-        return suite_tables(suite, scored_run(run, name))
-    if task and not is_suite_run(run.raw_header):
+        return suite_tables(suite, _scored(run, name))
+    if task and not run.suite:
         return task.tables(run)
     return tables_of_any(run.attempts(name))
 
 
 def _suite(run: RecordedRun) -> Suite[Any] | None:
     """Return the suite of a run; None if it is no suite's or not installed here."""
-    if not is_suite_run(run.raw_header):
+    if not run.suite:
         return None
     from evaluation.suites.registry import recorded_suite  # noqa: PLC0415 (imports every suite)
 
     try:
-        return recorded_suite(str(run.raw_header[SUITE].get("spec")))
+        return recorded_suite(str(run.suite.get("spec")))
     except CsbdataError:
         return None
+
+
+def _scored(run: RecordedRun, suite: str) -> ScoredRun:
+    from evaluation.results.suite_rows import scored_run  # noqa: PLC0415 (of suites)
+
+    return scored_run(run, suite)
 
 
 def most_telling(by_task: Mapping[str, Sequence[Table]]) -> list[Table]:

@@ -32,11 +32,10 @@ from evaluation.asking.request import (
     choose_suite,
 )
 from evaluation.core.records import RecordSet, encode_records
-from evaluation.core.run_header import MOVING_FACTS, Participant, RunHeader
+from evaluation.core.run_header import MOVING_FACTS, SUITE, Participant, RunHeader
 from evaluation.data.find_data import partial_data
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
-from evaluation.results.suite_rows import SUITE
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 from evaluation.setup.selected_engines import EngineUnderTest
 from evaluation.tasks.registry import task_named

@@ -35,6 +35,10 @@ class RunRows(Protocol):
     def raw_header(self) -> Mapping[str, UntypedJson]:
         """Return the whole content of `run.json`."""
 
+    @property
+    def suite(self) -> Mapping[str, UntypedJson]:
+        """Return what the header says of the suite; empty if tasks were run."""
+
     def rows(self, task: str = "") -> Iterator[Row]:
         """Yield each case's first row, by engine, task, config and id."""
 

@@ -14,7 +14,6 @@ from evaluation.results.headline import (
     outcomes_table,
     times_table,
 )
-from evaluation.results.noise import noise_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ def tables(attempts: pl.DataFrame) -> Iterator[Table]:
     yield outcomes(cases)
     yield conditions(cases)
     if attempts.height > cases.height:
+        from evaluation.results.noise import noise_table  # noqa: PLC0415 - of repetitions
+
         yield noise_table(attempts)
 
 

@@ -21,7 +21,7 @@ from curation.system.errors import BadData, NoInput
 from curation.system.user_files import refuse_large
 from curation.system.words import counted
 from evaluation.core.cases import Row, StoredTexts
-from evaluation.core.run_header import RunHeader
+from evaluation.core.run_header import SUITE, RunHeader
 from evaluation.results.attempts import ATTEMPTS, Attempt
 
 if TYPE_CHECKING:
@@ -90,6 +90,12 @@ class RecordedRun:
     def tasks(self) -> tuple[str, ...]:
         """The names of the tasks that have attempts, in alphabetical order."""
         return tuple(sorted({task for _, task in self.row_counts}))
+
+    @property
+    def suite(self) -> Mapping[str, UntypedJson]:
+        """What the header says of the suite; empty if tasks were run."""
+        facts = self.raw_header.get(SUITE)
+        return facts if isinstance(facts, dict) else {}
 
     def attempts(self, task: str) -> pl.DataFrame:
         """Return the attempts of a task, each case's repetitions one after the other.
