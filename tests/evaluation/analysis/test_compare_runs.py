@@ -317,7 +317,7 @@ def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
         rows = [row(engine=each) for each in labels]
         head = {**HEAD, "engines": engines}
         run = open_run(write_run(tmp_path / folder, rows, head))
-        return engine_outcomes(run, compared_engines([run], "masks"))
+        return engine_outcomes(run)
 
     old = outcomes("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")
     new = outcomes("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")
