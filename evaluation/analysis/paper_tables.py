@@ -311,7 +311,7 @@ def _absent(table: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
 def _text_rows(number: int, sides: Mapping[str, _Side]) -> list[_Row]:
     table = _PAPER.tables[number]
     texts = {
-        name: [text for text in side.texts if text.config in table.configs]
+        name: [text for text in side.texts if text.scored.group in table.configs]
         for name, side in sides.items()
     }
     if number != _COVERAGE:
@@ -359,7 +359,7 @@ def _times(side: _Side, texts: Sequence[GeneratedText]) -> list[Cell]:
             (forced_tokens, 1.0),
         )
     ]
-    if is_unconstrained(texts[0].engine):
+    if is_unconstrained(texts[0].scored.label):
         cells[0] = MissingFigure("NA")
     return cells
 

@@ -105,7 +105,7 @@ def _rates(engine: str, texts: Sequence[GeneratedText]) -> tuple[Cell, ...]:
         # Declared coverage, and what is divided by it.
         cells[::2] = [_NOTHING] * len(cells[::2])
     by_cluster = ClusterRate.of_answers(
-        (text.schema_key, text.compliant, text.weight) for text in texts
+        (text.schema_key, text.compliant, text.scored.weight) for text in texts
     )
     return *cells, by_cluster
 
