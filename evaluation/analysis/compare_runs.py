@@ -171,7 +171,7 @@ class EngineOutcomes(NamedTuple):
 def engine_outcomes(run: RecordedRun) -> list[EngineOutcomes]:
     """Return the outcomes of a run's cases, by the tasks' own criteria."""
     found = []
-    cases = run.frame().with_columns(_KEY)
+    cases = run.frame().with_columns(_KEY).sort("task", maintain_order=True)
     for label in cases["engine"].unique(maintain_order=True):
         participant = run.header.participant(label)
         name = participant.name or label
